@@ -13,6 +13,7 @@ module io.turbidite.storage.core {
     exports io.turbidite.core;
     exports io.turbidite.core.bytes;
     exports io.turbidite.core.file;
+    exports io.turbidite.core.index;
     exports io.turbidite.core.key;
     exports io.turbidite.core.log;
     exports io.turbidite.core.memory;
@@ -20,6 +21,7 @@ module io.turbidite.storage.core {
     exports io.turbidite.core.record;
     exports io.turbidite.core.scan;
     exports io.turbidite.core.task;
+    exports io.turbidite.core.text;
     exports io.turbidite.core.time;
     exports io.turbidite.core.type;
     exports io.turbidite.core.bloom to

@@ -7,6 +7,7 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
@@ -187,7 +188,8 @@ final class FlatSource implements Source, ReadView {
 
     @Override
     public IndexCursor search(
-            int partition, String indexName, KeyRange range, FilterPredicate filter) {
+            int partition, String indexName, IndexSearch search, FilterPredicate filter) {
+        KeyRange range = (KeyRange) search;
         int from = entryAt(range.low(), 0);
         int to = entryAt(range.high(), count);
         return new Entries(from, to);
@@ -208,7 +210,8 @@ final class FlatSource implements Source, ReadView {
     }
 
     @Override
-    public long estimateSearch(String indexName, KeyRange range, FilterPredicate filter) {
+    public long estimateSearch(String indexName, IndexSearch search, FilterPredicate filter) {
+        KeyRange range = (KeyRange) search;
         return (long) entryAt(range.high(), count) - entryAt(range.low(), 0);
     }
 

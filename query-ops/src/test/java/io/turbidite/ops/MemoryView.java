@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
@@ -80,13 +81,14 @@ final class MemoryView implements ReadView {
     }
 
     @Override
-    public IndexCursor search(int partition, String index, KeyRange range, FilterPredicate filter) {
+    public IndexCursor search(
+            int partition, String index, IndexSearch range, FilterPredicate filter) {
         opened.checkOpen();
         return new Entries(entries(partition, index, range, filter));
     }
 
     private List<Entry> entries(
-            int partition, String index, KeyRange range, FilterPredicate filter) {
+            int partition, String index, IndexSearch range, FilterPredicate filter) {
         Partition of = source.partition(partition);
         List<Entry> found = new ArrayList<>();
         for (Entry entry : of.entries.get(source.indexNumber(index)).values()) {
@@ -162,7 +164,7 @@ final class MemoryView implements ReadView {
     }
 
     @Override
-    public long estimateSearch(String index, KeyRange range, FilterPredicate filter) {
+    public long estimateSearch(String index, IndexSearch range, FilterPredicate filter) {
         source.estimateCount.incrementAndGet();
         opened.checkOpen();
         long count = 0;

@@ -10,6 +10,7 @@ import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
@@ -160,10 +161,11 @@ final class DatasetView implements ReadView {
     }
 
     @Override
-    public IndexCursor search(int partition, String index, KeyRange range, FilterPredicate filter) {
+    public IndexCursor search(
+            int partition, String index, IndexSearch search, FilterPredicate filter) {
         state.checkOpen();
         return PartitionReads.search(
-                dataset.partitions().get(partition), index(index), state, range, filter);
+                dataset.partitions().get(partition), index(index), state, search, filter);
     }
 
     @Override
@@ -196,12 +198,12 @@ final class DatasetView implements ReadView {
     }
 
     @Override
-    public long estimateSearch(String index, KeyRange range, FilterPredicate filter) {
+    public long estimateSearch(String index, IndexSearch search, FilterPredicate filter) {
         state.checkOpen();
-        TreeId tree = index(index).tree();
+        IndexSchema schemaOfIndex = index(index);
         long entries = 0;
         for (Partition partition : dataset.partitions()) {
-            entries += PartitionReads.estimate(partition, tree, range, filter);
+            entries += PartitionReads.estimateSearch(partition, schemaOfIndex, search, filter);
         }
         return entries;
     }

@@ -2,7 +2,7 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
-import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.PageOptions;
@@ -12,6 +12,7 @@ import io.turbidite.lsm.schema.Maintenance;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * The definition of a secondary index, for a new dataset or an existing one. <em>Immutable.</em>
@@ -82,7 +83,7 @@ public record IndexSpec(
                 id,
                 name,
                 kind,
-                KeySpec.of(type, fields, use),
+                IndexDescription.entryKeys(kind, type, fields, use, KeyForm.CURRENT, Map.of()),
                 maintenance == null ? ofDataset.ofItsIndexes() : maintenance,
                 unique,
                 pages,

@@ -204,7 +204,7 @@ public record StoreDescription(
                     continue;
                 }
                 IndexSchema index = schema.index(tree);
-                KeySpec key = index == null ? schema.primaryKey() : index.key();
+                List<String> fields = index == null ? schema.primaryKey().fields() : index.fields();
                 List<ComponentDescription> components = components(pinned, tree);
                 boolean isDeferred = index != null && index.maintenance() == Maintenance.DEFERRED;
                 List<ComponentDescription> deletedKeys = index != null && index.hasCompanion()
@@ -213,7 +213,7 @@ public record StoreDescription(
                 String state = (index == null ? State.READY : index.state()).label();
                 indexes.add(new IndexDescription(
                         schema.treeName(tree),
-                        key.fields(),
+                        fields,
                         index == null || index.unique(),
                         (index == null ? schema.maintenance() : index.maintenance()).label(),
                         schema.pages(tree),
@@ -233,7 +233,7 @@ public record StoreDescription(
                 if (index.state() == State.DISABLED) {
                     indexes.add(new IndexDescription(
                             index.name(),
-                            index.key().fields(),
+                            index.fields(),
                             index.unique(),
                             index.maintenance().label(),
                             schema.pages(index.tree()),

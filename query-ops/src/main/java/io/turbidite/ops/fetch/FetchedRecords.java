@@ -1,11 +1,11 @@
 package io.turbidite.ops.fetch;
 
-import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.index.EntryKeyList;
+import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FetchOptions;
-import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
@@ -48,8 +48,8 @@ public final class FetchedRecords implements RecordStream {
     private final @Nullable LookupWorkers workers;
     private final Meters meters;
 
-    /** Makes the index entry of a record; made where records may repeat in several batches. */
-    private @Nullable EntryOfRecord entryOfRecord;
+    /** Makes the index entries of a record; made where records may repeat in several batches. */
+    private @Nullable EntriesOfRecord entriesOfRecord;
 
     private long batchCountMax;
     private int partition;
@@ -199,33 +199,39 @@ public final class FetchedRecords implements RecordStream {
         if (!candidates.mayRepeat() || candidates.isWhole()) {
             return true;
         }
-        EntryOfRecord entry = entryOfRecord;
-        if (entry == null) {
-            entry = new EntryOfRecord(view.source().type(), range.index());
-            entryOfRecord = entry;
+        EntriesOfRecord entries = entriesOfRecord;
+        if (entries == null) {
+            entries = new EntriesOfRecord(view.source().type(), range);
+            entriesOfRecord = entries;
         }
-        return candidates.holds(entry.of(cursor));
+        Slice smallest = entries.smallest(cursor);
+        return smallest != null && candidates.holds(smallest);
     }
 
-    /**
-     * Makes the entry that an index has for a record: its secondary key with the primary key behind
-     * it.
-     */
-    private static final class EntryOfRecord {
-        private final KeySpec secondaryKey;
+    /** Makes the entries that an index has for a record. */
+    private static final class EntriesOfRecord {
+        private final EntryKeys entryKeys;
+        private final IndexSearch search;
         private final RecordView record;
-        private final ByteSink bytes = new ByteSink(64, Integer.MAX_VALUE - 8);
-        private final Slice entry = new Slice();
+        private final EntryKeyList keys = new EntryKeyList();
+        private final Slice key = new Slice();
 
-        EntryOfRecord(RecordType type, IndexDescription index) {
-            this.secondaryKey =
-                    KeySpec.of(type, index.fields(), "index " + index.name(), index.keyForm());
+        EntriesOfRecord(RecordType type, IndexRange range) {
+            this.entryKeys = range.index().entryKeys(type);
+            this.search = range.search();
             this.record = new RecordView(type);
         }
 
-        Slice of(RecordStream cursor) {
-            secondaryKey.append(record.wrap(cursor.record()), bytes.clear());
-            return bytes.putBytes(cursor.key()).asSlice(entry);
+        /** The smallest one that was searched for; null if there is none. */
+        @Nullable
+        Slice smallest(RecordStream cursor) {
+            entryKeys.append(record.wrap(cursor.record()), cursor.key(), keys.clear());
+            for (int i = 0; i < keys.count(); i++) {
+                if (search.contains(keys.key(i, key))) {
+                    return key;
+                }
+            }
+            return null;
         }
     }
 

@@ -193,7 +193,7 @@ final class AccessChoice {
         long[] rows = new long[others.size()];
         for (int i = 0; i < rows.length; i++) {
             IndexRange range = range(others.get(i));
-            rows[i] = view.estimateSearch(range.index().name(), range.keys(), filter);
+            rows[i] = view.estimateSearch(range.index().name(), range.search(), filter);
             Set<String> used = Set.copyOf(range.narrowed());
             result = result.better(Estimate.of(query, rows[i], used));
         }

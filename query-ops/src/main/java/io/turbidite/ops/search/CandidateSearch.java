@@ -10,13 +10,13 @@ import io.turbidite.ops.frame.OperatorMeter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Searches a B+-tree index of one partition and fills batches with the primary keys of what it
- * finds.
+ * Searches an index of one partition and fills batches with the primary keys of what it finds.
  *
  * <p>A batch is the primary keys of one stretch of the index. Where entries may be out of date (of
  * an index that is not always valid, or in a search that passed over layers), a record can be in
- * several stretches, by entries of its past; {@link #holds} says which one has its current entry,
- * so that it is returned once although batches never meet. <em>Confined to one thread.</em>
+ * several stretches, by entries of its past; in a multi-valued index by several of its present.
+ * {@link #holds} says which one has the smallest matching entry of the current version, so that it
+ * is returned once although batches never meet. <em>Confined to one thread.</em>
  */
 public final class CandidateSearch implements AutoCloseable {
     private final IndexCursor cursor;
@@ -36,8 +36,13 @@ public final class CandidateSearch implements AutoCloseable {
 
     private boolean mayRepeat;
 
-    private CandidateSearch(IndexCursor cursor, boolean isDoubtful, OperatorMeter meter) {
+    /** Whether a record may have several entries in the answer. */
+    private final boolean isMultiValued;
+
+    private CandidateSearch(
+            IndexCursor cursor, boolean isMultiValued, boolean isDoubtful, OperatorMeter meter) {
         this.cursor = cursor;
+        this.isMultiValued = isMultiValued;
         this.isDoubtful = isDoubtful;
         this.meter = meter;
     }
@@ -50,9 +55,9 @@ public final class CandidateSearch implements AutoCloseable {
     public static CandidateSearch open(
             ReadView view, int partition, IndexRange range, OperatorMeter meter) {
         IndexCursor cursor =
-                view.search(partition, range.index().name(), range.keys(), range.filter());
+                view.search(partition, range.index().name(), range.search(), range.filter());
         boolean isDoubtful = !range.index().alwaysValid() || !range.filter().isNone();
-        return new CandidateSearch(cursor, isDoubtful, meter);
+        return new CandidateSearch(cursor, range.index().multiValued(), isDoubtful, meter);
     }
 
     /**
@@ -101,13 +106,13 @@ public final class CandidateSearch implements AutoCloseable {
         if (!batch.add(cursor.primaryKey(), cursor.timestamp(), checkedUntil)) {
             return false;
         }
-        mayRepeat |= isDoubtful && checkedUntil != Long.MAX_VALUE;
+        mayRepeat |= isMultiValued || isDoubtful && checkedUntil != Long.MAX_VALUE;
         return true;
     }
 
     /**
-     * Whether entries of the last batch may be obsolete, so that their records may be in other
-     * batches too.
+     * Whether entries of the last batch may be obsolete, or not the only ones of their records, so
+     * that these may be in other batches too.
      */
     public boolean mayRepeat() {
         return mayRepeat;
@@ -118,7 +123,7 @@ public final class CandidateSearch implements AutoCloseable {
         return !pending && lowBytes == null;
     }
 
-    /** Whether the last batch's stretch of the index is where this entry belongs. */
+    /** Whether this entry, secondary and primary key, is in the last batch's stretch of the index. */
     public boolean holds(Slice secondaryAndPrimaryKey) {
         return (lowBytes == null || secondaryAndPrimaryKey.compareBytes(lowBytes.asSlice(low)) >= 0)
                 && (!pending || secondaryAndPrimaryKey.compareBytes(end().asSlice(high)) < 0);

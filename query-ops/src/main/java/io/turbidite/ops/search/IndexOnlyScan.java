@@ -98,7 +98,7 @@ public final class IndexOnlyScan implements FrameSource {
         close();
         if (partitions.hasNext()) {
             search = ValidSearch.open(
-                    view, partitions.next(), range.index(), range.keys(), range.filter());
+                    view, partitions.next(), range.index(), range.search(), range.filter());
         }
     }
 }

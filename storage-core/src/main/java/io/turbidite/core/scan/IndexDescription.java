@@ -1,8 +1,15 @@
 package io.turbidite.core.scan;
 
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.index.EntryKeys;
+import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.key.KeyForm;
+import io.turbidite.core.type.RecordType;
 
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * A secondary index as a planner sees it.
@@ -14,9 +21,17 @@ import java.util.List;
  *     current one (eager or deleted-key maintenance). Otherwise candidates must be validated. With
  *     a filter, {@link IndexCursor#checkedUntil} says which entries are current
  * @param keyForm how its secondary keys are encoded
+ * @param multiValued whether a record may have none or several entries; otherwise it has one
+ * @param parameters what its entries depend on beside the fields, by name
  */
 public record IndexDescription(
-        String name, Kind kind, List<String> fields, boolean alwaysValid, KeyForm keyForm) {
+        String name,
+        Kind kind,
+        List<String> fields,
+        boolean alwaysValid,
+        KeyForm keyForm,
+        boolean multiValued,
+        Map<String, String> parameters) {
     /** The ways to search. */
     public enum Kind {
         /** By ranges of the encoded key. */
@@ -24,15 +39,55 @@ public record IndexDescription(
         /** By windows. */
         RTREE,
         /** By tokens. */
-        INVERTED
+        INVERTED;
+
+        /** The name for people: {@code btree}. */
+        public String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
-    /** An index with the present encoding of keys. */
+    /** A B+-tree with one entry for each record, with the present encoding of keys. */
     public IndexDescription(String name, Kind kind, List<String> fields, boolean alwaysValid) {
-        this(name, kind, fields, alwaysValid, KeyForm.CURRENT);
+        this(name, kind, fields, alwaysValid, KeyForm.CURRENT, false, Map.of());
     }
 
     public IndexDescription {
         fields = List.copyOf(fields);
+        parameters = Map.copyOf(parameters);
+    }
+
+    /** The entry keys that it has for records of a type. */
+    public EntryKeys entryKeys(RecordType type) {
+        return entryKeys(kind, type, fields, "index " + name, keyForm, parameters);
+    }
+
+    /**
+     * The entry keys of an index.
+     *
+     * @param use who it is for, in messages: {@code "index by_tail"}
+     * @param parameters as {@link EntryKeys#parameters} gave them once, or as a user gives them for
+     *     a new index
+     * @throws InvalidRequestException if the kind does not go with the fields or the parameters
+     */
+    public static EntryKeys entryKeys(
+            Kind kind,
+            RecordType type,
+            List<String> fields,
+            String use,
+            KeyForm form,
+            Map<String, String> parameters) {
+        return switch (kind) {
+            case BTREE -> {
+                if (!parameters.isEmpty()) {
+                    throw new InvalidRequestException("%s: a btree takes no parameter, not %s"
+                            .formatted(use, new TreeMap<>(parameters).keySet()));
+                }
+                yield FieldKeys.of(type, fields, use, form);
+            }
+            case RTREE, INVERTED ->
+                throw new InvalidRequestException(
+                        "%s: kind %s is not built; btree is".formatted(use, kind.label()));
+        };
     }
 }

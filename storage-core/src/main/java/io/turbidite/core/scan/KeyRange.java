@@ -9,9 +9,10 @@ import org.jspecify.annotations.Nullable;
  * is open. <em>Immutable</em> (the slices are copies).
  *
  * <p>Encoded keys are self-delimiting, so "all keys whose first fields are v" is the range from
- * encode(v) to its successor.
+ * encode(v) to its successor. As a search of an index it asks for the entries whose keys, primary
+ * key included, are in the range.
  */
-public final class KeyRange {
+public final class KeyRange implements IndexSearch {
     private static final KeyRange ALL = new KeyRange(null, null);
 
     /** The empty range: no key is below the empty one. */
@@ -99,6 +100,7 @@ public final class KeyRange {
         return low == null && high == null;
     }
 
+    @Override
     public boolean contains(Slice key) {
         return (low == null || key.compareBytes(low) >= 0)
                 && (high == null || key.compareBytes(high) < 0);

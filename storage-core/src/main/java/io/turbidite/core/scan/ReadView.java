@@ -68,17 +68,17 @@ public interface ReadView extends AutoCloseable {
     }
 
     /**
-     * The entries of a B+-tree index in {@code range}, in index order, from either end. For an
+     * The entries of an index that a search asks for, in index order, from either end. For an
      * index that is not {@code alwaysValid} these are candidates: fetch the records and check them
      * again, or {@link #validate} the candidates ({@link ValidSearch} does). With a filter, entries
      * of an {@code alwaysValid} index may be candidates too, and {@link IndexCursor#checkedUntil}
      * says which: the search skipped a layer that may hide them. The search shows all entries
      * inside the filter, and may show entries outside.
      *
-     * @throws io.turbidite.core.InvalidRequestException if there is no such index; from the cursor
-     *     too, if the index is dropped meanwhile
+     * @throws io.turbidite.core.InvalidRequestException if there is no such index, or its kind does not
+     *     answer such a search; from the cursor too, if the index is dropped meanwhile
      */
-    IndexCursor search(int partition, String index, KeyRange range, FilterPredicate filter);
+    IndexCursor search(int partition, String index, IndexSearch search, FilterPredicate filter);
 
     /**
      * Marks those candidates as valid that are current at this moment: the newest version of their
@@ -155,7 +155,7 @@ public interface ReadView extends AutoCloseable {
     long estimateScan(KeyRange primaryKeys, FilterPredicate filter);
 
     /** About how many entries a search would return, all partitions together; reads few pages. */
-    long estimateSearch(String index, KeyRange range, FilterPredicate filter);
+    long estimateSearch(String index, IndexSearch search, FilterPredicate filter);
 
     @Override
     void close();

@@ -3,12 +3,13 @@ package io.turbidite.core.scan;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.index.EntryKeyList;
+import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.record.RecordView;
 
 /**
  * Finds out which entries of an always valid index are current, in a search that skipped layers. An
- * entry is current if the record of its primary key has its secondary key (LUO19 §4.3, direct
+ * entry is current if it is among those of the record of its primary key (LUO19 §4.3, direct
  * validation). Timestamps can't tell: eager maintenance leaves an unchanged entry as it is.
  */
 final class RecordValidation {
@@ -42,23 +43,23 @@ final class RecordValidation {
             KeyBatch doubtful,
             CandidateBatch candidates) {
         KeyBatch keys = candidates.primaryKeys();
-        KeySpec spec = KeySpec.of(
-                view.source().type(), index.fields(), "index " + index.name(), index.keyForm());
+        EntryKeys entryKeys = index.entryKeys(view.source().type());
         RecordView record = new RecordView(view.source().type());
-        ByteSink secondary = new ByteSink(64, Integer.MAX_VALUE - 8);
-        Slice current = new Slice();
+        EntryKeyList current = new EntryKeyList();
+        ByteSink entry = new ByteSink(64, Integer.MAX_VALUE - 8);
+        Slice entryKey = new Slice();
         Slice key = new Slice();
         int at = 0;
         try (RecordStream records = view.fetch(partition, doubtful)) {
             while (records.next()) {
-                spec.append(record.wrap(records.record()), secondary.clear());
-                secondary.asSlice(current);
+                entryKeys.append(record.wrap(records.record()), records.key(), current.clear());
                 while (at < keys.size() && keys.key(at, key).compareBytes(records.key()) < 0) {
                     at++;
                 }
                 while (at < keys.size() && keys.key(at, key).contentEquals(records.key())) {
                     int added = keys.addedIndex(at++);
-                    if (candidates.secondaryKey(added, key).contentEquals(current)) {
+                    entry.clear().putBytes(candidates.secondaryKey(added, key));
+                    if (current.contains(entry.putBytes(records.key()).asSlice(entryKey))) {
                         candidates.markValid(added);
                     }
                 }

@@ -57,15 +57,15 @@ public final class ValidSearch implements AutoCloseable {
             ReadView view,
             int partition,
             IndexDescription index,
-            KeyRange range,
+            IndexSearch search,
             FilterPredicate filter) {
         boolean asFound = index.alwaysValid() && filter.isNone();
         CandidateBatch batch = asFound ? null : new CandidateBatch(BATCH_BYTES);
-        IndexCursor cursor = view.search(partition, index.name(), range, filter);
+        IndexCursor cursor = view.search(partition, index.name(), search, filter);
         return new ValidSearch(view, partition, index, cursor, batch);
     }
 
-    /** Moves to the next valid entry; false at the end of the range. */
+    /** Moves to the next valid entry; false when there is none left. */
     public boolean next() {
         CandidateBatch candidates = batch;
         if (candidates == null) {

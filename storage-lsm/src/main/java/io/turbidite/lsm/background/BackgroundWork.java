@@ -124,11 +124,11 @@ public final class BackgroundWork implements AutoCloseable {
      * @throws io.turbidite.core.StoreFailedException if the store failed while waiting
      * @throws StorageIoException if there is no room, and no space on disk to make some
      */
-    public void awaitRoom(long bytes) {
+    public void awaitRoom(long bytes, long putBytes) {
         if (throttle.flushIsDue()) {
             flusher.wake();
         }
-        throttle.awaitRoom(bytes);
+        throttle.awaitRoom(bytes, putBytes);
     }
 
     /**

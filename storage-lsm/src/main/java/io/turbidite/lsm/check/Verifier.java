@@ -6,6 +6,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FilterPredicate;
@@ -28,7 +29,9 @@ import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
@@ -204,14 +207,15 @@ public final class Verifier {
 
     private void checkIndexes(Subject subject, Partition partition) {
         try {
-            long live = countRecords(subject, partition);
+            Map<IndexSchema, Long> entries = new HashMap<>();
+            long live = countRecords(subject, partition, entries);
             if (partition.hasLiveBitmaps()) {
                 checkMarks(subject, partition);
             }
             records += live;
             for (IndexSchema index : subject.schema().indexes()) {
                 if (index.isReady()) {
-                    checkIndexIfThere(subject, partition, index, live);
+                    checkIndexIfThere(subject, partition, index, entries.getOrDefault(index, live));
                 }
             }
         } catch (CorruptionException damage) {
@@ -221,9 +225,9 @@ public final class Verifier {
 
     /** An index that is dropped while it is looked at is no error. */
     private void checkIndexIfThere(
-            Subject subject, Partition partition, IndexSchema index, long live) {
+            Subject subject, Partition partition, IndexSchema index, long expected) {
         try {
-            checkIndex(subject, partition, index, live);
+            checkIndex(subject, partition, index, expected);
         } catch (InvalidRequestException gone) {
             if (partition.schema().index(index.id()) != null) {
                 throw gone;
@@ -231,8 +235,19 @@ public final class Verifier {
         }
     }
 
-    private long countRecords(Subject subject, Partition partition) {
+    /**
+     * Counts the records.
+     *
+     * @param entries gets, for each multi-valued index, how many entries they give it
+     */
+    private long countRecords(
+            Subject subject, Partition partition, Map<IndexSchema, Long> entries) {
         long count = 0;
+        List<IndexSchema> multiValued = subject.schema().indexes().stream()
+                .filter(index -> index.isReady() && index.entryKeys().isMultiValued())
+                .toList();
+        multiValued.forEach(index -> entries.put(index, 0L));
+        EntryKeyList keys = new EntryKeyList();
         boolean isAmbiguous = subject.schema().primaryKey().isAmbiguous();
         RecordView record = new RecordView(subject.schema().type());
         try (RecordCursor cursor =
@@ -240,6 +255,10 @@ public final class Verifier {
             while (cursor.next()) {
                 record.wrap(cursor.record());
                 count++;
+                for (IndexSchema index : multiValued) {
+                    index.makeIfFits(record, cursor.key(), keys);
+                    entries.merge(index, (long) keys.count(), Long::sum);
+                }
                 if (isAmbiguous) {
                     checkTwins(subject, partition, cursor.key());
                 }
@@ -287,11 +306,12 @@ public final class Verifier {
     }
 
     private void checkIndex(
-            Subject subject, Partition partition, IndexSchema index, long liveRecords) {
+            Subject subject, Partition partition, IndexSchema index, long expected) {
         String where = "%s, index %s".formatted(partition, index.name());
         RecordView record = new RecordView(subject.schema().type());
         ByteSink bytes = new ByteSink(1 << 10, Limits.RECORD_BYTES_MAX);
-        ByteSink wanted = new ByteSink(256, 64 * Limits.KEY_BYTES_MAX);
+        EntryKeyList wanted = new EntryKeyList();
+        ByteSink entryKey = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
         Slice slice = new Slice();
         long entries = 0;
         try (ValidSearch cursor = ValidSearch.open(
@@ -307,16 +327,20 @@ public final class Verifier {
                             .formatted(where, describe(subject, cursor)));
                     continue;
                 }
-                wanted.clear();
-                index.key().append(record.wrap(bytes.asSlice(slice)), wanted);
-                if (!wanted.asSlice(slice).contentEquals(cursor.secondaryKey())) {
-                    report("%s: entry %s is not the one its record gives"
+                index.makeIfFits(record.wrap(bytes.asSlice(slice)), cursor.primaryKey(), wanted);
+                entryKey.clear().putBytes(cursor.secondaryKey()).putBytes(cursor.primaryKey());
+                if (!wanted.contains(entryKey.asSlice(slice))) {
+                    report("%s: entry %s is not one that its record gives"
                             .formatted(where, describe(subject, cursor)));
                 }
             }
         }
-        if (entries != liveRecords) {
-            report("%s: %d entries for %d records".formatted(where, entries, liveRecords));
+        if (entries != expected) {
+            report(
+                    index.entryKeys().isMultiValued()
+                            ? "%s: %d entries where the records give %d"
+                                    .formatted(where, entries, expected)
+                            : "%s: %d entries for %d records".formatted(where, entries, expected));
         }
     }
 

@@ -175,7 +175,7 @@ public final class MeasuredFacts {
                         index.id(),
                         index.name(),
                         index.kind(),
-                        index.key(),
+                        index.entryKeys(),
                         strategy,
                         index.unique(),
                         index.pages(),

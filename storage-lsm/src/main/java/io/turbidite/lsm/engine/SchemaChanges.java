@@ -92,10 +92,7 @@ public final class SchemaChanges {
         if (there != null) {
             throw new InvalidRequestException("dataset %s has an index '%s' already, on %s (%s)"
                     .formatted(
-                            dataset.name(),
-                            name,
-                            there.key().fields(),
-                            there.state().label()));
+                            dataset.name(), name, there.fields(), there.state().label()));
         }
         return start(dataset, base, definition.apply(base));
     }

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Holds writers back before they hold anything themselves: at first to the pace at which flushes
@@ -52,6 +53,10 @@ public final class WriterThrottle {
     private final Bandwidth flushes = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
     private final Bandwidth merges = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
     private final WriterMeter meter;
+
+    /** What writes put into all trees: one record may give many entries. */
+    private final LongAdder putBytes = new LongAdder();
+
     private final AtomicLong flushedMemoryBytes = new AtomicLong();
     private final AtomicLong mergedBytes = new AtomicLong();
     private final AtomicBoolean slowed = new AtomicBoolean();
@@ -116,7 +121,7 @@ public final class WriterThrottle {
         return componentsBehind;
     }
 
-    /** What a written byte costs now, in nanoseconds; infinite where writers stop. */
+    /** What a byte that is put costs now, in nanoseconds; infinite where writers stop. */
     double nanosPerByte() {
         long unflushed = unflushedBytes();
         long flushing = flushingBytes;
@@ -129,19 +134,22 @@ public final class WriterThrottle {
         return Math.max(memory * perByte(flushedMemoryBytes.get() + unflushed), merge);
     }
 
-    /** Bytes for each byte that came in since the store was opened, at least 1. */
+    /** Bytes for each byte that was put since the store was opened, at least 1. */
     private double perByte(long bytes) {
-        return Math.max(1, bytes / (double) Math.max(1, meter.bytes().sum()));
+        return Math.max(1, bytes / (double) Math.max(1, putBytes.sum()));
     }
 
     /**
-     * Returns when a write of {@code bytes} may come in; to be called before anything is held.
+     * Returns when a write may come in; to be called before anything is held.
      *
+     * @param bytes of its records and keys
+     * @param putBytes about as many as it puts into all trees
      * @throws io.turbidite.core.StoreFailedException if the store failed while waiting
      * @throws StorageIoException if there is no room, and no space on disk to make some
      */
-    public void awaitRoom(long bytes) {
+    public void awaitRoom(long bytes, long putBytes) {
         meter.bytes().add(bytes);
+        this.putBytes.add(putBytes);
         if (unflushedBytes() <= memoryBytesFree && pace.mergesKeepUp(componentsBehind)) {
             if (slowed.get() && slowed.compareAndSet(true, false)) {
                 core.events().slowed(false, 0);
@@ -149,16 +157,16 @@ public final class WriterThrottle {
             return;
         }
         if (!isStopped()) {
-            delay(bytes);
+            delay(putBytes);
         }
         if (isStopped()) {
             stall();
         }
     }
 
-    private void delay(long bytes) {
+    private void delay(long putBytes) {
         double nanosPerByte = nanosPerByte();
-        double cost = Math.min(bytes * nanosPerByte, DELAY_NANOS_MAX);
+        double cost = Math.min(putBytes * nanosPerByte, DELAY_NANOS_MAX);
         long waitNanos = pacer.charge((long) cost, DELAY_NANOS_MAX);
         if (waitNanos < WAIT_NANOS_MIN) {
             return;

@@ -5,6 +5,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.lsm.btree.TreeCursor;
@@ -64,6 +65,7 @@ public final class BulkLoad {
     private final RecordView view;
     private final ByteSink sink = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
     private final Slice encoded = new Slice();
+    private final EntryKeyList entryKeys = new EntryKeyList();
     private final Map<TreeId, ComponentHandle> loaded = new HashMap<>();
     private @Nullable Build build;
     private boolean complete;
@@ -182,10 +184,11 @@ public final class BulkLoad {
         }
         List<IndexSchema> indexes = schema.indexes();
         for (int i = 0; i < indexes.size(); i++) {
-            sink.clear();
-            indexes.get(i).key().append(view, sink);
-            sink.putBytes(key).asSlice(encoded);
-            current.secondaries.get(i).add(encoded, current.timestamp, false, NOTHING);
+            indexes.get(i).entryKeys().append(view, key, entryKeys.clear());
+            for (int k = 0; k < entryKeys.count(); k++) {
+                EntrySort entries = current.secondaries.get(i);
+                entries.add(entryKeys.key(k, encoded), current.timestamp, false, NOTHING);
+            }
         }
         current.records.add(key, current.timestamp, false, record);
     }

@@ -72,7 +72,7 @@ public final class UniqueCheck {
                 throw DuplicateKeyException.ofIndex(
                         schema.name(),
                         index.name(),
-                        index.key().decode(key, 0).toString(),
+                        index.fieldKey().decode(key, 0).toString(),
                         List.of(
                                 schema.primaryKey()
                                         .decode(lastPrimary.asSlice(primary), 0)

@@ -180,7 +180,7 @@ final class MergedLayers {
                 .filter(layer -> layer.hasTree(companion))
                 .map(layer -> layer.tree(companion))
                 .toList();
-        return new DeletedKeys(index.key(), newestFirst, version.tree(companion));
+        return new DeletedKeys(index.entryKeys(), newestFirst, version.tree(companion));
     }
 
     private boolean mayMatch(ComponentHandle handle) {

@@ -4,6 +4,7 @@ import io.turbidite.core.scan.CandidateBatch;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.RecordCursor;
@@ -49,7 +50,7 @@ public final class PartitionReads {
     }
 
     /**
-     * The live entries of a secondary index in a range.
+     * The live entries of a secondary index that a search asks for.
      *
      * @throws io.turbidite.core.InvalidRequestException here or from the cursor, if it is dropped
      */
@@ -57,9 +58,9 @@ public final class PartitionReads {
             Partition partition,
             IndexSchema index,
             ViewState view,
-            KeyRange range,
+            IndexSearch search,
             FilterPredicate filter) {
-        return new PartitionSearch(partition, index, view, range, filter);
+        return new PartitionSearch(partition, index, view, search, filter);
     }
 
     /** Marks the candidates that are valid at the view's moment. */
@@ -72,6 +73,17 @@ public final class PartitionReads {
             Partition partition, ViewState view, KeyBatch sortedKeys, FetchOptions options) {
         partition.work().fetched(sortedKeys.size());
         return new PartitionFetch(partition, view, sortedKeys, options);
+    }
+
+    /**
+     * About how many entries of an index a search would meet, invalid ones included; 0 if it is
+     * dropped.
+     */
+    public static long estimateSearch(
+            Partition partition, IndexSchema index, IndexSearch search, FilterPredicate filter) {
+        return switch (search) {
+            case KeyRange range -> estimate(partition, index.tree(), range, filter);
+        };
     }
 
     /**

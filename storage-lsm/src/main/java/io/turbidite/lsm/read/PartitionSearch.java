@@ -1,21 +1,22 @@
 package io.turbidite.lsm.read;
 
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 
-/** The live entries of a B+-tree secondary index. <em>Confined to one thread.</em> */
+/** The live entries of a secondary index that a search asks for. <em>Confined to one thread.</em> */
 final class PartitionSearch implements IndexCursor {
     private final SnapshotCursor stack;
     private final Partition partition;
     private final IndexSchema index;
-    private final KeySpec secondary;
+    private final EntryKeys entryKeys;
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
     private long entryCount;
@@ -28,17 +29,19 @@ final class PartitionSearch implements IndexCursor {
             Partition partition,
             IndexSchema index,
             ViewState view,
-            KeyRange range,
+            IndexSearch search,
             FilterPredicate filter) {
         this.partition = partition;
         this.index = index;
-        this.secondary = index.key();
+        this.entryKeys = index.entryKeys();
         this.isExact = index.maintenance() == Maintenance.EAGER && filter.isNone();
         if (!index.maintenance().isValidWhenFound()) {
             view.searching(index.id());
         }
-        this.stack =
+        this.stack = switch (search) {
+            case KeyRange range ->
                 new SnapshotCursor(partition, index.tree(), view, new ScanBounds(range, filter));
+        };
     }
 
     @Override
@@ -54,7 +57,7 @@ final class PartitionSearch implements IndexCursor {
     private boolean split() {
         entryCount++;
         Slice key = stack.key();
-        int secondaryBytes = secondary.length(key, 0);
+        int secondaryBytes = entryKeys.secondaryBytes(key);
         secondaryKey.set(key.segment(), key.offset(), secondaryBytes);
         primaryKey.set(key.segment(), key.offset() + secondaryBytes, key.length() - secondaryBytes);
         return true;

@@ -1,9 +1,10 @@
 package io.turbidite.lsm.schema;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.key.KeyForm;
+import io.turbidite.core.index.EntryKeyList;
+import io.turbidite.core.index.EntryKeys;
+import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.IndexDescription;
@@ -18,7 +19,7 @@ import java.util.List;
  *
  * @param id names its trees and files; unique in its dataset, never reused; the primary is 0. An
  *     index that is enabled again gets a new one: it has nothing in common with the old trees
- * @param key the indexed fields; an entry's key is theirs, then the primary key
+ * @param entryKeys which entries it has for a record
  * @param maintenance how it follows updates
  * @param unique whether two records may not have the same key; null and missing never collide
  * @param pages how its components keep their pages; null if as the dataset's
@@ -27,7 +28,7 @@ public record IndexSchema(
         int id,
         String name,
         IndexDescription.Kind kind,
-        KeySpec key,
+        EntryKeys entryKeys,
         Maintenance maintenance,
         boolean unique,
         @Nullable PageOptions pages,
@@ -73,12 +74,12 @@ public record IndexSchema(
 
     /** The same in another state. */
     public IndexSchema withState(State newState) {
-        return new IndexSchema(id, name, kind, key, maintenance, unique, pages, newState);
+        return new IndexSchema(id, name, kind, entryKeys, maintenance, unique, pages, newState);
     }
 
     /** The same with other trees, to be built: their keys have today's form. */
     public IndexSchema withId(int newId) {
-        KeySpec current = key.withForm(KeyForm.CURRENT);
+        EntryKeys current = entryKeys.renewed();
         return new IndexSchema(newId, name, kind, current, maintenance, unique, pages, state);
     }
 
@@ -86,44 +87,52 @@ public record IndexSchema(
         return state == State.READY;
     }
 
-    /**
-     * Whether a key of this index, which may have the primary key behind it, has a null or missing
-     * field.
-     */
-    public boolean hasNull(Slice entryKey) {
-        return key.decode(entryKey, 0).contains(null);
+    /** The indexed fields. */
+    public List<String> fields() {
+        return entryKeys.fields();
+    }
+
+    /** The key of a B+-tree's fields. */
+    public KeySpec fieldKey() {
+        if (entryKeys instanceof FieldKeys ofFields) {
+            return ofFields.spec();
+        }
+        throw new IllegalStateException("index %s has no key of its fields".formatted(name));
     }
 
     /**
-     * Appends the key that a record gives.
-     *
-     * @return false, and the sink is as it was, if it is too long: then the record is older than
-     *     the index, which has no entry for it
+     * Whether a key of this B+-tree, which may have the primary key behind it, has a null or
+     * missing field.
      */
-    public boolean appendIfFits(RecordView record, ByteSink sink) {
+    public boolean hasNull(Slice entryKey) {
+        return fieldKey().decode(entryKey, 0).contains(null);
+    }
+
+    /**
+     * Takes the entry keys that a record gives.
+     *
+     * @param keys what was in it is forgotten
+     * @return false, and there is none, if one is too long or there are too many: then the record
+     *     is older than the index, which has no entry for it
+     */
+    public boolean makeIfFits(RecordView record, Slice primaryKey, EntryKeyList keys) {
+        keys.clear();
         try {
-            key.append(record, sink);
+            entryKeys.append(record, primaryKey, keys);
             return true;
-        } catch (InvalidRequestException tooLong) {
+        } catch (InvalidRequestException refused) {
             return false;
         }
     }
 
-    /**
-     * Moves {@code primaryKey} to the primary key in an entry's key.
-     *
-     * @param entryKey of a B+-tree index
-     */
-    public void primaryKey(Slice entryKey, Slice primaryKey) {
-        int secondaryBytes = key.length(entryKey, 0);
-        primaryKey.set(
-                entryKey.segment(),
-                entryKey.offset() + secondaryBytes,
-                entryKey.length() - secondaryBytes);
-    }
-
     public IndexDescription describe() {
         return new IndexDescription(
-                name, kind, key.fields(), maintenance.isValidWhenFound(), key.form());
+                name,
+                kind,
+                fields(),
+                maintenance.isValidWhenFound(),
+                entryKeys.form(),
+                entryKeys.isMultiValued(),
+                entryKeys.parameters());
     }
 }

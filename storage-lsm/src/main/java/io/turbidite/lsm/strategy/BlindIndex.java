@@ -1,8 +1,8 @@
 package io.turbidite.lsm.strategy;
 
 /**
- * The writes of validation (LUO19 §4.2) and deferred (DEFER18): every upsert puts an entry with its
- * own timestamp, changed or not, so that readers can tell by the primary key index whether it is
+ * The writes of validation (LUO19 §4.2) and deferred (DEFER18): every upsert puts its entries with
+ * its own timestamp, changed or not, so that readers can tell by the primary key index whether one is
  * current. What was superseded stays, but for what is in the same memory component: that gets
  * anti-matter at once, so that within a component of its own age no entry is obsolete (design §4
  * rule 3).
@@ -15,16 +15,11 @@ record BlindIndex() implements IndexMaintainer {
 
     @Override
     public void put(IndexWrite write) {
-        if (write.knowsOld && !write.sameEntry()) {
-            write.removeOld();
-        }
-        write.putNew();
+        write.putDifference(true);
     }
 
     @Override
     public void remove(IndexWrite write) {
-        if (write.knowsOld) {
-            write.removeOld();
-        }
+        write.putDifference(true);
     }
 }

@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -16,15 +17,17 @@ import org.jspecify.annotations.Nullable;
  * What eager maintenance would have put into a secondary index had it been there all along: from
  * the versions of each record, newest first, the entries of each of them.
  *
- * <p>A version gives its entry, and anti-matter for the entry of the version that it replaced;
- * nothing if neither the secondary key nor a filter field has changed and the old entry stays (it
- * may not, under retention, nor where entries are validated by their timestamps: those of each
- * version are put). So an index starts without an obsolete entry, whatever its strategy. Entries
+ * <p>A version gives its entries, and anti-matter for those of the version that it replaced which
+ * are not among its own; an entry that both have is left out if no filter field has changed and the
+ * old one stays (it may not, under retention, nor where entries are validated by their timestamps:
+ * those of each version are put). So an index starts without an obsolete entry, whatever its strategy. Entries
  * belong where their version is: with its timestamp, in the component that covers it.
  *
  * <p><em>Confined to one thread.</em>
  */
 public final class IndexBackfill {
+    private static final EntryKeyList NONE = new EntryKeyList();
+
     private final DatasetSchema schema;
     private final IndexSchema index;
     private final RecordView record;
@@ -32,6 +35,7 @@ public final class IndexBackfill {
     private final LongBinaryPredicate isShown;
     private final Writers writers;
     private final Slice entry = new Slice();
+    private final Slice other = new Slice();
     private Version newer = new Version();
     private Version older = new Version();
     private boolean hasNewer;
@@ -50,8 +54,8 @@ public final class IndexBackfill {
     private static final class Version {
         final ByteSink primaryKey = new ByteSink(64, Limits.KEY_BYTES_MAX);
 
-        /** Secondary key, then primary key; empty if the version is a delete. */
-        final ByteSink entryKey = new ByteSink(256, 4 * Limits.KEY_BYTES_MAX);
+        /** Its entry keys; none if the version is a delete. */
+        final EntryKeyList entryKeys = new EntryKeyList();
 
         /** The filter fields, each encoded. */
         final ByteSink filters = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
@@ -63,12 +67,9 @@ public final class IndexBackfill {
         /** From when on a newer version hides it; {@link Long#MAX_VALUE} if there is none. */
         long supersededAt;
 
-        /** Bytes of the entry's key, if it is too long to have one. */
-        int tooLongBytes;
-
-        boolean hasEntry() {
-            return entryKey.length() > 0;
-        }
+        /** Why the record has no entries; null if it has them. */
+        @Nullable
+        String refusal;
 
         boolean sameRecord(Version version) {
             return same(primaryKey, version.primaryKey);
@@ -115,25 +116,25 @@ public final class IndexBackfill {
      * first.
      *
      * @param value the record; empty for a delete
-     * @throws InvalidRequestException naming the record, if its key is too long for the index
+     * @throws InvalidRequestException naming the record, if the index refuses it
      */
     public void add(Slice primaryKey, long timestamp, Slice value, Sink sink) {
         older.primaryKey.clear().putBytes(primaryKey);
         older.timestamp = timestamp;
-        older.entryKey.clear();
+        older.entryKeys.clear();
         older.filters.clear();
-        older.tooLongBytes = 0;
+        older.refusal = null;
         boolean superseded = hasNewer && newer.sameRecord(older);
         older.supersededAt = superseded ? newer.timestamp : Long.MAX_VALUE;
         if (value.length() > 0) {
             encode(primaryKey, value);
         }
-        if (older.tooLongBytes > 0) {
+        if (older.refusal != null) {
             long hiddenAt = superseded
                     ? older.supersededAt
                     : writers.supersededAt(older.primaryKey.asSlice(older.slice), timestamp);
             if (hiddenAt == Long.MAX_VALUE || isShown.test(timestamp, hiddenAt)) {
-                throw tooLong(primaryKey);
+                throw refused(primaryKey, older.refusal);
             }
         }
         if (hasNewer) {
@@ -155,13 +156,11 @@ public final class IndexBackfill {
 
     private void encode(Slice primaryKey, Slice value) {
         record.wrap(value);
-        boolean fits = index.appendIfFits(record, older.entryKey);
-        int entryBytes = older.entryKey.length() + primaryKey.length();
-        if (fits && entryBytes <= Limits.KEY_BYTES_MAX) {
-            older.entryKey.putBytes(primaryKey);
-        } else {
-            older.tooLongBytes = fits ? entryBytes : Limits.KEY_BYTES_MAX + 1;
-            older.entryKey.clear();
+        try {
+            index.entryKeys().append(record, primaryKey, older.entryKeys);
+        } catch (InvalidRequestException refused) {
+            older.entryKeys.clear();
+            older.refusal = refused.getMessage();
         }
         for (KeySpec filter : schema.filter()) {
             filter.append(record, older.filters);
@@ -169,33 +168,41 @@ public final class IndexBackfill {
     }
 
     /** What nobody reads any more may be too long; what is read may not. */
-    private InvalidRequestException tooLong(Slice primaryKey) {
-        return new InvalidRequestException(
-                "index %s of %s: the key of the record with primary key %s has %d bytes or more; the limit is %d"
-                        .formatted(
-                                index.name(),
-                                schema.name(),
-                                schema.primaryKey().decode(primaryKey, 0),
-                                older.tooLongBytes,
-                                Limits.KEY_BYTES_MAX));
+    private InvalidRequestException refused(Slice primaryKey, String refusal) {
+        return new InvalidRequestException("index %s of %s: the record with primary key %s: %s"
+                .formatted(
+                        index.name(),
+                        schema.name(),
+                        schema.primaryKey().decode(primaryKey, 0),
+                        refusal));
     }
 
+    /** Both lists are in order. */
     private void emit(Version version, @Nullable Version replaced, Sink sink) {
         if (replaced != null) {
             sink.writtenOver(version.primaryKey.asSlice(entry), version.timestamp);
         }
-        if (replaced != null && replaced.hasEntry()) {
-            boolean sameKey = version.same(version.entryKey, replaced.entryKey);
-            if (sameKey && keepsUnchanged && version.same(version.filters, replaced.filters)) {
-                return;
+        EntryKeyList news = version.entryKeys;
+        EntryKeyList olds = replaced == null ? NONE : replaced.entryKeys;
+        boolean keeps = replaced != null
+                && keepsUnchanged
+                && version.same(version.filters, replaced.filters);
+        int o = 0;
+        int n = 0;
+        while (o < olds.count() || n < news.count()) {
+            int order = o == olds.count()
+                    ? 1
+                    : n == news.count() ? -1 : olds.key(o, entry).compareBytes(news.key(n, other));
+            if (order < 0) {
+                // for a delete too: it has none of its own
+                sink.entry(olds.key(o++, entry), version.timestamp, true);
+                continue;
             }
-            if (!sameKey) {
-                // for a delete too: its own key is empty
-                sink.entry(replaced.entryKey.asSlice(entry), version.timestamp, true);
+            if (order > 0 || !keeps) {
+                sink.entry(news.key(n, other), version.timestamp, false);
             }
-        }
-        if (version.hasEntry()) {
-            sink.entry(version.entryKey.asSlice(entry), version.timestamp, false);
+            n++;
+            o += order == 0 ? 1 : 0;
         }
     }
 }

@@ -1,9 +1,8 @@
 package io.turbidite.lsm.strategy;
 
 import io.turbidite.core.Limits;
-import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.record.RecordView;
+import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.memory.Place;
@@ -36,21 +35,17 @@ final class IndexWrite {
     /** The encoded primary key. */
     Slice primaryKey = NOTHING;
 
-    /** Secondary key, then primary key of the new record; not for a delete. */
-    final Slice newEntry = new Slice();
+    /** The entry keys of the new record; none for a delete. */
+    final EntryKeyList newKeys = new EntryKeyList();
 
-    private final ByteSink newBytes = new ByteSink(64, 2 * Limits.KEY_BYTES_MAX);
+    /** Those of the old record; none if there is no old record, or it was not read. */
+    final EntryKeyList oldKeys = new EntryKeyList();
+
+    private final Slice newKey = new Slice();
+    private final Slice oldKey = new Slice();
     private final Place newPlace = new Place();
-
-    /** The same of the old record, if {@link #knowsOld}. */
-    final Slice oldEntry = new Slice();
-
-    private final ByteSink oldBytes = new ByteSink(64, 2 * Limits.KEY_BYTES_MAX);
     private final Place oldPlace = new Place();
     private final Place otherPlace = new Place();
-
-    /** Whether there is an old record, it was read, and it has an entry. */
-    boolean knowsOld;
 
     private final Found found = new Found(0);
 
@@ -62,61 +57,75 @@ final class IndexWrite {
         companion = tree.companion();
     }
 
-    /** Whether old and new record have the same entry. */
-    boolean sameEntry() {
-        return knowsOld && newEntry.contentEquals(oldEntry);
-    }
-
     /** Begins the write of an operation in a layer. */
     void begin(MemoryLayer newLayer, long newTimestamp, Slice newPrimaryKey) {
         layer = newLayer;
         timestamp = newTimestamp;
         primaryKey = newPrimaryKey;
+        newKeys.clear();
+        oldKeys.clear();
         newPlace.clear();
         oldPlace.clear();
     }
 
-    /** Encodes the new record's entry. */
-    void encodeNew(IndexSchema index, RecordView record) {
-        newBytes.clear();
-        index.key().append(record, newBytes);
-        newBytes.putBytes(primaryKey).asSlice(newEntry);
-    }
-
-    /**
-     * Encodes the old record's entry; false if it has none, because it is older than the index and
-     * too long.
-     */
-    boolean encodeOld(IndexSchema index, RecordView record) {
-        oldBytes.clear();
-        if (!index.appendIfFits(record, oldBytes)) {
-            return false;
-        }
-        oldBytes.putBytes(primaryKey).asSlice(oldEntry);
-        return oldEntry.length() <= Limits.KEY_BYTES_MAX;
-    }
-
     /**
      * Seeks where the entries go, ahead of all puts of the operation; nothing if there will hardly
-     * be any.
+     * be any, or if they are many: then they warm one another's way.
      */
     void seek() {
         MemoryLayer in = layer;
-        if (in != null && in.hasTree(tree) && !sameEntry()) {
-            MemoryComponent component = in.tree(tree);
-            component.seek(newEntry, newPlace);
-            if (knowsOld) {
-                component.seek(oldEntry, oldPlace);
-            }
+        if (in == null
+                || newKeys.count() > 1
+                || oldKeys.count() > 1
+                || !in.hasTree(tree)
+                || haveSameOne()) {
+            return;
+        }
+        MemoryComponent component = in.tree(tree);
+        if (newKeys.count() > 0) {
+            component.seek(newKeys.key(0, newKey), newPlace);
+        }
+        if (oldKeys.count() > 0) {
+            component.seek(oldKeys.key(0, oldKey), oldPlace);
         }
     }
 
-    void putNew() {
-        put(tree, newEntry, false, newPlace);
+    private boolean haveSameOne() {
+        return newKeys.count() == 1
+                && oldKeys.count() == 1
+                && newKeys.key(0, newKey).contentEquals(oldKeys.key(0, oldKey));
     }
 
-    void removeOld() {
-        put(tree, oldEntry, true, oldPlace);
+    /**
+     * Puts the new record's entries, and anti-matter for those of the old one that are not among
+     * them. Both lists are in order.
+     *
+     * @param alsoKept whether to put an entry that both have
+     */
+    void putDifference(boolean alsoKept) {
+        int olds = oldKeys.count();
+        int news = newKeys.count();
+        int o = 0;
+        int n = 0;
+        while (o < olds && n < news) {
+            int order = oldKeys.key(o, oldKey).compareBytes(newKeys.key(n, newKey));
+            if (order < 0) {
+                put(tree, oldKey, true, oldPlace);
+                o++;
+            } else {
+                if (order > 0 || alsoKept) {
+                    put(tree, newKey, false, newPlace);
+                }
+                n++;
+                o += order == 0 ? 1 : 0;
+            }
+        }
+        for (; o < olds; o++) {
+            put(tree, oldKeys.key(o, oldKey), true, oldPlace);
+        }
+        for (; n < news; n++) {
+            put(tree, newKeys.key(n, newKey), false, newPlace);
+        }
     }
 
     /** Whether a tree of the layer has some version of a key, or there is no such tree. */
@@ -137,6 +146,7 @@ final class IndexWrite {
         MemoryLayer to = layer;
         if (to != null && to.hasTree(target)) {
             to.tree(target).put(key, timestamp, antimatter, NOTHING, place);
+            place.clear(); // it was for this key
         }
     }
 }

@@ -4,10 +4,12 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.EntryKeyList;
+import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
-import io.turbidite.core.type.TypeKind;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.memory.Place;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -17,7 +19,6 @@ import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.MemoryLayer;
 
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * How the filter, the primary and the secondary indexes of a partition follow one write: the
@@ -31,13 +32,25 @@ import java.util.stream.Stream;
  * <p><em>Confined to one thread:</em> it owns the scratch space of a writer.
  */
 public final class Maintainer {
-    /** A rectangle, the widest fixed kind, takes less than 36 bytes of a key. */
-    private static final int FIXED_FIELDS_MAX = 14;
+    /** What a value of a kind of fixed width takes in a key, about. */
+    private static final int FIXED_FIELD_BYTES = 8;
+
+    /** Of keys made ahead: index id, bytes of its keys, the keys. */
+    private static final int MADE_BYTES_OFFSET = Integer.BYTES;
+
+    private static final int MADE_KEYS_OFFSET = MADE_BYTES_OFFSET + Integer.BYTES;
 
     private static final Slice NOTHING = new Slice();
 
     private final DatasetSchema schema;
-    private final boolean fixedWidth;
+    private final boolean fitsAlways;
+
+    /** Whether entry keys of some index are made ahead of a write. */
+    private final boolean makesAhead;
+
+    /** Bytes beside primary keys that the entries of a record take in indexes that fit always. */
+    private final int fixedEntryBytes;
+
     private final IndexMaintainer[] indexes;
     private final OldRecord reads;
     private final RecordView newRecord;
@@ -48,10 +61,16 @@ public final class Maintainer {
     private final Slice oldField = new Slice();
     private final IndexWrite[] writes;
     private final Place place = new Place();
+    private final EntryKeyList keys = new EntryKeyList();
 
     private Maintainer(DatasetSchema schema) {
         this.schema = schema;
-        this.fixedWidth = isFixedWidth(schema);
+        this.fitsAlways = fitsAlways(schema);
+        this.makesAhead =
+                schema.indexes().stream().anyMatch(index -> index.entryKeys().isMultiValued());
+        this.fixedEntryBytes = schema.indexes().stream()
+                .mapToInt(index -> FIXED_FIELD_BYTES * index.fields().size())
+                .sum();
         this.indexes = schema.indexes().stream()
                 .map(index -> IndexMaintainer.of(index, keepsUnchanged(schema)))
                 .toArray(IndexMaintainer[]::new);
@@ -121,29 +140,73 @@ public final class Maintainer {
      * Checks, before anything is logged, that the record gives every key, and that it fits its
      * limit. What no key is made of is not looked at.
      *
+     * @return about how many bytes of keys it puts into secondary indexes
      * @throws InvalidRequestException naming the field
      */
-    public void check(Slice key, Slice record) {
-        if (fixedWidth && key.length() <= Limits.KEY_BYTES_MAX / 2) {
-            return;
+    public int check(Slice key, Slice record) {
+        if (fitsAlways && key.length() <= Limits.KEY_BYTES_MAX / 2) {
+            return fixedEntryBytes + indexes.length * key.length();
         }
         try {
-            encodeAll(key, newRecord.wrap(record));
+            return encodeAll(key, newRecord.wrap(record));
         } catch (CorruptionException notOne) {
             throw noRecord(notOne);
         }
     }
 
-    private void encodeAll(Slice key, RecordView record) {
+    private int encodeAll(Slice key, RecordView record) {
+        int byteCount = 0;
         for (IndexSchema index : schema.indexes()) {
-            encode(index.key(), record, newKey).putBytes(key);
-            if (newKey.length() > Limits.KEY_BYTES_MAX) {
-                throw Limits.keyTooLong("index " + index.name(), newKey.length());
-            }
+            index.entryKeys().append(record, key, keys.clear());
+            byteCount += keys.byteCount();
         }
         for (KeySpec filter : schema.filter()) {
             encode(filter, record, newKey);
         }
+        return byteCount;
+    }
+
+    /**
+     * Whether some index is multi-valued: its keys take long to make, so they are made before a
+     * write holds anything ({@link #makeAhead}).
+     */
+    public boolean makesAhead() {
+        return makesAhead;
+    }
+
+    /**
+     * Appends to a sink the entry keys that a record has in the multi-valued indexes, each index's
+     * behind its id. Those of an old record that is refused by an index are none.
+     */
+    public void makeAhead(Slice key, Slice record, ByteSink sink) {
+        oldRecord.wrap(record);
+        for (IndexSchema index : schema.indexes()) {
+            if (index.entryKeys().isMultiValued()) {
+                index.makeIfFits(oldRecord, key, keys);
+                int at = sink.reserve(MADE_KEYS_OFFSET);
+                keys.save(sink);
+                sink.segment().set(Bytes.I32, at, index.id());
+                int byteCount = sink.length() - at - MADE_KEYS_OFFSET;
+                sink.segment().set(Bytes.I32, at + MADE_BYTES_OFFSET, byteCount);
+            }
+        }
+    }
+
+    /** Takes those of an index that were made ahead; false if it was not there then. */
+    private static boolean takeMade(IndexSchema index, Slice made, EntryKeyList into) {
+        long at = made.offset();
+        long end = at + made.length();
+        while (at < end) {
+            int id = made.segment().get(Bytes.I32, at);
+            int byteCount = made.segment().get(Bytes.I32, at + MADE_BYTES_OFFSET);
+            at += MADE_KEYS_OFFSET;
+            if (id == index.id()) {
+                into.load(made.segment(), at);
+                return true;
+            }
+            at += byteCount;
+        }
+        return false;
     }
 
     /** What a caller handed in is not damage of the store. */
@@ -158,19 +221,9 @@ public final class Maintainer {
      * Whether no index or filter key can be long, all their fields together taking half a key at
      * most, and every whole record gives them.
      */
-    private static boolean isFixedWidth(DatasetSchema schema) {
-        return Stream.concat(
-                        schema.indexes().stream().map(IndexSchema::key), schema.filter().stream())
-                .allMatch(spec -> spec.kinds().size() <= FIXED_FIELDS_MAX
-                        && spec.kinds().stream().noneMatch(Maintainer::mayBeRefused));
-    }
-
-    /** Whether the kind has no fixed width, or not every value that its width can hold. */
-    private static boolean mayBeRefused(TypeKind kind) {
-        return switch (kind) {
-            case STRING, BINARY, DECIMAL, BOOL, TIME -> true;
-            default -> false;
-        };
+    private static boolean fitsAlways(DatasetSchema schema) {
+        return schema.indexes().stream().allMatch(index -> index.entryKeys().fitsAlways())
+                && schema.filter().stream().allMatch(FieldKeys::fitsAlways);
     }
 
     /**
@@ -211,11 +264,12 @@ public final class Maintainer {
      * @param old the record it replaces, as far as {@link #reads} asks for it; empty if there is
      *     none
      */
-    public void upsert(MemoryLayer layer, long timestamp, Slice key, Slice record, Slice old) {
-        newRecord.wrap(record);
-        boolean knowsOld = old.length() > 0;
+    public void upsert(
+            MemoryLayer layer, long timestamp, Slice key, KeyedRecord record, KeyedRecord old) {
+        newRecord.wrap(record.record());
+        boolean knowsOld = old.record().length() > 0;
         if (knowsOld) {
-            oldRecord.wrap(old);
+            oldRecord.wrap(old.record());
         }
         boolean sameFilters = knowsOld && sameFilters();
         List<IndexSchema> schemas = schema.indexes();
@@ -225,15 +279,26 @@ public final class Maintainer {
             IndexSchema index = schemas.get(i);
             IndexWrite write = writes[i];
             write.begin(layer, timestamp, key);
-            write.encodeNew(index, newRecord);
-            write.knowsOld = knowsOld && write.encodeOld(index, oldRecord);
+            if (!takeMade(index, record.made(), write.newKeys)) {
+                index.entryKeys().append(newRecord, key, write.newKeys);
+            }
+            if (knowsOld) {
+                takeOld(index, key, old, write);
+            }
             write.sameFilters = sameFilters;
             write.seek();
         }
         for (int i = 0; i < indexes.length; i++) {
             indexes[i].put(writes[i]);
         }
-        primary.put(key, timestamp, false, record, place);
+        primary.put(key, timestamp, false, record.record(), place);
+    }
+
+    /** None if it is older than the index, and too long for it. */
+    private void takeOld(IndexSchema index, Slice key, KeyedRecord old, IndexWrite write) {
+        if (!takeMade(index, old.made(), write.oldKeys)) {
+            index.makeIfFits(oldRecord, key, write.oldKeys);
+        }
     }
 
     private boolean sameFilters() {
@@ -252,16 +317,18 @@ public final class Maintainer {
      *
      * @param old the record that goes, as far as {@link #reads} asks for it; empty if there is none
      */
-    public void delete(MemoryLayer layer, long timestamp, Slice key, Slice old) {
-        boolean knowsOld = old.length() > 0;
+    public void delete(MemoryLayer layer, long timestamp, Slice key, KeyedRecord old) {
+        boolean knowsOld = old.record().length() > 0;
         if (knowsOld) {
-            oldRecord.wrap(old);
+            oldRecord.wrap(old.record());
         }
         List<IndexSchema> schemas = schema.indexes();
         for (int i = 0; i < indexes.length; i++) {
             IndexWrite write = writes[i];
             write.begin(layer, timestamp, key);
-            write.knowsOld = knowsOld && write.encodeOld(schemas.get(i), oldRecord);
+            if (knowsOld) {
+                takeOld(schemas.get(i), key, old, write);
+            }
             indexes[i].remove(write);
         }
         place.clear();

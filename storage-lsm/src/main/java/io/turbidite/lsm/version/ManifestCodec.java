@@ -1,5 +1,6 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.IndexDescription;
@@ -161,8 +162,8 @@ final class ManifestCodec {
             out.writeInt(index.id());
             out.writeUTF(index.name());
             out.writeUTF(index.kind().name());
-            writeStrings(out, index.key().fields());
-            out.writeByte(index.key().form().number());
+            writeStrings(out, index.fields());
+            out.writeByte(index.entryKeys().form().number());
             out.writeUTF(index.maintenance().label());
             out.writeBoolean(index.unique());
             out.writeBoolean(index.state() == State.DISABLED);
@@ -262,12 +263,13 @@ final class ManifestCodec {
         IndexDescription.Kind kind = IndexDescription.Kind.valueOf(in.readUTF());
         List<String> keyFields = readStrings(in);
         KeyForm form = readKeyForm(in, version);
-        KeySpec key = KeySpec.of(type, keyFields, "index " + name, form);
+        EntryKeys entryKeys =
+                IndexDescription.entryKeys(kind, type, keyFields, "index " + name, form, Map.of());
         Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
         boolean unique = in.readBoolean();
         State state = in.readBoolean() ? State.DISABLED : State.READY;
         PageOptions pages = in.readBoolean() ? readPages(in) : null;
-        return new IndexSchema(id, name, kind, key, maintenance, unique, pages, state);
+        return new IndexSchema(id, name, kind, entryKeys, maintenance, unique, pages, state);
     }
 
     private static void writePartition(DataOutputStream out, PartitionState partition)

@@ -45,7 +45,14 @@ public final class Operations {
     private final Slice key = new Slice();
     private final Slice recordSlice = new Slice();
 
+    /** Entry keys of the records in multi-valued indexes; memory is used where there are some. */
+    private final ByteSink madeBytes = new ByteSink(16, Integer.MAX_VALUE - 16);
+
     private int count;
+
+    /** Bytes of keys that the operations put into secondary indexes, about. */
+    private long entryByteCount;
+
     private int[] kinds = new int[16];
 
     private OpenDataset[] datasets = new OpenDataset[16];
@@ -54,6 +61,11 @@ public final class Operations {
     private int[] keyLengths = new int[16];
     private int[] recordLengths = new int[16];
     private long[] hashes = new long[16];
+
+    /** Where an operation's entry keys begin in {@link #madeBytes}. */
+    private int[] madeOffsets = new int[16];
+
+    private int[] madeLengths = new int[16];
 
     /** Put in beside another, for another key of its value. */
     private boolean[] isTwin = new boolean[16];
@@ -138,12 +150,22 @@ public final class Operations {
         }
         Maintainer keys = maintainer(dataset);
         keys.appendKey(record, keyBytes, key);
-        keys.check(key, record);
+        int entryBytes = keys.check(key, record);
         int at = reserve(dataset, kind, key, record.length());
         keyOffsets[at] = bytes.length();
         bytes.putBytes(key).putBytes(record);
+        entryByteCount += entryBytes;
+        if (keys.makesAhead()) {
+            make(at, keys, key, record);
+        }
         putTwins(kind == INSERT ? INSERT_AND_DELETE : DELETE, dataset, key, at);
         return this;
+    }
+
+    private void make(int at, Maintainer keys, Slice primaryKey, Slice record) {
+        madeOffsets[at] = madeBytes.length();
+        keys.makeAhead(primaryKey, record, madeBytes);
+        madeLengths[at] = madeBytes.length() - madeOffsets[at];
     }
 
     private int reserve(OpenDataset dataset, int kind, Slice primaryKey, int recordLength) {
@@ -168,6 +190,7 @@ public final class Operations {
         recordLengths[at] = recordLength;
         hashes[at] = BloomFilter.hash(primaryKey);
         isTwin[at] = false;
+        madeLengths[at] = 0;
         return at;
     }
 
@@ -181,12 +204,16 @@ public final class Operations {
         recordLengths = Arrays.copyOf(recordLengths, larger);
         hashes = Arrays.copyOf(hashes, larger);
         isTwin = Arrays.copyOf(isTwin, larger);
+        madeOffsets = Arrays.copyOf(madeOffsets, larger);
+        madeLengths = Arrays.copyOf(madeLengths, larger);
     }
 
     /** Forgets all operations; memory is kept for the next ones. */
     public Operations clear() {
         count = 0;
+        entryByteCount = 0;
         bytes.clear();
+        madeBytes.clear();
         return this;
     }
 
@@ -198,6 +225,11 @@ public final class Operations {
     /** Bytes of keys and records put in. */
     public int byteCount() {
         return bytes.length();
+    }
+
+    /** About how many bytes the operations put into all trees: {@link #byteCount} and entries. */
+    long putByteCount() {
+        return bytes.length() + entryByteCount;
     }
 
     /** What maintains a dataset as it is now; stays with the batch. */
@@ -261,6 +293,13 @@ public final class Operations {
                 bytes.segment(), keyOffsets[at] + (long) keyLengths[at], recordLengths[at]);
     }
 
+    /** Moves a slice to the entry keys that were made of its record; empty if none were. */
+    Slice made(int at, Slice slice) {
+        return madeLengths[at] == 0
+                ? slice.clear()
+                : slice.set(madeBytes.segment(), madeOffsets[at], madeLengths[at]);
+    }
+
     int kind(int at) {
         return kinds[at];
     }
@@ -272,7 +311,8 @@ public final class Operations {
 
     /**
      * Checks that the datasets take writes, and checks the records again whose dataset has changed
-     * since they were put in: their keys may be too long for an index that is new.
+     * since they were put in: their keys may be too long for an index that is new. Entry keys are
+     * made again.
      *
      * @throws InvalidRequestException naming the dataset or the index
      */
@@ -282,7 +322,12 @@ public final class Operations {
         }
         for (int i = 0; i < count; i++) {
             if (schemaVersions[i] != datasets[i].schema().version() && putsRecord(kinds[i])) {
-                maintainer(datasets[i]).check(key(i, key), record(i, recordSlice));
+                Maintainer now = maintainer(datasets[i]);
+                var _ = now.check(key(i, key), record(i, recordSlice));
+                madeLengths[i] = 0;
+                if (now.makesAhead()) {
+                    make(i, now, key, recordSlice);
+                }
             }
         }
     }

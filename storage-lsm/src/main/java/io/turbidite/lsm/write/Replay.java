@@ -8,6 +8,7 @@ import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionSearch;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.strategy.KeyedRecord;
 import io.turbidite.lsm.strategy.Maintainer;
 import io.turbidite.lsm.strategy.OldRecord;
 import io.turbidite.lsm.strategy.bitmap.run.OldPosition;
@@ -33,7 +34,9 @@ import java.util.Set;
 public final class Replay {
     private final Map<Integer, Target> targets = new HashMap<>();
     private final Found found = new Found(Limits.RECORD_BYTES_MAX);
-    private final Slice old = new Slice();
+    private final KeyedRecord record = new KeyedRecord();
+    private final KeyedRecord keyedOld = new KeyedRecord();
+    private final Slice old = keyedOld.record();
     private final OldPosition position = new OldPosition();
     private final Map<Partition, Set<String>> unreadByPartition = new HashMap<>();
 
@@ -96,9 +99,10 @@ public final class Replay {
             layer.widenFilterByAll();
         }
         if (change.isDelete()) {
-            target.maintainer().delete(layer, timestamp, key, old);
+            target.maintainer().delete(layer, timestamp, key, keyedOld);
         } else {
-            target.maintainer().upsert(layer, timestamp, key, change.record(), old);
+            record.record().set(change.record());
+            target.maintainer().upsert(layer, timestamp, key, record, keyedOld);
         }
     }
 

@@ -70,7 +70,7 @@ final class UniqueKeys {
             RecordView view = new RecordView(dataset.schema().type());
             view.wrap(set.record(at, record));
             for (int u = 0; u < unique.size(); u++) {
-                if (!unique.get(u).key().hasNullOrMissing(view)) {
+                if (!unique.get(u).fieldKey().hasNullOrMissing(view)) {
                     add(unique.get(u), view, at);
                 }
             }
@@ -95,7 +95,7 @@ final class UniqueKeys {
     }
 
     private static KeySpec current(IndexSchema index) {
-        return index.key().withForm(KeyForm.CURRENT);
+        return index.fieldKey().withForm(KeyForm.CURRENT);
     }
 
     private Slice key(int at, Slice slice) {
@@ -164,20 +164,18 @@ final class UniqueKeys {
         }
         RecordView view = new RecordView(set.dataset(operations[at]).schema().type());
         oldKey.clear();
-        if (!indexes[at].appendIfFits(view.wrap(old), oldKey)) {
-            return false;
-        }
-        if (indexes[at].key().isAmbiguous()) {
-            oldKey.clear();
-            current(indexes[at]).append(view, oldKey);
+        try {
+            current(indexes[at]).append(view.wrap(old), oldKey);
+        } catch (InvalidRequestException tooLong) {
+            return false; // it is older than the index
         }
         return oldKey.asSlice(other).contentEquals(key(at, key));
     }
 
     private void probe(WriteSet set, int at, ViewState now) {
         probe(set, at, now, key(at, key));
-        if (indexes[at].key().isAmbiguous()) {
-            for (Slice same : indexes[at].key().alternatives(key(at, key))) {
+        if (indexes[at].fieldKey().isAmbiguous()) {
+            for (Slice same : indexes[at].fieldKey().alternatives(key(at, key))) {
                 probe(set, at, now, same);
             }
         }
@@ -227,7 +225,7 @@ final class UniqueKeys {
         return DuplicateKeyException.ofWrite(
                 dataset.name(),
                 indexes[at].name(),
-                indexes[at].key().decode(key(at, key), 0).toString(),
+                indexes[at].fieldKey().decode(key(at, key), 0).toString(),
                 List.of(primaryKeys.decode(own, 0).toString(), holderKey),
                 set.number(operations[at]));
     }

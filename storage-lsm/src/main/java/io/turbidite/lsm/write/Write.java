@@ -5,6 +5,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Claim;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.strategy.KeyedRecord;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,8 @@ public final class Write {
     final Slice key = new Slice();
     final Slice record = new Slice();
     final Slice old = new Slice();
+    final KeyedRecord keyedRecord = new KeyedRecord();
+    final KeyedRecord keyedOld = new KeyedRecord();
     final Change change = new Change();
     final UniqueKeys uniqueKeys = new UniqueKeys();
     final OldPositions positions = new OldPositions();

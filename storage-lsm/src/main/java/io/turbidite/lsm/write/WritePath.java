@@ -12,6 +12,7 @@ import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.VersionSearch;
+import io.turbidite.lsm.strategy.KeyedRecord;
 import io.turbidite.lsm.strategy.Maintainer;
 import io.turbidite.lsm.strategy.OldRecord;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -26,7 +27,8 @@ import java.util.Arrays;
  *   <li>wait for memory and for room in the window of timestamps,
  *   <li>check again what a change of schema since may have made wrong,
  *   <li>lock the stripes of primary keys and of keys in unique indexes, ascending,
- *   <li>read old records where the strategy or an insert must; probe unique indexes,
+ *   <li>read old records where the strategy or an insert must, make their entry keys where that
+ *       takes long (those of new records came with the operations); probe unique indexes,
  *   <li>claim log space,
  *   <li>enter the gates, draw one timestamp, write and publish one log record, apply to the memory
  *       components, leave,
@@ -66,7 +68,7 @@ public final class WritePath {
     public void write(Write write) {
         Operations batch = write.operations;
         // before anything is held, the gate included: a schema change must not wait for memory
-        background.awaitRoom(batch.byteCount());
+        background.awaitRoom(batch.byteCount(), batch.putByteCount());
         if (background.isFullOfInvalidations() && batch.mayInvalidate()) {
             background.awaitInvalidationRoom();
         }
@@ -466,11 +468,11 @@ public final class WritePath {
             MemoryLayer layer = partition.currentLayer();
             Maintainer maintainer = set.maintainer(at);
             Slice key = set.key(at, write.key);
-            Slice old = set.old(at, write.old);
+            KeyedRecord old = set.old(at, write.keyedOld);
             if (set.outcome(at) == Operations.DELETE) {
                 maintainer.delete(layer, timestamp, key, old);
             } else {
-                maintainer.upsert(layer, timestamp, key, set.record(at, write.record), old);
+                maintainer.upsert(layer, timestamp, key, set.record(at, write.keyedRecord), old);
             }
             write.positions.of(at).supersede(partition, key, timestamp);
         }

@@ -5,6 +5,7 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.strategy.KeyedRecord;
 import io.turbidite.lsm.strategy.Maintainer;
 
 import java.util.Arrays;
@@ -41,6 +42,10 @@ final class WriteSet {
 
     private int[] oldLengths = new int[16];
     private final ByteSink oldBytes = new ByteSink(1 << 10, Integer.MAX_VALUE - 16);
+
+    /** Of an old record, the bytes of entry keys that lie behind it. */
+    private int[] oldMadeLengths = new int[16];
+
     private long[] byHash = new long[0];
     private final Slice key = new Slice();
     private final Slice otherKey = new Slice();
@@ -84,6 +89,7 @@ final class WriteSet {
         partitions = new Partition[larger];
         oldOffsets = new int[larger];
         oldLengths = new int[larger];
+        oldMadeLengths = new int[larger];
     }
 
     private void resolveRepeats(int count) {
@@ -198,11 +204,36 @@ final class WriteSet {
         return batch.number(at);
     }
 
-    /** Remembers the record that an operation replaces. */
+    /** Remembers the record that an operation replaces, and makes those keys that take long. */
     void setOld(int at, ByteSink old) {
         oldOffsets[at] = oldBytes.length();
         oldLengths[at] = old.length();
+        oldMadeLengths[at] = 0;
         oldBytes.putBytes(old.segment(), 0, old.length());
+        Maintainer keys = maintainer(at);
+        if (keys.makesAhead() && old.length() > 0) {
+            int start = oldBytes.length();
+            keys.makeAhead(key(at, key), old.asSlice(otherKey), oldBytes);
+            oldMadeLengths[at] = oldBytes.length() - start;
+        }
+    }
+
+    /** Moves to the record that an operation puts, and to its entry keys. */
+    KeyedRecord record(int at, KeyedRecord keyed) {
+        batch.record(at, keyed.record());
+        batch.made(at, keyed.made());
+        return keyed;
+    }
+
+    /** Moves to the record that an operation replaces, and to its entry keys; empty if none. */
+    KeyedRecord old(int at, KeyedRecord keyed) {
+        if (oldOffsets[at] < 0) {
+            return keyed.clear();
+        }
+        old(at, keyed.record());
+        long made = oldOffsets[at] + (long) oldLengths[at];
+        keyed.made().set(oldBytes.segment(), made, oldMadeLengths[at]);
+        return keyed;
     }
 
     /** The record that an operation replaces; empty if there is none. */

@@ -119,7 +119,7 @@ class PlantedBugTest {
     }
 
     private static byte[] staleEntry(Dataset dataset) {
-        byte[] user = Inside.schema(dataset).indexes().get(0).key().encode("old");
+        byte[] user = Inside.schema(dataset).indexes().get(0).fieldKey().encode("old");
         byte[] key = dataset.primaryKeySpec().encode(1L);
         byte[] entry = new byte[user.length + key.length];
         System.arraycopy(user, 0, entry, 0, user.length);
@@ -132,7 +132,7 @@ class PlantedBugTest {
         try (SimStore sim = store()) {
             Dataset dataset = sim.store.createDataset(Row.spec("T"));
             dataset.upsert(row(1, "ann").toMap());
-            byte[] user = Inside.schema(dataset).indexes().get(0).key().encode("ann");
+            byte[] user = Inside.schema(dataset).indexes().get(0).fieldKey().encode("ann");
             byte[] key = dataset.primaryKeySpec().encode(1L);
             byte[] entry = new byte[user.length + key.length];
             System.arraycopy(user, 0, entry, 0, user.length);

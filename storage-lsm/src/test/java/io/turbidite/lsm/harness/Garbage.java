@@ -53,7 +53,7 @@ public final class Garbage {
                             .getFirst());
                     found.put(
                             id,
-                            String.valueOf(schema.key()
+                            String.valueOf(schema.fieldKey()
                                     .decode(entries.secondaryKey(), 0)
                                     .getFirst()));
                 }

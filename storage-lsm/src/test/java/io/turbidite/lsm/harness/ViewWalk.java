@@ -2,8 +2,8 @@ package io.turbidite.lsm.harness;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bloom.BloomFilter;
-import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.CandidateBatch;
 import io.turbidite.core.scan.FilterPredicate;
@@ -102,10 +102,12 @@ final class ViewWalk implements AutoCloseable {
             byte[] primaryKey = dataset.primaryKeySpec().encode(row.id());
             long hash = BloomFilter.hash(Slice.of(primaryKey));
             if (Inside.partition(dataset, hash).number() == partition) {
-                all.add(
-                        tree == 0
-                                ? new Shown(primaryKey, row)
-                                : new Shown(entry(dataset, indexes.get(tree - 1), row), null));
+                if (tree == 0) {
+                    all.add(new Shown(primaryKey, row));
+                } else {
+                    entries(dataset, indexes.get(tree - 1), row)
+                            .forEach(entry -> all.add(new Shown(entry, null)));
+                }
             }
         }
         all.sort((a, b) -> Arrays.compareUnsigned(a.key, b.key));
@@ -122,13 +124,17 @@ final class ViewWalk implements AutoCloseable {
         return new ViewWalk(cursor, all, inRange, isDropped, random);
     }
 
-    private static byte[] entry(Dataset dataset, IndexSchema index, Row row) {
-        ByteSink sink = new ByteSink(64, 1 << 16);
+    private static List<byte[]> entries(Dataset dataset, IndexSchema index, Row row) {
         RecordView record = new RecordView(dataset.type());
         record.wrap(dataset.newRecordWriter().write(row.toMap()));
-        index.key().append(record, sink);
-        Inside.schema(dataset).primaryKey().append(record, sink);
-        return sink.asSlice(new Slice()).toByteArray();
+        Slice primaryKey = Slice.of(dataset.primaryKeySpec().encode(row.id()));
+        EntryKeyList keys = new EntryKeyList();
+        index.entryKeys().append(record, primaryKey, keys);
+        List<byte[]> entries = new ArrayList<>();
+        for (int i = 0; i < keys.count(); i++) {
+            entries.add(keys.key(i, new Slice()).toByteArray());
+        }
+        return entries;
     }
 
     private static KeyRange range(List<Shown> all, SplittableRandom random) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
@@ -72,7 +73,7 @@ class OldZerosTest {
                         index.id(),
                         index.name(),
                         index.kind(),
-                        index.key().withForm(KeyForm.SIGNED_ZEROS),
+                        new FieldKeys(index.fieldKey().withForm(KeyForm.SIGNED_ZEROS), "index"),
                         index.maintenance(),
                         index.unique(),
                         index.pages(),

@@ -95,7 +95,7 @@ class AutoRepairTest {
     private long ask(int from, int to) {
         IndexSchema index =
                 Objects.requireNonNull(Inside.schema(dataset).catalog().find(BY_USER));
-        KeySpec key = index.key();
+        KeySpec key = index.fieldKey();
         long found = 0;
         try (ReadView view = dataset.openView()) {
             for (int user = from; user < to; user++) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.IndexDescription;
@@ -67,7 +68,7 @@ class ManifestFormatTest {
                                         1,
                                         "by_user",
                                         IndexDescription.Kind.BTREE,
-                                        KeySpec.of(TYPE, List.of("user"), "index by_user", form),
+                                        FieldKeys.of(TYPE, List.of("user"), "index by_user", form),
                                         Maintenance.VALIDATION,
                                         false,
                                         PageOptions.standard().withPageBytes(8_192),
@@ -76,7 +77,7 @@ class ManifestFormatTest {
                                         2,
                                         "by_at",
                                         IndexDescription.Kind.BTREE,
-                                        KeySpec.of(
+                                        FieldKeys.of(
                                                 TYPE,
                                                 List.of("at"),
                                                 "index by_at",

@@ -1,8 +1,7 @@
 package io.turbidite.lsm.strategy.deferred;
 
-import io.turbidite.core.Limits;
-import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.Discards;
@@ -19,10 +18,10 @@ import java.util.List;
  * Makes, of the records that a merge of the primary finds superseded, anti-matter for each deferred
  * secondary (DEFER18 §4; design §4 rule 8).
  *
- * <p>The anti-matter for the entry of an old record has the old record's secondary key, the primary
- * key and the <em>overwriter's</em> timestamp: a snapshot between the two still finds the entry,
- * and an entry that came later with the same keys is not touched. Where the secondary key has not
- * changed there is none: the overwriter's own entry has the same key, and hides the old one.
+ * <p>The anti-matter for an entry of an old record has its key and the <em>overwriter's</em>
+ * timestamp: a snapshot between the two still finds the entry, and an entry that came later with
+ * the same key is not touched. Where the new record has the same entry there is none: that has the
+ * same key, and hides the old one.
  *
  * <p>Records come in the order of primary keys, entries are wanted in that of secondary keys: they
  * are sorted, in memory while they fit (DEFER18's memory-sort), else in runs on disk that are
@@ -37,10 +36,9 @@ public final class DeferredAntimatter implements Discards, AutoCloseable {
     private final List<Target> targets = new ArrayList<>();
     private final RecordView oldRecord;
     private final RecordView newRecord;
-    private final ByteSink oldKey = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
-    private final ByteSink newKey = new ByteSink(256, 2 * Limits.KEY_BYTES_MAX);
+    private final EntryKeyList oldKeys = new EntryKeyList();
+    private final EntryKeyList newKeys = new EntryKeyList();
     private final Slice oldSlice = new Slice();
-    private final Slice newSlice = new Slice();
 
     /** A deferred secondary and what it gets. */
     private record Target(IndexSchema index, EntrySort sort) {}
@@ -78,27 +76,19 @@ public final class DeferredAntimatter implements Discards, AutoCloseable {
         }
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get(i);
-            if (!entryKey(target.index, oldRecord, key, oldKey)) {
+            if (!target.index.makeIfFits(oldRecord, key, oldKeys)) {
                 continue;
             }
-            oldKey.asSlice(oldSlice);
-            boolean changed = deleted
-                    || !entryKey(target.index, newRecord, key, newKey)
-                    || !newKey.asSlice(newSlice).contentEquals(oldSlice);
-            if (changed) {
-                target.sort.add(oldSlice, successorTimestamp, true, NOTHING);
+            newKeys.clear();
+            if (!deleted) {
+                target.index.makeIfFits(newRecord, key, newKeys);
+            }
+            for (int k = 0; k < oldKeys.count(); k++) {
+                if (!newKeys.contains(oldKeys.key(k, oldSlice))) {
+                    target.sort.add(oldSlice, successorTimestamp, true, NOTHING);
+                }
             }
         }
-    }
-
-    /**
-     * False if the record has no entry, because it is older than the index and its key too long.
-     */
-    private static boolean entryKey(
-            IndexSchema index, RecordView record, Slice key, ByteSink sink) {
-        sink.clear();
-        return index.appendIfFits(record, sink)
-                && sink.putBytes(key).length() <= Limits.KEY_BYTES_MAX;
     }
 
     /** Anti-matter made for an index so far. */

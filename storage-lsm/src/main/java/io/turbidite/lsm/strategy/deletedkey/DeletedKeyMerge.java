@@ -42,7 +42,7 @@ public final class DeletedKeyMerge implements MergeHook {
 
     @Override
     public EntryStream filter(EntryStream kept, VersionRetention retention) {
-        DeletedKeys deleted = new DeletedKeys(index.key(), List.of(), companions);
+        DeletedKeys deleted = new DeletedKeys(index.entryKeys(), List.of(), companions);
         DeletedKeyFilter filtered = new DeletedKeyFilter(kept, deleted, retention.horizon());
         filter = filtered;
         return filtered;

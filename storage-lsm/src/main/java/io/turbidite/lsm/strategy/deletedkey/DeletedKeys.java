@@ -2,7 +2,7 @@ package io.turbidite.lsm.strategy.deletedkey;
 
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.index.EntryKeys;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -20,22 +20,22 @@ import java.util.List;
  * <p><em>Confined to one thread.</em> The layers are whoever's pinned them.
  */
 public final class DeletedKeys {
-    private final KeySpec secondary;
+    private final EntryKeys entryKeys;
     private final List<MemoryComponent> memoryNewestFirst;
     private final List<ComponentHandle> disksNewestFirst;
     private final Found found = new Found(0);
     private final Slice primaryKey = new Slice();
 
     /**
-     * @param secondary what stands before the primary key in an entry's key
+     * @param entryKeys tells where the primary key is in an entry's key
      * @param memoryNewestFirst companions in memory, all of them newer than those on disk
      * @param disksNewestFirst companions on disk
      */
     public DeletedKeys(
-            KeySpec secondary,
+            EntryKeys entryKeys,
             List<MemoryComponent> memoryNewestFirst,
             List<ComponentHandle> disksNewestFirst) {
-        this.secondary = secondary;
+        this.entryKeys = entryKeys;
         this.memoryNewestFirst = List.copyOf(memoryNewestFirst);
         this.disksNewestFirst = List.copyOf(disksNewestFirst);
     }
@@ -45,8 +45,7 @@ public final class DeletedKeys {
      * {@code snapshot}.
      */
     boolean hides(Slice entryKey, long timestamp, long snapshot) {
-        int before = secondary.length(entryKey, 0);
-        primaryKey.set(entryKey.segment(), entryKey.offset() + before, entryKey.length() - before);
+        entryKeys.primaryKey(entryKey, primaryKey);
         return isWrittenOver(timestamp, snapshot);
     }
 

@@ -153,7 +153,7 @@ final class Repair implements AutoCloseable {
                 return false;
             }
             if (!living.isAntimatter()) {
-                index.primaryKey(living.key(), primaryKey);
+                index.entryKeys().primaryKey(living.key(), primaryKey);
                 search.add(primaryKey, living.timestamp(), entries.ordinal(), checkedUntil);
             }
         }

@@ -117,7 +117,7 @@ public final class RepairHook implements MergeHook {
     @Override
     public void written(EntryStream kept, EntryCursor input) {
         if (!kept.isAntimatter()) {
-            index.primaryKey(kept.key(), primaryKey);
+            index.entryKeys().primaryKey(kept.key(), primaryKey);
             search.add(primaryKey, kept.timestamp(), ordinal, input.checkedUntil());
         }
         ordinal++;

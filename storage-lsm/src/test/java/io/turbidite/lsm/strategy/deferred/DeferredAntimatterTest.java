@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.FieldKeys;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
@@ -80,7 +82,7 @@ class DeferredAntimatterTest {
                 id,
                 "by_" + field,
                 IndexDescription.Kind.BTREE,
-                KeySpec.of(TYPE, List.of(field), "index"),
+                FieldKeys.of(TYPE, List.of(field), "index", KeyForm.CURRENT),
                 maintenance,
                 false,
                 null,
@@ -115,7 +117,7 @@ class DeferredAntimatterTest {
 
     private byte[] entry(int index, Object value, long id) {
         ByteSink sink = new ByteSink(16, 1 << 12);
-        schema.catalog().all().get(index - 1).key().appendValues(sink, List.of(value));
+        schema.catalog().all().get(index - 1).fieldKey().appendValues(sink, List.of(value));
         sink.putBytes(key(id));
         return sink.asSlice(new Slice()).toByteArray();
     }

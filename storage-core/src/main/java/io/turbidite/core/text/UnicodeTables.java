@@ -1,0 +1,46 @@
+package io.turbidite.core.text;
+
+import io.turbidite.core.bytes.Xxh3;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+
+/**
+ * The JDK's knowledge of characters, as far as words depend on it. Its version of Unicode changes
+ * with the JDK, and no method tells it; so it is told by what it says of all code points.
+ */
+final class UnicodeTables {
+    private static final class Holder {
+        static final String MARK = compute();
+    }
+
+    private UnicodeTables() {}
+
+    /** Equal where words are: 16 hexadecimal digits. */
+    static String mark() {
+        return Holder.MARK;
+    }
+
+    /**
+     * A hash over every code point that can be part of a word, and its lower case: alone, and where
+     * it stands beside a final sigma, whose lower case depends on its neighbours.
+     */
+    private static String compute() {
+        StringBuilder said = new StringBuilder(1 << 20);
+        for (int codePoint = 0x80; codePoint <= Character.MAX_CODE_POINT; codePoint++) {
+            if (WordCursor.isWordPart(codePoint)) {
+                String one = Character.toString(codePoint);
+                said.append(codePoint)
+                        .append(one.toLowerCase(Locale.ROOT))
+                        .append(sigma("a\u03a3" + one))
+                        .append(sigma("a\u03a3" + one + "a"));
+            }
+        }
+        byte[] bytes = said.toString().getBytes(StandardCharsets.UTF_8);
+        return "%016x".formatted(Xxh3.hash(bytes, 0, bytes.length));
+    }
+
+    private static char sigma(String word) {
+        return word.toLowerCase(Locale.ROOT).charAt(1);
+    }
+}
