@@ -12,6 +12,7 @@ module io.turbidite.storage.core {
 
     exports io.turbidite.core;
     exports io.turbidite.core.bytes;
+    exports io.turbidite.core.expr;
     exports io.turbidite.core.file;
     exports io.turbidite.core.index;
     exports io.turbidite.core.key;

@@ -3,8 +3,8 @@ package io.turbidite.feeds.log;
 import com.fasterxml.jackson.core.io.JsonStringEncoder;
 
 import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.expr.FieldPath;
 import io.turbidite.hashlog.parse.FieldListener;
-import io.turbidite.hashlog.parse.FieldPath;
 import io.turbidite.hashlog.parse.FieldValues;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.parse.RecordParser;

@@ -2,12 +2,12 @@ package io.turbidite.feeds.log;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.expr.FieldPath;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.KindValues;
 import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.hashlog.parse.FieldListener;
-import io.turbidite.hashlog.parse.FieldPath;
 import io.turbidite.hashlog.parse.FieldValues;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.parse.RecordParser;

@@ -2,6 +2,7 @@ package io.turbidite.feeds.parse;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.expr.BoundExpression;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
@@ -121,7 +122,7 @@ public final class CsvRecordParser implements RecordParser {
     }
 
     /** What is done with each column and each transform under one header. */
-    private final class Plan implements Expression.Row {
+    private final class Plan implements BoundExpression.Row {
         static final int OPEN = -1;
         static final int DROPPED = -2;
 
@@ -131,7 +132,7 @@ public final class CsvRecordParser implements RecordParser {
         private final int[] fields;
 
         private final Map<String, Integer> indexByName = new HashMap<>();
-        private final List<Expression> expressions = new ArrayList<>();
+        private final List<BoundExpression> expressions = new ArrayList<>();
         private final @Nullable Object[] results;
 
         Plan(List<String> names) {
@@ -157,7 +158,7 @@ public final class CsvRecordParser implements RecordParser {
         private void bindTransforms() {
             for (int i = 0; i < transforms.size(); i++) {
                 Transform transform = transforms.get(i);
-                expressions.add(Expression.parse(transform.text(), name -> bind(transform, name)));
+                expressions.add(transform.bind(name -> bind(transform, name)));
                 Integer column = indexByName.put(transform.field(), names.size() + i);
                 if (column != null && column < names.size()) {
                     fields[column] = DROPPED;
@@ -188,7 +189,7 @@ public final class CsvRecordParser implements RecordParser {
         void writeTransformed() {
             for (int i = 0; i < expressions.size(); i++) {
                 int index = type.indexOf(transforms.get(i).field());
-                Object result = expressions.get(i).evaluateFor(type.field(index), this);
+                Object result = Transform.evaluate(expressions.get(i), type.field(index), this);
                 results[i] = result;
                 if (result == null) {
                     writer.setNull(index);

@@ -12,6 +12,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.expr.BoundExpression;
 import io.turbidite.core.record.JsonMessages;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.Field;
@@ -49,7 +50,7 @@ public final class JsonRecordParser implements RecordParser {
     private final RecordType type;
     private final boolean open;
     private final List<Transform> transforms;
-    private final List<Expression> expressions = new ArrayList<>();
+    private final List<BoundExpression> expressions = new ArrayList<>();
     private final List<String> names = new ArrayList<>();
     private final RecordWriter writer;
     private final Slice bytes = new Slice();
@@ -67,12 +68,10 @@ public final class JsonRecordParser implements RecordParser {
         this.writer = new RecordWriter(type);
         Map<String, Integer> indexByName = new HashMap<>();
         for (Transform transform : transforms) {
-            expressions.add(Expression.parse(
-                    transform.text(),
-                    name -> indexByName.computeIfAbsent(name, n -> {
-                        names.add(n);
-                        return names.size() - 1;
-                    })));
+            expressions.add(transform.bind(name -> indexByName.computeIfAbsent(name, n -> {
+                names.add(n);
+                return names.size() - 1;
+            })));
         }
     }
 
@@ -134,9 +133,10 @@ public final class JsonRecordParser implements RecordParser {
         }
     }
 
-    private void transform(ObjectNode tree, Transform transform, Expression expression) {
+    private void transform(ObjectNode tree, Transform transform, BoundExpression expression) {
         Field field = type.field(type.indexOf(transform.field()));
-        Object result = expression.evaluateFor(field, index -> value(tree.get(names.get(index))));
+        Object result =
+                Transform.evaluate(expression, field, index -> value(tree.get(names.get(index))));
         put(tree, transform.field(), result);
     }
 

@@ -1,11 +1,18 @@
 package io.turbidite.feeds.parse;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.BoundExpression;
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.Values;
+import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.TypeKind;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.ToIntFunction;
 
 /**
  * A field's value as an expression over the record's other values. <em>Immutable.</em>
@@ -24,11 +31,38 @@ public record Transform(String field, String text) {
      * @throws InvalidRequestException saying where in the text it goes wrong
      */
     public void check(Field declared) {
-        Expression expression = Expression.parse(text, name -> 0);
-        TypeKind result = expression.kind();
+        TypeKind result = bind(name -> 0).kind();
         if (result != null && !fits(result, declared.kind())) {
             throw new InvalidRequestException("%s gives %s, but field '%s' is declared as %s"
                     .formatted(text, result.label(), field, declared.kind().label()));
+        }
+    }
+
+    /**
+     * The expression with its names numbered.
+     *
+     * @param binding the number of a name, or an exception that says what names there are
+     */
+    BoundExpression bind(ToIntFunction<String> binding) {
+        return BoundExpression.of(Expression.value(text, Expression.Grammar.TRANSFORM), binding);
+    }
+
+    /**
+     * The value of an expression for {@code declared}: text is read by the field's type.
+     *
+     * @throws InvalidRequestException naming the field
+     */
+    static @Nullable Object evaluate(
+            BoundExpression expression, Field declared, BoundExpression.Row row) {
+        try {
+            Object result = expression.evaluate(row);
+            Object read = result instanceof Values.Numeral(String written) ? written : result;
+            return read instanceof String value && declared.kind() != TypeKind.STRING
+                    ? ValueParser.parse(declared.kind(), value)
+                    : read;
+        } catch (InvalidRequestException e) {
+            throw new InvalidRequestException(
+                    "transform of '%s': %s".formatted(declared.name(), e.getMessage()), e);
         }
     }
 

@@ -2,6 +2,8 @@ package io.turbidite.it.fuzz;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.FieldPath;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.FeedDefinition;
@@ -13,10 +15,8 @@ import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.parse.Transform;
 import io.turbidite.hashlog.parse.FieldListener;
-import io.turbidite.hashlog.parse.FieldPath;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.parse.ScanMode;
-import io.turbidite.hashlog.psf.Expression;
 import io.turbidite.hashlog.psf.PsfDefinition;
 
 import java.io.ByteArrayInputStream;
@@ -196,7 +196,7 @@ final class Texts implements Decoder.Run {
                             throw new IllegalStateException("not read as it was written: " + text);
                         }
                     } catch (InvalidRequestException refused) {
-                        Expression.parse(text);
+                        Expression.condition(text, Expression.Grammar.PATHS);
                     }
                 });
     }

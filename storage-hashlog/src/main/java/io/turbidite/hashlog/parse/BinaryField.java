@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.parse;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.FieldPath;
 
 /**
  * A field of {@link ParserSpec.Binary}: where in every record it lies. <em>Immutable.</em>

@@ -1,5 +1,7 @@
 package io.turbidite.hashlog.parse;
 
+import io.turbidite.core.expr.FieldPath;
+
 /** A column of {@link ParserSpec.Csv}. <em>Immutable.</em> */
 public record CsvColumn(String name, ColumnType type) {
     public CsvColumn {

@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.parse;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.FieldPath;
 
 import org.jspecify.annotations.Nullable;
 

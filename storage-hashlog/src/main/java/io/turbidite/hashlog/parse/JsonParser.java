@@ -1,5 +1,7 @@
 package io.turbidite.hashlog.parse;
 
+import io.turbidite.core.expr.FieldPath;
+
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,6 +1,8 @@
 package io.turbidite.hashlog.parse;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.FieldPath;
+import io.turbidite.core.expr.TokenReader;
 
 import java.util.Arrays;
 import java.util.HashSet;
@@ -41,7 +43,7 @@ public sealed interface ParserSpec {
             columns = List.copyOf(columns);
             if (separator == '"' || separator == '\n' || separator == '\r' || separator > 0x7E) {
                 throw new InvalidRequestException(
-                        "%s can't separate values".formatted(TextReader.quote("" + separator)));
+                        "%s can't separate values".formatted(TokenReader.quote("" + separator)));
             }
             checkNames(columns.stream().map(CsvColumn::name).toList());
         }
@@ -50,7 +52,7 @@ public sealed interface ParserSpec {
         public String text() {
             return "csv(%s, %s)"
                     .formatted(
-                            TextReader.quote("" + separator),
+                            TokenReader.quote("" + separator),
                             columns.stream()
                                     .map(CsvColumn::text)
                                     .collect(Collectors.joining(", ")));
@@ -141,7 +143,7 @@ public sealed interface ParserSpec {
      * @throws InvalidRequestException with the position of what is wrong
      */
     static ParserSpec parse(String text) {
-        TextReader reader = new TextReader(text);
+        TokenReader reader = new TokenReader(text);
         ParserSpec spec = SpecReader.spec(reader);
         reader.end();
         return spec;

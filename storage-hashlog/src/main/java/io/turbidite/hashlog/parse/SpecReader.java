@@ -1,5 +1,7 @@
 package io.turbidite.hashlog.parse;
 
+import io.turbidite.core.expr.TokenReader;
+
 import java.util.ArrayList;
 import java.util.List;
 
@@ -7,7 +9,7 @@ import java.util.List;
 final class SpecReader {
     private SpecReader() {}
 
-    static ParserSpec spec(TextReader reader) {
+    static ParserSpec spec(TokenReader reader) {
         if (reader.acceptWord("json")) {
             return new ParserSpec.Json();
         }
@@ -20,7 +22,7 @@ final class SpecReader {
         throw reader.expected("json, csv(…) or binary(…)");
     }
 
-    private static ParserSpec csv(TextReader reader) {
+    private static ParserSpec csv(TokenReader reader) {
         reader.expect("(");
         int start = reader.position();
         String separator = reader.string();
@@ -40,7 +42,7 @@ final class SpecReader {
         return new ParserSpec.Csv(separator.charAt(0), columns);
     }
 
-    private static ColumnType columnType(TextReader reader) {
+    private static ColumnType columnType(TokenReader reader) {
         for (ColumnType type : ColumnType.values()) {
             if (reader.acceptWord(type.text())) {
                 return type;
@@ -49,7 +51,7 @@ final class SpecReader {
         throw reader.expected("text, number or boolean");
     }
 
-    private static ParserSpec binary(TextReader reader) {
+    private static ParserSpec binary(TokenReader reader) {
         reader.expect("(");
         List<BinaryField> fields = new ArrayList<>();
         do {
@@ -68,7 +70,7 @@ final class SpecReader {
         return new ParserSpec.Binary(fields);
     }
 
-    private static BinaryField.Encoding encoding(TextReader reader) {
+    private static BinaryField.Encoding encoding(TokenReader reader) {
         for (BinaryField.Encoding encoding : BinaryField.Encoding.values()) {
             if (reader.accept(encoding.letter)) {
                 return encoding;

@@ -3,7 +3,7 @@
  *
  * <p>Holds the parser itself ({@link io.turbidite.hashlog.parse.RecordParser}), its description
  * ({@link io.turbidite.hashlog.parse.ParserSpec}: JSON, CSV, binary), the fields it looks for
- * ({@link io.turbidite.hashlog.parse.FieldPath}), the values it finds ({@link
+ * ({@link io.turbidite.core.expr.FieldPath}), the values it finds ({@link
  * io.turbidite.hashlog.parse.FieldValues}) and the reason why it refuses a record ({@link
  * io.turbidite.hashlog.parse.Rejection}). Knows nothing of PSFs, logs or chains. Invariant: a
  * parser makes no garbage per record, reads no byte outside of it, and gives the same answer in

@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.psf;
 
-import io.turbidite.hashlog.parse.FieldPath;
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.FieldPath;
 import io.turbidite.hashlog.parse.FieldValues;
 
 import java.util.Objects;

@@ -1,9 +1,10 @@
 package io.turbidite.hashlog.psf;
 
+import io.turbidite.core.expr.Literal;
+import io.turbidite.core.expr.Operator;
 import io.turbidite.hashlog.parse.FieldValues;
 import io.turbidite.hashlog.parse.ValueKind;
 
-import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -13,7 +14,7 @@ import java.util.Arrays;
  */
 final class FieldTest {
     final int field;
-    private final Expression.Operator operator;
+    private final Operator operator;
     private final Literal literal;
 
     // of a text
@@ -26,15 +27,15 @@ final class FieldTest {
 
     private final Decimal scratch = new Decimal();
 
-    FieldTest(Expression.Comparison comparison, int field) {
+    FieldTest(Operator operator, Literal literal, int field) {
         this.field = field;
-        this.operator = comparison.operator();
-        this.literal = comparison.literal();
+        this.operator = operator;
+        this.literal = literal;
         this.text = literal instanceof Literal.Text(String value)
                 ? value.getBytes(StandardCharsets.UTF_8)
                 : new byte[0];
-        this.decimal = literal instanceof Literal.Numeric(BigDecimal value)
-                ? Decimal.of(value)
+        this.decimal = literal instanceof Literal.Numeric number
+                ? Decimal.of(number.value())
                 : new Decimal();
         this.exact = decimal.isLong();
         this.integer = exact ? decimal.longValue() : 0;
@@ -45,18 +46,17 @@ final class FieldTest {
         ValueKind kind = values.kind(field);
         if (literal instanceof Literal.Null) {
             boolean isNull = kind == ValueKind.MISSING || kind == ValueKind.NULL;
-            return isNull == (operator == Expression.Operator.EQUAL);
+            return isNull == (operator == Operator.EQUAL);
         }
         return switch (kind) {
             case MISSING, NULL -> false;
             case TRUE, FALSE ->
                 literal instanceof Literal.Bool(boolean wanted)
-                        ? (kind == ValueKind.TRUE == wanted)
-                                == (operator == Expression.Operator.EQUAL)
+                        ? (kind == ValueKind.TRUE == wanted) == (operator == Operator.EQUAL)
                         : ofOtherType();
             case INTEGER, DECIMAL ->
                 literal instanceof Literal.Numeric
-                        ? holds(compareNumber(values, kind))
+                        ? operator.holds(compareNumber(values, kind))
                         : ofOtherType();
             case TEXT, DECODED_TEXT ->
                 literal instanceof Literal.Text ? isTrueOfText(values) : ofOtherType();
@@ -65,7 +65,7 @@ final class FieldTest {
     }
 
     private boolean ofOtherType() {
-        return operator == Expression.Operator.NOT_EQUAL;
+        return operator == Operator.NOT_EQUAL;
     }
 
     private int compareNumber(FieldValues values, ValueKind kind) {
@@ -88,24 +88,12 @@ final class FieldTest {
             case STARTS_WITH -> startsWith(bytes, offset, end);
             case STARTS_NOT_WITH -> !startsWith(bytes, offset, end);
             case LESS, AT_MOST, GREATER, AT_LEAST ->
-                holds(Arrays.compareUnsigned(bytes, offset, end, text, 0, text.length));
+                operator.holds(Arrays.compareUnsigned(bytes, offset, end, text, 0, text.length));
         };
     }
 
     private boolean startsWith(byte[] bytes, int offset, int end) {
         return end - offset >= text.length
                 && Arrays.equals(bytes, offset, offset + text.length, text, 0, text.length);
-    }
-
-    private boolean holds(int order) {
-        return switch (operator) {
-            case EQUAL -> order == 0;
-            case NOT_EQUAL -> order != 0;
-            case LESS -> order < 0;
-            case AT_MOST -> order <= 0;
-            case GREATER -> order > 0;
-            case AT_LEAST -> order >= 0;
-            case STARTS_WITH, STARTS_NOT_WITH -> false;
-        };
     }
 }

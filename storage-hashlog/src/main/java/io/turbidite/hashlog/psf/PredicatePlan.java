@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.psf;
 
-import io.turbidite.hashlog.parse.FieldPath;
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.FieldPath;
 import io.turbidite.hashlog.parse.FieldValues;
 
 import java.util.ArrayList;
@@ -44,8 +45,9 @@ final class PredicatePlan {
     private static void add(Expression expression, int yes, int no, Building into) {
         switch (expression) {
             case Expression.Comparison comparison -> {
-                int field = into.fieldOf.applyAsInt(comparison.path());
-                into.tests.add(new FieldTest(comparison, field));
+                RecordTests.Of test = RecordTests.of(comparison);
+                int field = into.fieldOf.applyAsInt(test.path());
+                into.tests.add(new FieldTest(test.operator(), test.literal(), field));
                 into.targets.add(new int[] {yes, no});
             }
             case Expression.And(List<Expression> terms) -> {
@@ -64,6 +66,7 @@ final class PredicatePlan {
                     add(term, yes, last ? no : next, into);
                 }
             }
+            default -> throw RecordTests.refused(expression);
         }
     }
 
@@ -74,6 +77,7 @@ final class PredicatePlan {
                 terms.stream().mapToInt(PredicatePlan::testCount).sum();
             case Expression.Or(List<Expression> terms) ->
                 terms.stream().mapToInt(PredicatePlan::testCount).sum();
+            default -> throw RecordTests.refused(expression);
         };
     }
 

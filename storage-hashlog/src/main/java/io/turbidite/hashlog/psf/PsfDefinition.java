@@ -1,8 +1,9 @@
 package io.turbidite.hashlog.psf;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.hashlog.parse.FieldPath;
-import io.turbidite.hashlog.parse.TextReader;
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.FieldPath;
+import io.turbidite.core.expr.TokenReader;
 
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -33,6 +34,10 @@ public sealed interface PsfDefinition {
 
     /** 1 if the expression is true, else no value: {@code where(stars > 3 && useful > 5)}. */
     record Where(Expression expression) implements PsfDefinition {
+        public Where {
+            RecordTests.check(expression);
+        }
+
         @Override
         public String text() {
             return "where(" + expression.text() + ")";
@@ -41,17 +46,8 @@ public sealed interface PsfDefinition {
         @Override
         public List<FieldPath> paths() {
             List<FieldPath> paths = new ArrayList<>();
-            collect(expression, paths);
+            RecordTests.forEach(expression, (path, _, _) -> paths.add(path));
             return paths.stream().distinct().toList();
-        }
-
-        private static void collect(Expression expression, List<FieldPath> paths) {
-            switch (expression) {
-                case Expression.Comparison comparison -> paths.add(comparison.path());
-                case Expression.And(List<Expression> terms) ->
-                    terms.forEach(t -> collect(t, paths));
-                case Expression.Or(List<Expression> terms) -> terms.forEach(t -> collect(t, paths));
-            }
         }
     }
 
@@ -162,7 +158,7 @@ public sealed interface PsfDefinition {
      * @throws InvalidRequestException with the position of what is wrong
      */
     static PsfDefinition parse(String text) {
-        TextReader reader = new TextReader(text);
+        TokenReader reader = new TokenReader(text);
         PsfDefinition definition = PsfReader.definition(reader);
         reader.end();
         return definition;

@@ -1,7 +1,8 @@
 package io.turbidite.hashlog.psf;
 
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.FieldPath;
 import io.turbidite.hashlog.parse.FieldListener;
-import io.turbidite.hashlog.parse.FieldPath;
 import io.turbidite.hashlog.parse.FieldValues;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.parse.RecordParser;

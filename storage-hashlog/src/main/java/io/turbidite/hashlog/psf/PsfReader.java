@@ -1,8 +1,9 @@
 package io.turbidite.hashlog.psf;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.hashlog.parse.FieldPath;
-import io.turbidite.hashlog.parse.TextReader;
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.FieldPath;
+import io.turbidite.core.expr.TokenReader;
 
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -12,7 +13,7 @@ import java.util.List;
 final class PsfReader {
     private PsfReader() {}
 
-    static PsfDefinition definition(TextReader reader) {
+    static PsfDefinition definition(TokenReader reader) {
         int start = reader.position();
         try {
             PsfDefinition definition = kind(reader);
@@ -24,12 +25,12 @@ final class PsfReader {
         }
     }
 
-    private static PsfDefinition kind(TextReader reader) {
+    private static PsfDefinition kind(TokenReader reader) {
         if (opens(reader, "field")) {
             return new PsfDefinition.Field(reader.path());
         }
         if (opens(reader, "where")) {
-            return new PsfDefinition.Where(new ExpressionReader(reader).expression());
+            return new PsfDefinition.Where(Expression.condition(reader));
         }
         if (opens(reader, "bucket")) {
             FieldPath path = reader.path();
@@ -60,7 +61,7 @@ final class PsfReader {
         throw reader.expected("field(…), where(…), bucket(…), ranges(…), prefix(…) or function(…)");
     }
 
-    private static boolean opens(TextReader reader, String word) {
+    private static boolean opens(TokenReader reader, String word) {
         if (!reader.acceptWord(word)) {
             return false;
         }

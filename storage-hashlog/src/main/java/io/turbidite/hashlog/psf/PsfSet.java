@@ -1,9 +1,9 @@
 package io.turbidite.hashlog.psf;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.TokenReader;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.parse.ScanMode;
-import io.turbidite.hashlog.parse.TextReader;
 
 import java.util.Collections;
 import java.util.Set;
@@ -174,7 +174,7 @@ public final class PsfSet {
             SortedMap<Integer, PsfDefinition> definitions = new TreeMap<>();
             for (line = 1; line < lines.length; line++) {
                 int blank = lines[line].indexOf(' ');
-                TextReader number = new TextReader(lines[line].substring(0, Math.max(0, blank)));
+                TokenReader number = new TokenReader(lines[line].substring(0, Math.max(0, blank)));
                 int id = number.integer(0, Properties.PSF_ID_MAX);
                 number.end();
                 PsfDefinition definition = PsfDefinition.parse(lines[line].substring(blank + 1));

@@ -1,5 +1,6 @@
 package io.turbidite.hashlog.psf;
 
+import io.turbidite.core.expr.Expression;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.parse.Rejection;
 
@@ -15,13 +16,16 @@ public final class RecordPredicate {
     private boolean refused;
 
     /**
-     * @param expression in the language of {@link Expression#parse}
+     * @param expression in the language of {@link Expression}, fields compared with constants
      * @throws io.turbidite.core.InvalidRequestException if the expression or one of its fields is
      *     wrong
      */
     public RecordPredicate(ParserSpec parser, String expression) {
         extractor = PsfSet.empty(parser)
-                .with(0, new PsfDefinition.Where(Expression.parse(expression)))
+                .with(
+                        0,
+                        new PsfDefinition.Where(
+                                Expression.condition(expression, Expression.Grammar.PATHS)))
                 .newReader();
     }
 

@@ -1,7 +1,7 @@
 package io.turbidite.hashlog.psf;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.hashlog.parse.TextReader;
+import io.turbidite.core.expr.TokenReader;
 
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +50,7 @@ final class ValueReader {
     }
 
     private static PropertyValue literal(String text) {
-        TextReader reader = new TextReader(text);
+        TokenReader reader = new TokenReader(text);
         if (reader.peek() == '"') {
             return PropertyValue.of(string(text));
         }
@@ -62,7 +62,7 @@ final class ValueReader {
     }
 
     private static String string(String text) {
-        TextReader reader = new TextReader(text);
+        TokenReader reader = new TokenReader(text);
         String value = reader.string();
         reader.end();
         return value;
@@ -77,7 +77,7 @@ final class ValueReader {
     }
 
     private static @Nullable BigDecimal numberOrNull(String text) {
-        TextReader reader = new TextReader(text);
+        TokenReader reader = new TokenReader(text);
         try {
             BigDecimal number = reader.number();
             reader.end();

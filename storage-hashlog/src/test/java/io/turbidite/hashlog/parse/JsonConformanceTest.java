@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.bytes.Utf8;
+import io.turbidite.core.expr.FieldPath;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,8 @@ package io.turbidite.hashlog.parse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.expr.FieldPath;
+
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 

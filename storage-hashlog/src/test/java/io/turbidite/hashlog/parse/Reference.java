@@ -5,6 +5,8 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 
+import io.turbidite.core.expr.FieldPath;
+
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;

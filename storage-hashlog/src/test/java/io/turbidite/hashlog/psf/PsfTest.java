@@ -219,10 +219,13 @@ class PsfTest {
         assertRefused("where(a > true)", "at position 10: true has no order");
         assertRefused("where(a ^= 5)", "at position 11: '^=' needs a string");
         assertRefused(
-                "where(a == )", "at position 11: expected a string, a number, true, false or null");
+                "where(a == )", "at position 11: expected a field, a function, a string, a number");
         assertRefused("where(a == \"x)", "at position 11: this string does not end");
         assertRefused("where(a == 01)", "at position 11: expected a number");
-        assertRefused("where(a = 1)", "at position 8: expected ')'");
+        assertRefused("where(a ~ 1)", "at position 8: expected ')'");
+        assertRefused("where(a == b)", "at position 0: 'a == b' is nothing that a log can test");
+        assertRefused("where(lower(a) == \"b\")", "'lower(a) == \"b\"' is nothing that a log");
+        assertRefused("where(a == :b)", "'a == :b' is nothing that a log can test");
         assertRefused(
                 "where(" + "(".repeat(40) + "a" + ")".repeat(40) + ")",
                 "nested deeper than the limit of 32");

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.BoundExpression;
+import io.turbidite.core.expr.Values;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.Rectangle;
@@ -17,11 +19,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-class ExpressionTest {
+class TransformTest {
     private static @Nullable Object evaluate(String text, Map<String, ?> values) {
         List<String> names = List.copyOf(values.keySet());
-        Expression expression = Expression.parse(text, names::indexOf);
-        return expression.evaluate(i -> i < 0 ? null : values.get(names.get(i)));
+        BoundExpression expression = new Transform("f", text).bind(names::indexOf);
+        Object value = expression.evaluate(i -> i < 0 ? null : values.get(names.get(i)));
+        return value instanceof Values.Numeral numeral ? numeral.text() : value;
     }
 
     @Test
@@ -56,30 +59,58 @@ class ExpressionTest {
     void whatIsWrongIsToldWithItsPlace() {
         Map<String, String> wrong = Map.of(
                 "point(a",
-                "character 8: ')' or ',' was expected",
+                "at position 7: expected ')' or ',', found the end",
                 "point(a,b) c",
-                "character 11: nothing more was expected",
+                "at position 11: expected nothing more, found 'c'",
                 "pount(a,b)",
-                "character 1: there is no function 'pount'",
+                "at position 0: there is no function 'pount'",
                 "point(a)",
                 "takes 2 arguments, not 1",
                 "lower()",
-                "character 7: a field, a function",
+                "at position 6: expected a field, a function",
                 "",
-                "a field, a function",
+                "at position 0: expected a field, a function",
                 "'open",
-                "a field, a function",
+                "at position 0: this string does not end",
                 "a + b",
-                "nothing more was expected",
-                "lower(".repeat(20) + "a" + ")".repeat(20),
-                "nested deeper than 16",
-                "a".repeat(2000),
-                "longer than 1000");
+                "at position 2: expected nothing more, found '+ b'",
+                "lower(".repeat(40) + "a" + ")".repeat(40),
+                "nested deeper than the limit of 32",
+                "a".repeat(9000),
+                "longer than the limit of 8192");
         wrong.forEach((text, message) -> assertThatThrownBy(
                         () -> evaluate(text, Map.of("a", "1", "b", "2")))
                 .as(text)
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining(message));
+    }
+
+    @Test
+    void aConditionIsAValueTrueFalseOrNull() {
+        Map<String, Object> row = Map.of("delay", "45", "n", 7, "dest", "JFK");
+        assertThat(evaluate("int32(delay) > 30 and dest = 'JFK'", row)).isEqualTo(true);
+        assertThat(evaluate("n in (1, 2)", row)).isEqualTo(false);
+        assertThat(evaluate("missing > 30", row)).isNull();
+        assertThat(evaluate("missing > 30 or n = 7", row)).isEqualTo(true);
+        assertThat(evaluate("missing is null", row)).isEqualTo(true);
+        assertThat(evaluate("coalesce(missing = 1, bool('false'))", row)).isEqualTo(false);
+        // text is not a number until it is made one
+        assertThat(evaluate("delay > 30", row)).isNull();
+        assertThat(evaluate("n = '7'", row)).isEqualTo(false);
+        new Transform("late", "int32(a) > 30").check(Field.parse("late", "bool?"));
+        assertThatThrownBy(
+                        () -> new Transform("s", "int32(a) > 30").check(Field.parse("s", "string")))
+                .hasMessageContaining("gives bool, but field 's' is declared as string");
+    }
+
+    /** They are names where they were names before the language had conditions. */
+    @Test
+    void aWordOfConditionsIsANameWhereItWasOne() {
+        Map<String, Object> row = Map.of(
+                "true", "a", "null", "b", "in", "c", "not", "d", "and", "e", "x.1", "f", "y-", "g");
+        assertThat(evaluate("concat(true, null, in, not, and, x.1, y-)", row)).isEqualTo("abcdefg");
+        assertThat(evaluate("true", row)).isEqualTo("a");
+        assertThat(evaluate("coalesce(false, in)", row)).isEqualTo("c");
     }
 
     @Test

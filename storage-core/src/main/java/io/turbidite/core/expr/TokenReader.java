@@ -1,4 +1,4 @@
-package io.turbidite.hashlog.parse;
+package io.turbidite.core.expr;
 
 import io.turbidite.core.InvalidRequestException;
 
@@ -6,29 +6,49 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
- * Reads the small languages of this module (paths, parsers, PSF definitions, predicates) from a
- * text of bounded length. Every complaint names the position, counted in characters from 0, and
- * what stands there. <em>Confined to one thread.</em>
+ * Reads the tokens of the small languages (expressions, paths, parsers and PSFs of the hash log)
+ * from a text of bounded length. Every complaint names the position, counted in characters from 0,
+ * and what stands there. <em>Confined to one thread.</em>
  */
-public final class TextReader {
+public final class TokenReader {
     /** Longest text of one definition. */
     public static final int CHAR_COUNT_MAX = 8_192;
 
-    private static final int NUMBER_CHAR_COUNT_MAX = 40;
+    static final int NUMBER_CHAR_COUNT_MAX = 40;
     private static final Set<String> KEYWORDS = Set.of("true", "false", "null", "in");
 
+    /** Words that mean something between operands alone, and are names elsewhere. */
+    private static final Set<String> WORDS = Set.of("and", "or", "not", "is");
+
+    private static final Pattern NUMBER =
+            Pattern.compile("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]{1,4})?");
+    private static final Pattern NUMERAL =
+            Pattern.compile("[+-]?[0-9]+(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?");
+
     private final String text;
+
+    /** Whether names are those of flat records: of letters of any script, dots included. */
+    private final boolean flat;
+
     private int position;
 
-    public TextReader(String text) {
+    /** Reads a text in which names are the steps of paths. */
+    public TokenReader(String text) {
+        this(text, false);
+    }
+
+    TokenReader(String text, boolean flat) {
         if (text.length() > CHAR_COUNT_MAX) {
             throw new InvalidRequestException(
                     "a definition of %d characters is longer than the limit of %d"
                             .formatted(text.length(), CHAR_COUNT_MAX));
         }
         this.text = text;
+        this.flat = flat;
     }
 
     /**
@@ -53,7 +73,7 @@ public final class TextReader {
     }
 
     private void skipSpace() {
-        while (position < text.length() && " \t\r\n".indexOf(text.charAt(position)) >= 0) {
+        while (position < text.length() && " \t\r\n\f\u000B".indexOf(text.charAt(position)) >= 0) {
             position++;
         }
     }
@@ -62,6 +82,17 @@ public final class TextReader {
     public char peek() {
         skipSpace();
         return position < text.length() ? text.charAt(position) : 0;
+    }
+
+    /** Goes back to a place where it has been. */
+    void back(int place) {
+        position = place;
+    }
+
+    /** Whether {@code token} comes next. */
+    boolean at(String token) {
+        skipSpace();
+        return text.startsWith(token, position);
     }
 
     /** Takes {@code token} if it comes next. */
@@ -78,12 +109,36 @@ public final class TextReader {
     public boolean acceptWord(String word) {
         skipSpace();
         int end = position + word.length();
-        if (!text.startsWith(word, position)
-                || (end < text.length() && continuesName(text.charAt(end)))) {
+        if (!text.startsWith(word, position) || (end < text.length() && continuesWord(end))) {
             return false;
         }
         position = end;
         return true;
+    }
+
+    private boolean continuesWord(int at) {
+        return flat ? continuesFlatName(text.codePointAt(at)) : continuesName(text.charAt(at));
+    }
+
+    private static boolean startsFlatName(int codePoint) {
+        return Character.isLetter(codePoint) || codePoint == '_' || codePoint == '$';
+    }
+
+    private static boolean continuesFlatName(int codePoint) {
+        int type = Character.getType(codePoint);
+        boolean isNumber = type == Character.DECIMAL_DIGIT_NUMBER
+                || type == Character.LETTER_NUMBER
+                || type == Character.OTHER_NUMBER;
+        return startsFlatName(codePoint) || isNumber || codePoint == '.' || codePoint == '-';
+    }
+
+    /** Whether a word comes next that stands between operands. */
+    boolean atComparisonWord() {
+        int start = position();
+        boolean found =
+                acceptWord("in") || acceptWord("is") || acceptWord("and") || acceptWord("or");
+        position = start;
+        return found;
     }
 
     /** Takes {@code token}, which must come next. */
@@ -95,7 +150,7 @@ public final class TextReader {
 
     /** Nothing may follow. */
     public void end() {
-        if (peek() != 0 || position < text.length()) {
+        if (!text.substring(position).isBlank()) {
             throw expected("nothing more");
         }
     }
@@ -121,6 +176,9 @@ public final class TextReader {
         if (peek() == '`') {
             return quoted('`');
         }
+        if (flat) {
+            return flatName();
+        }
         int start = position;
         if (!startsName(peek())) {
             throw expected("a name");
@@ -129,6 +187,29 @@ public final class TextReader {
             position++;
         }
         return text.substring(start, position);
+    }
+
+    private String flatName() {
+        int start = position();
+        int at = start;
+        if (!atFlatName()) {
+            throw expected("a name");
+        }
+        while (at < text.length() && continuesFlatName(text.codePointAt(at))) {
+            at += Character.charCount(text.codePointAt(at));
+        }
+        position = at;
+        return text.substring(start, at);
+    }
+
+    /** Whether a name comes next. */
+    boolean atName() {
+        char c = peek();
+        return c == '`' || (flat ? atFlatName() : startsName(c));
+    }
+
+    private boolean atFlatName() {
+        return position < text.length() && startsFlatName(text.codePointAt(position));
     }
 
     /** A path as {@link FieldPath} describes it. */
@@ -180,6 +261,19 @@ public final class TextReader {
         return Integer.parseInt(text, start, position, 10);
     }
 
+    /** Whether a string comes next. */
+    boolean atString() {
+        return peek() == '"' || peek() == '\'';
+    }
+
+    /**
+     * A string between double quotes, in which a quote or backslash stands after a backslash, or
+     * between single quotes, in which a single quote is doubled.
+     */
+    String anyString() {
+        return peek() == '\'' ? quoted('\'') : string();
+    }
+
     /** A string between double quotes; a quote or backslash inside stands after a backslash. */
     public String string() {
         if (peek() != '"') {
@@ -229,7 +323,16 @@ public final class TextReader {
             }
             value.append(c);
         }
-        throw wrongAt(start, "this name does not end");
+        throw wrongAt(start, "this %s does not end".formatted(quote == '`' ? "name" : "string"));
+    }
+
+    /** The form of a name that {@link #name()} reads back, in texts of flat records. */
+    static String quoteFlat(String name) {
+        boolean plain = startsName(name.charAt(0))
+                && name.chars().allMatch(c -> continuesName((char) c) || c == '.');
+        return plain && !isKeyword(name) && !WORDS.contains(name)
+                ? name
+                : "`" + name.replace("`", "``") + "`";
     }
 
     /** The form of a string that {@link #string()} reads back. */
@@ -251,7 +354,23 @@ public final class TextReader {
     /** Whether a number comes next. */
     public boolean atNumber() {
         char c = peek();
-        return c == '-' || (c >= '0' && c <= '9');
+        return c == '-' || (c >= '0' && c <= '9') || (flat && c == '+');
+    }
+
+    /**
+     * A number as it is written: as JSON writes it, in flat records also with a plus sign and with
+     * zeros before it, of any length.
+     */
+    String numeral() {
+        if (!flat) {
+            return Literal.Numeric.of(number()).text();
+        }
+        Matcher matcher = NUMERAL.matcher(text).region(position(), text.length());
+        if (!matcher.lookingAt()) {
+            throw expected("a number");
+        }
+        position = matcher.end();
+        return matcher.group();
     }
 
     /** A number as JSON writes it, of at most 40 characters. */
@@ -262,12 +381,30 @@ public final class TextReader {
             at++;
         }
         String literal = text.substring(start, at);
-        if (literal.length() > NUMBER_CHAR_COUNT_MAX
-                || !literal.matches("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]{1,4})?")) {
+        if (!isNumber(literal) || !isNumber(normal(literal))) {
             throw expected("a number");
         }
         position = at;
         return new BigDecimal(literal);
+    }
+
+    private static boolean isNumber(String literal) {
+        return literal.length() <= NUMBER_CHAR_COUNT_MAX
+                && NUMBER.matcher(literal).matches();
+    }
+
+    /** The one form of a number, which may need a longer exponent than any that is read. */
+    private static String normal(String number) {
+        return Literal.Numeric.of(new BigDecimal(number)).text();
+    }
+
+    /** Whether a numeral is of bounded length, as it stands and in its one form. */
+    static boolean isBounded(String numeral) {
+        try {
+            return numeral.length() <= NUMBER_CHAR_COUNT_MAX && isNumber(normal(numeral));
+        } catch (ArithmeticException | NumberFormatException e) {
+            return false; // an exponent beyond all numbers
+        }
     }
 
     /** An integer of {@code min} to {@code max}. */

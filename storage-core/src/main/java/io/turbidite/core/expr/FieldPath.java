@@ -1,4 +1,4 @@
-package io.turbidite.hashlog.parse;
+package io.turbidite.core.expr;
 
 import io.turbidite.core.InvalidRequestException;
 
@@ -68,7 +68,7 @@ public record FieldPath(List<Step> steps) {
      * @throws InvalidRequestException with the position of what is wrong
      */
     public static FieldPath parse(String text) {
-        TextReader reader = new TextReader(text);
+        TokenReader reader = new TokenReader(text);
         FieldPath path = reader.path();
         reader.end();
         return path;
@@ -92,9 +92,9 @@ public record FieldPath(List<Step> steps) {
         return text.toString();
     }
 
-    private static String quote(String name) {
-        boolean plain = TextReader.startsName(name.charAt(0))
-                && name.chars().allMatch(c -> TextReader.continuesName((char) c));
-        return plain && !TextReader.isKeyword(name) ? name : "`" + name.replace("`", "``") + "`";
+    static String quote(String name) {
+        boolean plain = TokenReader.startsName(name.charAt(0))
+                && name.chars().allMatch(c -> TokenReader.continuesName((char) c));
+        return plain && !TokenReader.isKeyword(name) ? name : "`" + name.replace("`", "``") + "`";
     }
 }

@@ -1,0 +1,176 @@
+package io.turbidite.core.expr;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.type.TypeKind;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+import java.util.function.ToIntFunction;
+
+/**
+ * An expression whose names are numbered: its meaning over the values of one record after another.
+ * <em>Immutable;</em> as safe as the rows it is given.
+ *
+ * <p>The value of a condition is true, false, or null if it is unknown.
+ */
+public sealed interface BoundExpression {
+    /** What an expression reads: the values of one record, by the number its name was bound to. */
+    interface Row {
+        /** A value of the record: text if it comes from text; null where there is none. */
+        @Nullable
+        Object value(int index);
+    }
+
+    /** The type of the result; STRING also for what is read from text; null if it depends. */
+    @Nullable
+    TypeKind kind();
+
+    /**
+     * The value for a record.
+     *
+     * @throws InvalidRequestException if a value isn't what a function takes
+     */
+    @Nullable
+    Object evaluate(Row row);
+
+    /**
+     * Binds an expression over a flat record.
+     *
+     * @param binding the number of a name, or an exception that says what names there are
+     * @throws InvalidRequestException if it has a path or a parameter
+     */
+    static BoundExpression of(Expression expression, ToIntFunction<String> binding) {
+        return switch (expression) {
+            case Expression.Name(String name) -> new Value(binding.applyAsInt(name));
+            case Expression.Constant(Literal literal) -> constant(literal);
+            case Expression.Call(Function function, List<Expression> arguments) ->
+                new Result(function, all(arguments, binding));
+            case Expression.Comparison(Expression left, Operator operator, Expression right) -> {
+                boolean asksForNull = right instanceof Expression.Constant(Literal literal)
+                        && literal instanceof Literal.Null;
+                yield asksForNull
+                        ? new Absence(of(left, binding), operator == Operator.EQUAL)
+                        : new Compared(of(left, binding), operator, side(right, binding));
+            }
+            case Expression.And(List<Expression> terms) -> new Joined(all(terms, binding), false);
+            case Expression.Or(List<Expression> terms) -> new Joined(all(terms, binding), true);
+            case Expression.Parameter _ ->
+                throw new InvalidRequestException("%s stands for a value that nobody gives here"
+                        .formatted(expression.text()));
+            case Expression.Path _ ->
+                throw new InvalidRequestException(
+                        "%s is a path, but the record is flat".formatted(expression.text()));
+        };
+    }
+
+    private static List<BoundExpression> all(
+            List<Expression> expressions, ToIntFunction<String> binding) {
+        return expressions.stream().map(e -> of(e, binding)).toList();
+    }
+
+    /** The right side of a comparison: a constant number is worked out once. */
+    private static BoundExpression side(Expression right, ToIntFunction<String> binding) {
+        return right instanceof Expression.Constant(Literal literal)
+                        && literal instanceof Literal.Numeric number
+                ? new Fixed(number.value(), null)
+                : of(right, binding);
+    }
+
+    private static Fixed constant(Literal literal) {
+        return switch (literal) {
+            case Literal.Text(String value) -> new Fixed(value, TypeKind.STRING);
+            case Literal.Numeric(String text) ->
+                new Fixed(new Values.Numeral(text), TypeKind.STRING);
+            case Literal.Bool(boolean value) -> new Fixed(value, TypeKind.BOOL);
+            case Literal.Null _ -> new Fixed(null, null);
+        };
+    }
+
+    /** A value of the record. */
+    record Value(int index) implements BoundExpression {
+        @Override
+        public @Nullable TypeKind kind() {
+            return null;
+        }
+
+        @Override
+        public @Nullable Object evaluate(Row row) {
+            return row.value(index);
+        }
+    }
+
+    /** A constant. */
+    record Fixed(@Nullable Object value, @Nullable TypeKind kind) implements BoundExpression {
+        @Override
+        public @Nullable Object evaluate(Row row) {
+            return value;
+        }
+    }
+
+    /** What a function makes. */
+    record Result(Function function, List<BoundExpression> arguments) implements BoundExpression {
+        @Override
+        public @Nullable TypeKind kind() {
+            return function.result();
+        }
+
+        @Override
+        public @Nullable Object evaluate(Row row) {
+            return function.apply(arguments, row);
+        }
+    }
+
+    /** Whether there is no value, or whether there is one. */
+    record Absence(BoundExpression operand, boolean isAbsent) implements BoundExpression {
+        @Override
+        public TypeKind kind() {
+            return TypeKind.BOOL;
+        }
+
+        @Override
+        public Object evaluate(Row row) {
+            return (operand.evaluate(row) == null) == isAbsent;
+        }
+    }
+
+    /** Two values compared. */
+    record Compared(BoundExpression left, Operator operator, BoundExpression right)
+            implements BoundExpression {
+        @Override
+        public TypeKind kind() {
+            return TypeKind.BOOL;
+        }
+
+        @Override
+        public @Nullable Object evaluate(Row row) {
+            return Values.compare(left.evaluate(row), operator, right.evaluate(row));
+        }
+    }
+
+    /**
+     * Conditions of which all must hold, or one.
+     *
+     * @param decisive the truth of a term that settles it: true for one of them, false for all
+     */
+    record Joined(List<BoundExpression> terms, boolean decisive) implements BoundExpression {
+        @Override
+        public TypeKind kind() {
+            return TypeKind.BOOL;
+        }
+
+        @Override
+        public @Nullable Object evaluate(Row row) {
+            boolean unknown = false;
+            for (BoundExpression term : terms) {
+                Object value = term.evaluate(row);
+                if (value == null) {
+                    unknown = true;
+                } else if (value.equals(decisive)) {
+                    return decisive;
+                }
+            }
+            return unknown ? null : !decisive;
+        }
+    }
+}

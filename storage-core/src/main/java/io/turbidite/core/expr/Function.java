@@ -1,0 +1,217 @@
+package io.turbidite.core.expr;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.type.TypeKind;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+/**
+ * A function of the language. <em>Immutable; the bodies have no state.</em> A function of null is
+ * null; {@code concat}, {@code coalesce} and {@code nullif} say otherwise.
+ *
+ * @param functionName as texts write it; no two functions share one
+ * @param result what it returns, or null if that is what it was given
+ */
+public record Function(
+        String functionName,
+        @Nullable TypeKind result,
+        int argumentCountMin,
+        int argumentCountMax,
+        Body body) {
+    /** Whether a text has all words of another. */
+    public static final String CONTAINS = "contains";
+
+    /** Whether a point lies in a window, or a rectangle meets it. */
+    public static final String WITHIN = "within";
+
+    private static final int ARGUMENT_COUNT_MAX = 32;
+    private static final Map<String, Function> BY_NAME = byName();
+
+    /** The work itself; arguments come unevaluated, so that it may stop early. */
+    @FunctionalInterface
+    interface Body {
+        @Nullable
+        Object apply(List<BoundExpression> arguments, BoundExpression.Row row);
+    }
+
+    /** The function of a name; null if there is none. */
+    static @Nullable Function named(String name) {
+        return BY_NAME.get(name);
+    }
+
+    /** All names. */
+    static Set<String> names() {
+        return Collections.unmodifiableSet(BY_NAME.keySet());
+    }
+
+    /** All there are: a cast for each type that text can be read as, then the named ones. */
+    private static Map<String, Function> byName() {
+        Map<String, Function> functions = new LinkedHashMap<>();
+        add(functions, "point", TypeKind.POINT, 2, 2, Function::point);
+        add(functions, "rectangle", TypeKind.RECTANGLE, 4, 4, Function::rectangle);
+        for (TypeKind kind : TypeKind.values()) {
+            if (kind != TypeKind.POINT && kind != TypeKind.RECTANGLE) {
+                add(functions, kind.label(), kind, 1, 1, (arguments, row) -> {
+                    Object value = arguments.getFirst().evaluate(row);
+                    return value == null ? null : Values.cast(kind, value);
+                });
+            }
+        }
+        add(functions, "lower", TypeKind.STRING, 1, 1, text(s -> s.toLowerCase(Locale.ROOT)));
+        add(functions, "upper", TypeKind.STRING, 1, 1, text(s -> s.toUpperCase(Locale.ROOT)));
+        add(functions, "trim", TypeKind.STRING, 1, 1, text(String::strip));
+        add(functions, "concat", TypeKind.STRING, 1, ARGUMENT_COUNT_MAX, Function::concat);
+        add(functions, "nullif", null, 2, 2, Function::nullIf);
+        add(functions, "coalesce", null, 1, ARGUMENT_COUNT_MAX, Function::coalesce);
+        add(functions, CONTAINS, TypeKind.BOOL, 2, 2, Function::contains);
+        add(functions, WITHIN, TypeKind.BOOL, 5, 5, Function::within);
+        return functions;
+    }
+
+    private static void add(
+            Map<String, Function> functions,
+            String name,
+            @Nullable TypeKind result,
+            int min,
+            int max,
+            Body body) {
+        functions.put(name, new Function(name, result, min, max, body));
+    }
+
+    @Nullable
+    Object apply(List<BoundExpression> arguments, BoundExpression.Row row) {
+        return body.apply(arguments, row);
+    }
+
+    boolean takes(int argumentCount) {
+        return argumentCount >= argumentCountMin && argumentCount <= argumentCountMax;
+    }
+
+    String argumentCounts() {
+        if (argumentCountMin == argumentCountMax) {
+            return argumentCountMin == 1 ? "1 argument" : argumentCountMin + " arguments";
+        }
+        return "%d to %d arguments".formatted(argumentCountMin, argumentCountMax);
+    }
+
+    private static @Nullable Object point(
+            List<BoundExpression> arguments, BoundExpression.Row row) {
+        Object x = arguments.get(0).evaluate(row);
+        Object y = arguments.get(1).evaluate(row);
+        return x == null || y == null ? null : new Point(Values.number(x), Values.number(y));
+    }
+
+    private static @Nullable Object rectangle(
+            List<BoundExpression> arguments, BoundExpression.Row row) {
+        double[] sides = numbers(arguments, row);
+        return sides == null ? null : new Rectangle(sides[0], sides[1], sides[2], sides[3]);
+    }
+
+    private static double @Nullable [] numbers(
+            List<BoundExpression> arguments, BoundExpression.Row row) {
+        double[] numbers = new double[arguments.size()];
+        for (int i = 0; i < numbers.length; i++) {
+            Object value = arguments.get(i).evaluate(row);
+            if (value == null) {
+                return null;
+            }
+            numbers[i] = Values.number(value);
+        }
+        return numbers;
+    }
+
+    private static Body text(UnaryOperator<String> change) {
+        return (arguments, row) -> {
+            Object value = arguments.getFirst().evaluate(row);
+            return value == null ? null : change.apply(Values.text(value));
+        };
+    }
+
+    /** Null counts as the empty text. */
+    private static Object concat(List<BoundExpression> arguments, BoundExpression.Row row) {
+        StringBuilder joined = new StringBuilder();
+        for (BoundExpression argument : arguments) {
+            Object value = argument.evaluate(row);
+            joined.append(value == null ? "" : Values.text(value));
+        }
+        return joined.toString();
+    }
+
+    /** The first value, or null if its text is the second's: {@code nullif(delay, 'NA')}. */
+    private static @Nullable Object nullIf(
+            List<BoundExpression> arguments, BoundExpression.Row row) {
+        Object value = arguments.get(0).evaluate(row);
+        Object unwanted = arguments.get(1).evaluate(row);
+        boolean same = value != null
+                && unwanted != null
+                && Values.text(value).equals(Values.text(unwanted));
+        return same ? null : value;
+    }
+
+    private static @Nullable Object coalesce(
+            List<BoundExpression> arguments, BoundExpression.Row row) {
+        for (BoundExpression argument : arguments) {
+            Object value = argument.evaluate(row);
+            if (value != null) {
+                return value;
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable Object contains(
+            List<BoundExpression> arguments, BoundExpression.Row row) {
+        Object text = arguments.get(0).evaluate(row);
+        Object words = arguments.get(1).evaluate(row);
+        if (text == null || words == null) {
+            return null;
+        }
+        return Words.of(Values.text(text)).containsAll(Words.of(Values.text(words)));
+    }
+
+    private static @Nullable Object within(
+            List<BoundExpression> arguments, BoundExpression.Row row) {
+        Object place = arguments.getFirst().evaluate(row);
+        double[] sides = numbers(arguments.subList(1, arguments.size()), row);
+        if (place == null || sides == null) {
+            return null;
+        }
+        Rectangle window = new Rectangle(sides[0], sides[1], sides[2], sides[3]);
+        Rectangle box = switch (place) {
+            case Point(double x, double y) -> new Rectangle(x, y, x, y);
+            case Rectangle rectangle -> rectangle;
+            default ->
+                throw new InvalidRequestException(
+                        "within takes a point or a rectangle, not %s".formatted(place));
+        };
+        return box.minX() <= window.maxX()
+                && box.maxX() >= window.minX()
+                && box.minY() <= window.maxY()
+                && box.maxY() >= window.minY();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Function function && function.functionName.equals(functionName);
+    }
+
+    @Override
+    public int hashCode() {
+        return functionName.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return functionName;
+    }
+}
