@@ -43,7 +43,7 @@ import java.util.stream.Collectors;
  *       that no older version can come back to life. What is young enough goes by the wall clock,
  *       but by no later time than the dataset's own records and the running time since tell
  *       ({@link DataTime}): a clock that jumps drops nothing.
- *   <li>Claim their like in every index, so that nobody merges them.
+ *   <li>Take their like in every index, so that nobody merges them.
  *   <li>One manifest edit without them: after a crash they are gone.
  *   <li>At a moment when no snapshot is registered: the version without them. Until then they are
  *       read as before, so that no view changes what it shows. Why in this order:
@@ -76,7 +76,7 @@ final class RetentionWork implements AutoCloseable {
 
     private final Tasks.Worker worker;
 
-    /** Claimed, and named by no manifest, but still read. */
+    /** Taken, and named by no manifest, but still read. */
     private final Map<Partition, Set<ComponentHandle>> leaving = new HashMap<>();
 
     RetentionWork(PartitionRegistry partitions) {
@@ -161,7 +161,7 @@ final class RetentionWork implements AutoCloseable {
         Set<ComponentHandle> gone = leaving.get(partition);
         if (gone != null && partition.current().dropWhenUnwatched(gone)) {
             leaving.remove(partition);
-            gone.forEach(ComponentHandle::unclaim);
+            gone.forEach(ComponentHandle::giveBack);
             heldBack.remove(partition.schema().id());
             expiredCount.add(gone.size());
             core.events().expired(partition.name(), gone);
@@ -190,7 +190,7 @@ final class RetentionWork implements AutoCloseable {
                 }
             }
         }
-        if (!found.isEmpty() && claim(partition, pinned, found)) {
+        if (!found.isEmpty() && take(partition, pinned, found)) {
             forget(partition, found);
         }
     }
@@ -231,15 +231,15 @@ final class RetentionWork implements AutoCloseable {
                 && (max == null || Slice.of(max).compareBytes(Slice.of(limit)) < 0);
     }
 
-    private static boolean claim(
+    private static boolean take(
             Partition partition, Version pinned, List<ComponentHandle> components) {
-        List<ComponentHandle> claimed = new ArrayList<>();
+        List<ComponentHandle> taken = new ArrayList<>();
         for (ComponentHandle handle : components) {
-            if (handle.tryClaim()) {
-                claimed.add(handle);
+            if (handle.tryTake()) {
+                taken.add(handle);
             }
         }
-        boolean all = claimed.size() == components.size();
+        boolean all = taken.size() == components.size();
         Set<ComponentHandle> wanted = new HashSet<>(components);
         for (TreeId tree : pinned.schema().treeIds()) {
             List<ComponentHandle> ours =
@@ -247,7 +247,7 @@ final class RetentionWork implements AutoCloseable {
             all &= partition.holds(tree, ours);
         }
         if (!all) {
-            claimed.forEach(ComponentHandle::unclaim);
+            taken.forEach(ComponentHandle::giveBack);
         }
         return all;
     }
@@ -256,7 +256,7 @@ final class RetentionWork implements AutoCloseable {
         Set<Long> fileIds = components.stream()
                 .map(handle -> handle.state().fileId())
                 .collect(Collectors.toSet());
-        try (Undo undo = Undo.of(() -> components.forEach(ComponentHandle::unclaim))) {
+        try (Undo undo = Undo.of(() -> components.forEach(ComponentHandle::giveBack))) {
             core.edit(
                     state -> stateAfter(state, partition, fileIds),
                     () -> components.forEach(ComponentHandle::markObsolete));

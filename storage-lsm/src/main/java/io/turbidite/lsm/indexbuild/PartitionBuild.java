@@ -29,7 +29,7 @@ import java.util.function.BooleanSupplier;
  *
  * <ol>
  *   <li>Hold the primary's components that lie below the first timestamp that writers maintain, and
- *       claim them: no merge replaces them until the index is in place, so its IDs are the
+ *       take them: no merge replaces them until the index is in place, so its IDs are the
  *       primary's then too. Memory is not held: writers need it.
  *   <li>Read all their versions in one merged pass, so that each record's versions come together,
  *       newest first, and give the entries ({@link IndexBackfill}) to the component whose ID covers
@@ -95,12 +95,12 @@ public final class PartitionBuild {
                     .toList();
             // nobody merges what is set aside: there is nothing to wait for
             old.forEach(handle -> handle.component().requireSound());
-            List<ComponentHandle> claimed =
-                    old.stream().takeWhile(ComponentHandle::tryClaim).toList();
-            boolean got = claimed.size() == old.size()
+            List<ComponentHandle> taken =
+                    old.stream().takeWhile(ComponentHandle::tryTake).toList();
+            boolean got = taken.size() == old.size()
                     && (old.isEmpty() || partition.holds(TreeId.PRIMARY, old));
             if (!got) {
-                claimed.forEach(ComponentHandle::unclaim);
+                taken.forEach(ComponentHandle::giveBack);
                 return false;
             }
             old.forEach(ComponentHandle::retain);
@@ -276,7 +276,7 @@ public final class PartitionBuild {
         all().forEach(target -> target.close(installed));
         targets.clear();
         companions.clear();
-        sources.forEach(ComponentHandle::unclaim);
+        sources.forEach(ComponentHandle::giveBack);
         ComponentFiles.letGo(sources, true);
         sources.clear();
     }

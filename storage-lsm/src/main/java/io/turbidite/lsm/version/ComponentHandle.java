@@ -27,10 +27,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * component file, which takes this one's place in the next version. Whoever reads an older version
  * keeps the bitmap it had.
  *
- * <p>Whoever is going to replace or drop components (a merge, a repair, retention) claims them
+ * <p>Whoever is going to replace or drop components (a merge, a repair, retention) takes them
  * first, so that nobody else does; readers don't care.
  *
- * <p><em>Thread-safe:</em> count and claim by compare-and-swap, {@code obsolete} by release and
+ * <p><em>Thread-safe:</em> count and {@code taken} by compare-and-swap, {@code obsolete} by release and
  * acquire.
  */
 public final class ComponentHandle {
@@ -42,7 +42,7 @@ public final class ComponentHandle {
     private final @Nullable SharedFile bitmapFile;
     private final FileReaper reaper;
     private final AtomicInteger references = new AtomicInteger(1);
-    private final AtomicBoolean claimed = new AtomicBoolean();
+    private final AtomicBoolean taken = new AtomicBoolean();
     private volatile boolean obsolete;
 
     /** Whether {@link #live} lacks what its file should say, since the file is damaged. */
@@ -297,26 +297,26 @@ public final class ComponentHandle {
     }
 
     /**
-     * Claims the component for replacement. Whoever got it then looks whether the partition's
+     * Takes the component for replacement. Whoever got it then looks whether the partition's
      * current version still has it: the one who had it before may have replaced it.
      *
      * @return false if somebody else has it, or it is in quarantine
      */
-    public boolean tryClaim() {
-        return !isQuarantined() && claimed.compareAndSet(false, true);
+    public boolean tryTake() {
+        return !isQuarantined() && taken.compareAndSet(false, true);
     }
 
     /**
-     * Gives the claim back, after the version without the component is installed or all is given
+     * Gives the component back, after the version without the component is installed or all is given
      * up.
      */
-    public void unclaim() {
-        boolean was = claimed.getAndSet(false);
-        assert was : "component " + state.fileId() + " was not claimed";
+    public void giveBack() {
+        boolean was = taken.getAndSet(false);
+        assert was : "component " + state.fileId() + " was not taken";
     }
 
-    public boolean isClaimed() {
-        return claimed.get();
+    public boolean isTaken() {
+        return taken.get();
     }
 
     /**

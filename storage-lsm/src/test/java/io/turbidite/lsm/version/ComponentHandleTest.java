@@ -182,13 +182,13 @@ class ComponentHandleTest {
     }
 
     @Test
-    void a_claim_is_of_one_handle_so_that_the_replaced_one_can_be_claimed_in_vain_only() {
-        assertThat(first.tryClaim()).isTrue();
+    void what_is_taken_is_one_handle_so_that_the_replaced_one_can_be_taken_in_vain_only() {
+        assertThat(first.tryTake()).isTrue();
         ComponentHandle second = repaired(first, 2, 5);
-        assertThat(second.isClaimed()).isFalse();
-        first.unclaim();
-        assertThat(first.tryClaim()).isTrue();
-        first.unclaim();
+        assertThat(second.isTaken()).isFalse();
+        first.giveBack();
+        assertThat(first.tryTake()).isTrue();
+        first.giveBack();
         second.release();
         first.release();
     }

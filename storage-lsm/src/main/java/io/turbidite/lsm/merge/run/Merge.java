@@ -98,10 +98,10 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
     }
 
     /**
-     * Starts a merge: claims its inputs.
+     * Starts a merge: takes its inputs.
      *
      * @param hooks what the maintenance strategies add to it
-     * @return null if somebody else has claimed or replaced one of them since {@code pinned}
+     * @return null if somebody else has taken or replaced one of them since {@code pinned}
      */
     static @Nullable Merge start(
             Partition partition, Version pinned, MergePlan plan, MergeHooks.Factory hooks) {
@@ -111,22 +111,22 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             boolean drops = pinned.dropsAntimatter(id, plan.range().lastIndex());
             trees.add(new TreeInputs(id, plan.inputs(pinned, id), oldest, drops));
         }
-        List<ComponentHandle> claimed = new ArrayList<>();
+        List<ComponentHandle> taken = new ArrayList<>();
         boolean got = true;
         for (TreeInputs tree : trees) {
             for (ComponentHandle input : tree.newestFirst()) {
-                got = got && input.tryClaim();
+                got = got && input.tryTake();
                 if (got) {
-                    claimed.add(input);
+                    taken.add(input);
                 }
             }
             got = got && partition.holds(tree.id(), tree.newestFirst());
         }
         if (!got) {
-            claimed.forEach(ComponentHandle::unclaim);
+            taken.forEach(ComponentHandle::giveBack);
             return null;
         }
-        claimed.forEach(ComponentHandle::retain);
+        taken.forEach(ComponentHandle::retain);
         return new Merge(partition, pinned.schema(), trees, hooks);
     }
 
@@ -303,7 +303,7 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             } finally {
                 for (TreeInputs tree : trees) {
                     for (ComponentHandle input : tree.newestFirst()) {
-                        input.unclaim();
+                        input.giveBack();
                         input.release();
                     }
                 }

@@ -25,7 +25,7 @@ import java.util.Set;
  * What to merge in one go: the same number of neighbours in one tree and its companion or,
  * correlated, in all trees of a partition (ALS15: the primary decides). <em>Immutable.</em>
  *
- * <p>Components that are claimed are being replaced already: the policy sees them marked, so merges
+ * <p>Components that are taken are being replaced already: the policy sees them marked, so merges
  * of disjoint ranges run at once.
  *
  * @param trees ids of their indexes
@@ -65,9 +65,8 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
         for (MergeRange run : soundRuns(pinned, trees)) {
             List<ComponentSize> sizes = new ArrayList<>();
             for (int i = run.firstIndex(); i <= run.lastIndex(); i++) {
-                boolean isTaken = handles.get(i).isClaimed()
-                        || i >= free
-                        || of(trees, i).isHeld(pinned, held);
+                boolean isTaken =
+                        handles.get(i).isTaken() || i >= free || of(trees, i).isHeld(pinned, held);
                 sizes.add(size(handles.get(i), isTaken));
             }
             Optional<MergeRange> chosen = policy.choose(sizes);
@@ -151,7 +150,7 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
         if (schema.retention() != null
                 || hasQuarantined(pinned)
                 || !schema.mergePolicy().isCorrelated()
-                || primary.stream().anyMatch(ComponentHandle::isClaimed)) {
+                || primary.stream().anyMatch(ComponentHandle::isTaken)) {
             return null;
         }
         long[] bytes =

@@ -105,7 +105,7 @@ public final class PrimaryRepair {
     }
 
     private void apply(IndexSchema index, ComponentHandle handle, DeferredAntimatter antimatter) {
-        if (!handle.tryClaim()) {
+        if (!handle.tryTake()) {
             return;
         }
         try {
@@ -129,7 +129,7 @@ public final class PrimaryRepair {
                 componentCount++;
             }
         } finally {
-            handle.unclaim();
+            handle.giveBack();
         }
     }
 

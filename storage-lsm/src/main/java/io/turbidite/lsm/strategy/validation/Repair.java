@@ -32,7 +32,7 @@ import java.util.List;
  * file stays as it is.
  *
  * <ol>
- *   <li>Claim the component, so that no merge replaces it meanwhile.
+ *   <li>Take the component, so that no merge replaces it meanwhile.
  *   <li>Scan it and check, step by step.
  *   <li>Write and sync the bitmap, sync the directory. What it is made of lies in components, which
  *       are on disk later than their log: no bitmap is ahead of the log (rule 6).
@@ -85,10 +85,10 @@ final class Repair implements AutoCloseable {
     }
 
     /**
-     * Starts a repair: claims the component.
+     * Starts a repair: takes the component.
      *
      * @param shared ready; stays the caller's
-     * @return null if somebody else has claimed or replaced it
+     * @return null if somebody else has taken or replaced it
      * @throws io.turbidite.core.InvalidRequestException if it has more entries than a bitmap
      *     reaches
      */
@@ -98,7 +98,7 @@ final class Repair implements AutoCloseable {
             ComponentHandle handle,
             SharedKeyTrees shared,
             RepairOptions options) {
-        if (!handle.tryClaim()) {
+        if (!handle.tryTake()) {
             return null;
         }
         Repair started = null;
@@ -110,7 +110,7 @@ final class Repair implements AutoCloseable {
             return started;
         } finally {
             if (started == null) {
-                handle.unclaim();
+                handle.giveBack();
             }
         }
     }
@@ -163,7 +163,7 @@ final class Repair implements AutoCloseable {
     /**
      * Installs what was found of a component.
      *
-     * @param before claimed and held by the caller
+     * @param before taken and held by the caller
      * @param timestamp up to where it is checked now
      * @param invalidEntries all that is invalid of it, what was known before included
      */
@@ -228,7 +228,7 @@ final class Repair implements AutoCloseable {
             living.close();
             search.close();
         } finally {
-            before.unclaim();
+            before.giveBack();
             before.release();
         }
     }

@@ -35,7 +35,7 @@ public final class RepairWork implements AutoCloseable {
     private static final long STEP_ENTRIES = 16_384;
 
     private final StoreCore core;
-    private final Runnable afterClaims;
+    private final Runnable afterGiveBack;
 
     /** Read by the first of them while the others are started. */
     private final List<Tasks.Worker> workers = new CopyOnWriteArrayList<>();
@@ -44,12 +44,12 @@ public final class RepairWork implements AutoCloseable {
     private final Runnable betweenSteps;
 
     /**
-     * @param afterClaims told when components are free again, which a merge may have waited for
+     * @param afterGiveBack told when components are free again, which a merge may have waited for
      * @param betweenSteps what a worker looks at before each step
      */
-    public RepairWork(StoreCore core, Runnable afterClaims, Runnable betweenSteps) {
+    public RepairWork(StoreCore core, Runnable afterGiveBack, Runnable betweenSteps) {
         this.core = core;
-        this.afterClaims = afterClaims;
+        this.afterGiveBack = afterGiveBack;
         this.betweenSteps = betweenSteps;
     }
 
@@ -219,7 +219,7 @@ public final class RepairWork implements AutoCloseable {
                 request.counts = request.counts.plus(request.shared.takeCounts());
                 request.letGo();
                 request.done = true;
-                afterClaims.run();
+                afterGiveBack.run();
                 core.tasks().signal();
             } else {
                 waiting.add(request);
@@ -241,7 +241,7 @@ public final class RepairWork implements AutoCloseable {
                             current.counts());
             current.close();
             request.current = null;
-            afterClaims.run();
+            afterGiveBack.run();
         }
     }
 

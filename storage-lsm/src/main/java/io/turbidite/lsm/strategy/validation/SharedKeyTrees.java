@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SharedKeyTrees {
     private final KeyTrees keyTrees;
 
-    /** Gathered by whoever has claimed {@link #reading}; read by all once {@link #ready}. */
+    /** Gathered by whoever has taken {@link #reading}; read by all once {@link #ready}. */
     private final @Nullable LiveTimestamps live;
 
     private final AtomicBoolean reading = new AtomicBoolean();
@@ -90,7 +90,7 @@ final class SharedKeyTrees {
             return false;
         }
         try {
-            // ready may have become true just before the claim
+            // ready may have become true just before
             ready = gathered.advance(entriesMax);
             return true;
         } finally {
