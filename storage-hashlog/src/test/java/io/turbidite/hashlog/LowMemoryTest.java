@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.memory.Holders;
 import io.turbidite.core.memory.MemoryBudget;
-import io.turbidite.core.memory.MemoryGate;
+import io.turbidite.core.memory.MemoryCheck;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.sim.Profile;
@@ -53,7 +53,7 @@ class LowMemoryTest {
     }
 
     /** Counts demands, and turns one of them down. */
-    private static final class Gate implements MemoryGate {
+    private static final class Gate implements MemoryCheck {
         private final Map<String, Integer> owners = new TreeMap<>();
         private final Lack lack;
         private final long refused;
@@ -262,7 +262,7 @@ class LowMemoryTest {
     void a_log_without_memory_is_good_or_stopped(Lack lack) throws InterruptedException {
         Gate counting = new Gate(lack, Long.MAX_VALUE);
         Trace whole = new Trace(new SimDisk(SEED, Profile.STRICT));
-        watched(() -> ScopedValue.where(MemoryGate.BOUND, counting).run(whole::run), "whole");
+        watched(() -> ScopedValue.where(MemoryCheck.BOUND, counting).run(whole::run), "whole");
         assertThat(whole.wrong).isEmpty();
         assertThat(whole.refusals).isEmpty();
         assertThat(whole.acknowledged).isEqualTo(RECORDS + 200);
@@ -276,7 +276,7 @@ class LowMemoryTest {
             Set<Object> before = Holders.now();
             Trace trace = new Trace(new SimDisk(SEED, Profile.STRICT));
             try {
-                watched(() -> ScopedValue.where(MemoryGate.BOUND, gate).run(trace::run), as);
+                watched(() -> ScopedValue.where(MemoryCheck.BOUND, gate).run(trace::run), as);
                 assertThat(trace.wrong).as(as).isEmpty();
                 assertThat(Holders.now()).as("left: %s", as).isEqualTo(before);
                 assertThat(trace.disk.openHandles()).as(as).isEmpty();

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.memory.Holders;
-import io.turbidite.core.memory.MemoryGate;
+import io.turbidite.core.memory.MemoryCheck;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
@@ -45,7 +45,7 @@ class NoMemoryTest {
     }
 
     /** Counts demands, and turns one of them down. */
-    private static final class Gate implements MemoryGate {
+    private static final class Gate implements MemoryCheck {
         private final Map<String, Integer> owners = new TreeMap<>();
         private final Lack lack;
         private final long refused;
@@ -94,7 +94,7 @@ class NoMemoryTest {
     private static void run(Trace trace, SimDisk disk, Gate gate, String as)
             throws InterruptedException {
         trace.watched(
-                () -> ScopedValue.where(MemoryGate.BOUND, gate).run(() -> trace.run(disk)), as);
+                () -> ScopedValue.where(MemoryCheck.BOUND, gate).run(() -> trace.run(disk)), as);
     }
 
     private static List<AssertionError> without(Lack lack, Maintenance maintenance)

@@ -133,8 +133,8 @@ public record LogOptions(
     }
 
     private static long inFlightBytesMax(int ringSlots, int slotBytes, int overflowBytesMax) {
-        // Each slot: a group of its own. Latecomers: threads that took a slot while the gate was
-        // being shut cancel it, which costs a group of nothing; more than can ever be racing.
+        // Each slot: a group of its own. Latecomers: threads that took a slot while admission was
+        // ending cancel it, which costs a group of nothing; more than can ever be racing.
         long slots = ringSlots * (FrameFormat.loneGroupBytes(slotBytes) + FrameFormat.ALIGNMENT);
         long latecomers = (LATECOMERS_MAX + (long) ringSlots) * FrameFormat.loneGroupBytes(0);
         return slots + latecomers + overflowBytesMax;

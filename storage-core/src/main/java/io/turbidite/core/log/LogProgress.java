@@ -14,7 +14,7 @@ import java.util.Objects;
  * other.
  *
  * <p>Invariants: (1) {@code durable <= written} and both only grow. (2) Once {@code failure} is
- * set, {@code durable} never changes again. (3) The gate is open exactly while there is no failure,
+ * set, {@code durable} never changes again. (3) Claims are admitted exactly while there is no failure,
  * no close, and room for everything that can be in flight. (4)
  * {@code vouchedDurable <= vouched <= durable}.
  *
@@ -145,7 +145,7 @@ final class LogProgress {
             if (failure == null) {
                 failure = cause;
             }
-            updateGate();
+            updateAdmission();
         }
         tasks.signal();
     }
@@ -153,7 +153,7 @@ final class LogProgress {
     void close() {
         synchronized (this) {
             closed = true;
-            updateGate();
+            updateAdmission();
         }
         tasks.signal();
     }
@@ -164,7 +164,7 @@ final class LogProgress {
             if (newRoomy) {
                 refusal = null;
             }
-            updateGate();
+            updateAdmission();
         }
         tasks.signal();
     }
@@ -212,7 +212,7 @@ final class LogProgress {
         }
     }
 
-    private void updateGate() {
+    private void updateAdmission() {
         open = roomy && !closed && failure == null;
     }
 }

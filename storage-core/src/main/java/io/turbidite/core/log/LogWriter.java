@@ -191,7 +191,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         next++;
         claim.releaseLarge();
         if (roomBytes(batchBytes) < inFlightBytesMax) {
-            keeper.shutGateWithoutSpare();
+            keeper.endAdmissionWithoutSpare();
         }
         return batchBytes < batchBytesTarget;
     }
@@ -248,7 +248,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         wrote(segment, bytes);
         progress.advanceVouched(vouched);
         if (roomBytes(0) < inFlightBytesMax) {
-            keeper.shutGateWithoutSpare();
+            keeper.endAdmissionWithoutSpare();
         }
     }
 

@@ -18,11 +18,11 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p><em>Admission.</em> A record is admitted only when space for it exists. Claims that are not
  * yet written need at most {@link LogOptions#inFlightBytesMax} bytes, and what the writer has
- * framed already {@link LogOptions#batchBytesMax} more. The gate is open while the current segment
+ * framed already {@link LogOptions#batchBytesMax} more. Claims are admitted while the current segment
  * has room for that or a spare segment (which holds it) is ready, <em>and</em> there is a reserve: a
  * segment whose space has been written, in which the writer goes on if a full disk refuses what it
- * appends. The writer shuts the gate before it frees slots; a claim looks at the gate after it has
- * its slot. Hence all claims that saw it open were in flight together with the room that was there
+ * appends. The writer ends admission before it frees slots; a claim asks for it after it has
+ * its slot. Hence all claims that were admitted were in flight together with the room that was there
  * then.
  *
  * <p><em>The reserve.</em> Under {@link Durability#SYNC} each segment is written with zeros before
@@ -133,7 +133,7 @@ final class SegmentKeeper implements AutoCloseable {
 
     /**
      * Whether the next segment should be prepared now: a quarter is used of what the current one
-     * can take before the gate shuts. Behind the small one of a clean close not before somebody
+     * can take before admission ends. Behind the small one of a clean close not before somebody
      * claims.
      */
     private boolean wantsSpare() {
@@ -159,7 +159,7 @@ final class SegmentKeeper implements AutoCloseable {
     }
 
     /** The writer is short of room: without a spare, nothing more may be admitted. */
-    void shutGateWithoutSpare() {
+    void endAdmissionWithoutSpare() {
         if (spare == null) {
             synchronized (this) {
                 if (spare == null) {

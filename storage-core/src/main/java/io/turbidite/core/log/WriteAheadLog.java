@@ -63,7 +63,7 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private final boolean wakeOnPublish;
     private final long wakeMask;
-    private final BooleanSupplier slotFreeOrGateShut;
+    private final BooleanSupplier slotFreeOrShut;
 
     /** Held by whoever lets the writer take a step; never while waiting. */
     private final ReentrantLock writing = new ReentrantLock();
@@ -100,7 +100,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.progress = new LogProgress(tasks, recovered.next());
         this.keeper = new SegmentKeeper(environment, options, progress, recovered);
         this.writer = new LogWriter(environment, options, progress, keeper, recovered, arena);
-        this.slotFreeOrGateShut = () -> ring.remainingCapacity() > 0 || !progress.isOpen();
+        this.slotFreeOrShut = () -> ring.remainingCapacity() > 0 || !progress.isOpen();
         long keeperIdleMicros = Math.min(options.intervalMicros(), KEEPER_IDLE_MICROS_MAX);
         if (reading) {
             progress.close();
@@ -290,14 +290,15 @@ public final class WriteAheadLog implements AutoCloseable {
             } catch (InsufficientCapacityException full) {
                 waits.increment();
                 writerWorker.wake();
-                tasks.await(slotFreeOrGateShut);
+                tasks.await(slotFreeOrShut);
                 continue;
             }
             Claim claim = ring.get(slot);
             boolean handedOver = false;
             try {
                 claim.take(firstSequence + slot, large);
-                // Again, now that the slot counts as in flight: the gate was open when it began to
+                // Again, now that the slot counts as in flight: claims were admitted when it began
+                // to
                 // count, so the room that was there then is there for it (see SegmentKeeper).
                 if (progress.isOpen()) {
                     handedOver = true;

@@ -112,7 +112,7 @@ public final class MemoryBudget {
             if (bytes < 0) {
                 throw new IllegalArgumentException("reserve " + bytes + " bytes");
             }
-            if (bytes > 0 && !MemoryGate.admits(owner, bytes)) {
+            if (bytes > 0 && !MemoryCheck.admits(owner, bytes)) {
                 return false;
             }
             if (!addUpTo(accountBytesUsed, bytes, accountBytesMax)) {

@@ -39,7 +39,7 @@ public final class NativeMemory {
      * @throws OutOfMemoryError if the JVM or the machine has no more
      */
     public static MemorySegment unowned(long bytes, long alignment) {
-        MemoryGate.pass("the garbage collector", bytes);
+        MemoryCheck.pass("the garbage collector", bytes);
         return Arena.ofAuto().allocate(bytes, alignment);
     }
 

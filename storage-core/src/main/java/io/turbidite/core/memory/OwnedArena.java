@@ -23,7 +23,7 @@ final class OwnedArena implements Arena {
 
     @Override
     public MemorySegment allocate(long byteSize, long byteAlignment) {
-        MemoryGate.pass(owner, byteSize);
+        MemoryCheck.pass(owner, byteSize);
         MemorySegment segment = arena.allocate(byteSize, byteAlignment);
         bytes.addAndGet(byteSize);
         return segment;

@@ -5,7 +5,7 @@
  * {@link io.turbidite.core.memory.ChunkPool} recycles equal chunks and charges them to one account.
  * Invariant: reservations never exceed the budget, and every allocation was reserved before. "Full"
  * is a value here ({@code false}, {@code null}), and the caller decides what to do about it. Tests
- * refuse memory by a {@link io.turbidite.core.memory.MemoryGate}. Start reading at {@code
+ * refuse memory by a {@link io.turbidite.core.memory.MemoryCheck}. Start reading at {@code
  * MemoryBudget}.
  */
 @NullMarked

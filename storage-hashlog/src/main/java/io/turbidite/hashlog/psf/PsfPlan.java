@@ -23,7 +23,7 @@ import java.util.SortedMap;
  * All PSFs of a set over one parse. <em>Confined to one thread.</em>
  *
  * <p>While the parser runs, the plan watches the fields that come: a term of a conjunction that
- * looks at one field is a <em>gate</em>, tested when the field is found. If it is not true, neither
+ * looks at one field is a <em>guard</em>, tested when the field is found. If it is not true, neither
  * is the predicate, and fields that only such predicates want are released. So {@code type ==
  * "PullRequestEvent" && payload.pull_request.head.repo.language == "C++"} costs other events no
  * look into their payload, which is most of the record.
@@ -32,8 +32,8 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
     private final CompiledPsf[] psfs;
     /** The fields of each PSF, each once. */
     private final int[][] fieldsOf;
-    /** The gates at each field. */
-    private final Gate[][] gatesAt;
+    /** The guards at each field. */
+    private final Guard[][] guardsAt;
     /** How many PSFs want each field. */
     private final int[] wanted;
 
@@ -44,7 +44,7 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
     private @Nullable FunctionFailure failure;
 
     /** Decides PSF {@code psf} if it is not true. */
-    private record Gate(int psf, PredicatePlan plan) {}
+    private record Guard(int psf, PredicatePlan plan) {}
 
     PsfPlan(
             ParserSpec spec,
@@ -75,7 +75,7 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
         }
         wantedNow = wanted.clone();
         decided = new boolean[psfs.length];
-        gatesAt = gates(List.copyOf(definitions.values()), numbers);
+        guardsAt = guards(List.copyOf(definitions.values()), numbers);
         parser = spec.newParser(List.copyOf(numbers.keySet()), this, mode);
     }
 
@@ -83,10 +83,10 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
         return numbers.computeIfAbsent(path, _ -> numbers.size());
     }
 
-    private static Gate[][] gates(
+    private static Guard[][] guards(
             List<PsfDefinition> definitions, Map<FieldPath, Integer> numbers) {
-        List<List<Gate>> gates = new ArrayList<>();
-        numbers.forEach((_, _) -> gates.add(new ArrayList<>()));
+        List<List<Guard>> guards = new ArrayList<>();
+        numbers.forEach((_, _) -> guards.add(new ArrayList<>()));
         for (int psf = 0; psf < definitions.size(); psf++) {
             if (definitions.get(psf) instanceof PsfDefinition.Where(Expression expression)) {
                 List<Expression> terms = expression instanceof Expression.And(List<Expression> all)
@@ -95,14 +95,14 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
                 for (Expression term : terms) {
                     List<FieldPath> paths = new PsfDefinition.Where(term).paths();
                     if (paths.size() == 1) {
-                        gates.get(number(paths.getFirst(), numbers))
-                                .add(new Gate(
+                        guards.get(number(paths.getFirst(), numbers))
+                                .add(new Guard(
                                         psf, PredicatePlan.of(term, p -> number(p, numbers))));
                     }
                 }
             }
         }
-        return gates.stream().map(g -> g.toArray(Gate[]::new)).toArray(Gate[][]::new);
+        return guards.stream().map(g -> g.toArray(Guard[]::new)).toArray(Guard[][]::new);
     }
 
     @Override
@@ -141,10 +141,10 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
 
     @Override
     public void found(FieldValues values, int field) {
-        for (Gate gate : gatesAt[field]) {
-            if (!decided[gate.psf] && !gate.plan.isTrue(values)) {
-                decided[gate.psf] = true;
-                for (int other : fieldsOf[gate.psf]) {
+        for (Guard guard : guardsAt[field]) {
+            if (!decided[guard.psf] && !guard.plan.isTrue(values)) {
+                decided[guard.psf] = true;
+                for (int other : fieldsOf[guard.psf]) {
                     if (--wantedNow[other] == 0) {
                         values.release(other);
                     }

@@ -7,9 +7,9 @@ package io.turbidite.core.memory;
  *
  * <p>Memory is taken in chunks of many KiB, so that asking costs nothing beside it.
  */
-public interface MemoryGate {
-    /** The gate of the calling thread. */
-    ScopedValue<MemoryGate> BOUND = ScopedValue.newInstance();
+public interface MemoryCheck {
+    /** The check of the calling thread. */
+    ScopedValue<MemoryCheck> BOUND = ScopedValue.newInstance();
 
     /** Whether an account may have the bytes, if it has room for them; may throw instead. */
     boolean reserves(String owner, long bytes);
@@ -17,12 +17,12 @@ public interface MemoryGate {
     /** Called before the JVM is asked for the bytes; throws what the JVM would. */
     void allocates(String owner, long bytes);
 
-    /** Whether the calling thread's gate lets the bytes be reserved. */
+    /** Whether the calling thread's check lets the bytes be reserved. */
     static boolean admits(String owner, long bytes) {
         return !BOUND.isBound() || BOUND.get().reserves(owner, bytes);
     }
 
-    /** The calling thread's gate may throw. */
+    /** The calling thread's check may throw. */
     static void pass(String owner, long bytes) {
         if (BOUND.isBound()) {
             BOUND.get().allocates(owner, bytes);
