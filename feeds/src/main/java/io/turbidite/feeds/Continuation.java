@@ -5,7 +5,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.meter.StoreEvent.SourceContinued;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.Batch;
-import io.turbidite.feeds.parse.Frame;
+import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.SourceFile;
 import io.turbidite.feeds.store.Delivery;
@@ -33,7 +33,7 @@ record Continuation(
     private static final int TEXT_CHARS_MAX = 4_096;
 
     /** Whether {@code frame} was read before, all of it or its first part. */
-    boolean concerns(Frame frame) {
+    boolean concerns(RecordFrame frame) {
         return frame.offset() < takenTo;
     }
 
@@ -44,11 +44,11 @@ record Continuation(
      * @return the event to tell, or null
      */
     @Nullable
-    SourceContinued take(Frame frame, Batch batch) {
+    SourceContinued take(RecordFrame frame, Batch batch) {
         if (frame.endOffset() <= takenTo) {
             return null; // a line before it, which was delivered whole
         }
-        Frame before = frame.head((int) Math.min(frame.length(), takenTo - frame.offset()));
+        RecordFrame before = frame.head((int) Math.min(frame.length(), takenTo - frame.offset()));
         if (parser.isWhole(before) && frame.problem() == null && parser.isWhole(frame)) {
             batch.pass(frame); // white space was added
             return null;
@@ -69,7 +69,7 @@ record Continuation(
     }
 
     /** Takes a record whose earlier part was no record, but a dead letter. */
-    private String takeAnew(Frame frame, Batch batch) {
+    private String takeAnew(RecordFrame frame, Batch batch) {
         try {
             check(frame);
             batch.add(parser.parse(frame), frame);
@@ -80,7 +80,7 @@ record Continuation(
         }
     }
 
-    private String takeInPlace(Frame frame, Batch batch, byte[] taken) {
+    private String takeInPlace(RecordFrame frame, Batch batch, byte[] taken) {
         String problem;
         try {
             check(frame);
@@ -107,7 +107,7 @@ record Continuation(
     }
 
     /** The encoded record, or null if the frame is no record. */
-    private byte @Nullable [] parsed(Frame frame) {
+    private byte @Nullable [] parsed(RecordFrame frame) {
         try {
             return parser.parse(frame).toByteArray();
         } catch (InvalidRequestException e) {
@@ -115,7 +115,7 @@ record Continuation(
         }
     }
 
-    private static void check(Frame frame) {
+    private static void check(RecordFrame frame) {
         if (frame.problem() != null) {
             throw new InvalidRequestException(Objects.requireNonNull(frame.problem()));
         }

@@ -9,8 +9,8 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.flow.Pipeline;
-import io.turbidite.feeds.parse.Frame;
 import io.turbidite.feeds.parse.MalformedFrameException;
+import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.FileSource;
@@ -186,7 +186,7 @@ final class FeedRun {
         stream.restart();
         RecordFramer framer = framer(stream, 0, 1);
         while (framer.next()) {
-            Frame frame = framer.frame();
+            RecordFrame frame = framer.frame();
             if (frame.endOffset() > position.offset()) {
                 return new Place(frame.offset(), frame.line());
             }
@@ -194,7 +194,7 @@ final class FeedRun {
                 return null;
             }
         }
-        Frame rest = framer.rest();
+        RecordFrame rest = framer.rest();
         return rest == null
                 ? new Place(position.offset(), position.line())
                 : new Place(rest.offset(), rest.line());
@@ -261,7 +261,7 @@ final class FeedRun {
         if (framer.restIsOpen() && !stream.saysItsEnd()) {
             return false; // not as it is: see quoteIsBroken
         }
-        Frame rest = framer.rest();
+        RecordFrame rest = framer.rest();
         boolean whole = rest != null && rest.problem() == null && parts.parser.isWhole(rest);
         return whole || stream.hasEnded(parts.clock, parts.tasks, stopped);
     }
@@ -280,7 +280,7 @@ final class FeedRun {
     }
 
     private void take(RecordFramer framer, Batch batch) {
-        Frame frame = framer.frame();
+        RecordFrame frame = framer.frame();
         if (frame.line() == 1 && frame.problem() == null && parts.parser.leavesOut(frame)) {
             return;
         }

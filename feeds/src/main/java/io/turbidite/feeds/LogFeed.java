@@ -6,8 +6,8 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.LogFeedDefinition.LogPart;
 import io.turbidite.feeds.log.LogPsfs;
 import io.turbidite.feeds.log.OpenLog;
-import io.turbidite.feeds.parse.Frame;
 import io.turbidite.feeds.parse.RawRecordParser;
+import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.source.FileSource;
 import io.turbidite.feeds.store.LogDelivery;
@@ -190,7 +190,7 @@ public final class LogFeed implements AutoCloseable {
      * Whether the line has all columns, at least two, and numbers in the columns declared as
      * numbers.
      */
-    private static boolean isRow(Frame line, ParserSpec.Csv spec) {
+    private static boolean isRow(RecordFrame line, ParserSpec.Csv spec) {
         List<CsvColumn> columns = spec.columns();
         String[] values =
                 line.text(line.length()).split(Pattern.quote(String.valueOf(spec.separator())), -1);

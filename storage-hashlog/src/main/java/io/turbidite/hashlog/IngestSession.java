@@ -3,7 +3,7 @@ package io.turbidite.hashlog;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.meter.Counter;
-import io.turbidite.hashlog.chain.RecordWriter;
+import io.turbidite.hashlog.chain.LogRecordWriter;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogSession;
 import io.turbidite.hashlog.log.RecordHeader;
@@ -51,7 +51,7 @@ public final class IngestSession implements AutoCloseable {
     private final HybridLog log;
     private final LogSession session;
     private final Callers.Caller caller;
-    private final RecordWriter writer;
+    private final LogRecordWriter writer;
     private final RejectedRecord.Listener listener;
     private final byte[] name;
     private final Properties properties = new Properties();
@@ -95,7 +95,7 @@ public final class IngestSession implements AutoCloseable {
         this.name = name.getBytes(StandardCharsets.UTF_8);
         this.listener = listener;
         this.session = log.openSession(name);
-        this.writer = new RecordWriter(log, owner.table());
+        this.writer = new LogRecordWriter(log, owner.table());
         this.points = new DurablePoints(startSerial);
         this.serial = startSerial;
         this.markedSerial = startSerial;

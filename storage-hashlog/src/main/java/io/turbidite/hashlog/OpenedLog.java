@@ -15,8 +15,8 @@ import io.turbidite.hashlog.log.LogSite;
 import io.turbidite.hashlog.log.LogStart;
 import io.turbidite.hashlog.recovery.Checkpoints;
 import io.turbidite.hashlog.recovery.IndexCheckpoint;
-import io.turbidite.hashlog.recovery.Replay;
 import io.turbidite.hashlog.recovery.SessionPoint;
+import io.turbidite.hashlog.recovery.TableReplay;
 import io.turbidite.hashlog.registry.RegistryFile;
 import io.turbidite.hashlog.registry.RegistryState;
 import io.turbidite.hashlog.table.HashTable;
@@ -107,7 +107,7 @@ record OpenedLog(
             Rebuilt rebuilt = rebuild(site, disk, log, registry, base.index, epochs, account);
             table = rebuilt.table;
             registry = rebuilt.registry;
-            Replay replay = rebuilt.replay;
+            TableReplay replay = rebuilt.replay;
             if (!readOnly) {
                 if (!registry.equals(found) || !stored.hasTail()) {
                     RegistryFile.write(disk, site.directory(), registry);
@@ -148,7 +148,7 @@ record OpenedLog(
 
     private record Base(IndexCheckpoint index, LogStart start) {}
 
-    private record Rebuilt(HashTable table, RegistryState registry, Replay replay) {}
+    private record Rebuilt(HashTable table, RegistryState registry, TableReplay replay) {}
 
     /**
      * Brings the table up to the end of the log, in one of these ways: 1. by raising entries, with
@@ -166,7 +166,7 @@ record OpenedLog(
             IndexCheckpoint index,
             Epochs epochs,
             MemoryBudget.Account account) {
-        Rebuilt rebuilt = tried(log, registry, index, Replay.Way.RAISED);
+        Rebuilt rebuilt = tried(log, registry, index, TableReplay.Way.RAISED);
         for (int bits = registry.tableBits() + 2;
                 rebuilt == null && bits <= TableShape.BASE_BITS_MAX;
                 bits += 2) {
@@ -175,7 +175,7 @@ record OpenedLog(
                 break;
             }
             RegistryState more = registry.withTableBits(bits);
-            rebuilt = tried(log, more, IndexCheckpoint.none(finer), Replay.Way.RAISED);
+            rebuilt = tried(log, more, IndexCheckpoint.none(finer), TableReplay.Way.RAISED);
         }
         if (rebuilt == null) {
             IndexCheckpoint again = index.number() == 0
@@ -186,12 +186,12 @@ record OpenedLog(
                 again = IndexCheckpoint.none(
                         HashTable.create(registry.tableBits(), epochs, account));
             }
-            rebuilt = tried(log, registry, again, Replay.Way.IN_ORDER);
+            rebuilt = tried(log, registry, again, TableReplay.Way.IN_ORDER);
         }
         if (rebuilt == null) {
             HashTable empty = HashTable.create(registry.tableBits(), epochs, account);
             RegistryState anew = registry.indexedFrom(log.tail());
-            rebuilt = tried(log, anew, IndexCheckpoint.none(empty), Replay.Way.LEFT_OUT);
+            rebuilt = tried(log, anew, IndexCheckpoint.none(empty), TableReplay.Way.LEFT_OUT);
             tellLeftOut(site, log, account);
         }
         return Objects.requireNonNull(rebuilt, "a replay without an index needs no room");
@@ -199,10 +199,10 @@ record OpenedLog(
 
     /** Tries one way. Null, with the table closed, if it has no room. */
     private static @Nullable Rebuilt tried(
-            HybridLog log, RegistryState registry, IndexCheckpoint index, Replay.Way way) {
+            HybridLog log, RegistryState registry, IndexCheckpoint index, TableReplay.Way way) {
         boolean done = false;
         try {
-            Replay replay = new Replay(log, registry.chainHeads(), index, way);
+            TableReplay replay = new TableReplay(log, registry.chainHeads(), index, way);
             done = replay.run();
             return done ? new Rebuilt(index.table(), registry, replay) : null;
         } finally {
@@ -284,7 +284,7 @@ record OpenedLog(
         }
     }
 
-    private static void report(LogSite site, HybridLog log, Replay replay, long startNanos) {
+    private static void report(LogSite site, HybridLog log, TableReplay replay, long startNanos) {
         site.events()
                 .publish(new StoreEvent.Recovered(
                         site.clock().wallMicros(),

@@ -1,7 +1,7 @@
 package io.turbidite.bench.engine;
 
 import io.turbidite.bench.peer.Engine;
-import io.turbidite.bench.peer.EngineOptions;
+import io.turbidite.bench.peer.PeerOptions;
 import io.turbidite.bench.peer.RocksEngine;
 import io.turbidite.bench.peer.TurbiditeEngine;
 import io.turbidite.bench.peer.Tweet;
@@ -43,7 +43,7 @@ public final class AmplificationSuite {
     }
 
     public Report run() {
-        Map<String, Function<EngineOptions, Engine>> engines = new LinkedHashMap<>();
+        Map<String, Function<PeerOptions, Engine>> engines = new LinkedHashMap<>();
         engines.put("Turbidite", TurbiditeEngine::new);
         engines.put("RocksDB", RocksEngine::new);
         engines.put("RocksDB, same memory", RocksEngine::bounded);
@@ -62,12 +62,11 @@ public final class AmplificationSuite {
         return report;
     }
 
-    private void measure(String name, Function<EngineOptions, Engine> opener, Report report) {
+    private void measure(String name, Function<PeerOptions, Engine> opener, Report report) {
         Path store = Scratch.empty(directory.resolve("amplification"));
         TweetSource source = new TweetSource(1, upserts, updateRatio);
         long written = Costs.writtenBytes();
-        try (Engine engine =
-                opener.apply(new EngineOptions(store, WRITE_MEMORY, CACHE, 1, false))) {
+        try (Engine engine = opener.apply(new PeerOptions(store, WRITE_MEMORY, CACHE, 1, false))) {
             Tweet tweet = new Tweet();
             Engine.Writer writer = engine.newWriter();
             for (int i = 0; i < upserts; i++) {

@@ -1,7 +1,7 @@
 package io.turbidite.bench.engine;
 
 import io.turbidite.bench.peer.Engine;
-import io.turbidite.bench.peer.EngineOptions;
+import io.turbidite.bench.peer.PeerOptions;
 import io.turbidite.bench.peer.TurbiditeEngine;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
@@ -92,7 +92,7 @@ public final class MemoryRun {
     private static void work(int upserts, Path directory) {
         Path store = Scratch.empty(directory.resolve("memory"));
         try (Engine engine =
-                new TurbiditeEngine(new EngineOptions(store, WRITE_MEMORY, CACHE, 1, false))) {
+                new TurbiditeEngine(new PeerOptions(store, WRITE_MEMORY, CACHE, 1, false))) {
             TweetSource source = new TweetSource(1, upserts, 0.1);
             Tweet tweet = new Tweet();
             Engine.Writer writer = engine.newWriter();

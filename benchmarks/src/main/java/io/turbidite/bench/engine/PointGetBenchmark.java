@@ -1,7 +1,7 @@
 package io.turbidite.bench.engine;
 
 import io.turbidite.bench.peer.Engine;
-import io.turbidite.bench.peer.EngineOptions;
+import io.turbidite.bench.peer.PeerOptions;
 import io.turbidite.bench.peer.RocksEngine;
 import io.turbidite.bench.peer.TurbiditeEngine;
 import io.turbidite.bench.peer.Tweet;
@@ -50,7 +50,7 @@ public class PointGetBenchmark {
     @Setup
     public void fill() throws IOException {
         directory = Files.createTempDirectory("turbidite-bench");
-        EngineOptions options = new EngineOptions(directory, 128 << 20, 1 << 30, 1, false);
+        PeerOptions options = new PeerOptions(directory, 128 << 20, 1 << 30, 1, false);
         store = engine.equals("turbidite")
                 ? new TurbiditeEngine(options)
                 : new RocksEngine(options);

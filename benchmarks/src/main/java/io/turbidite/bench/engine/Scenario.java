@@ -1,8 +1,8 @@
 package io.turbidite.bench.engine;
 
 import io.turbidite.bench.peer.Engine;
-import io.turbidite.bench.peer.EngineOptions;
 import io.turbidite.bench.peer.HyracksEngine;
+import io.turbidite.bench.peer.PeerOptions;
 import io.turbidite.bench.peer.RocksEngine;
 import io.turbidite.bench.peer.TurbiditeEngine;
 import io.turbidite.core.log.Durability;
@@ -65,11 +65,11 @@ record Scenario(
 
     /** Opens engine number {@code index} of {@link #engineNames} over an empty directory. */
     Engine open(int index, Path directory, Durability durability) {
-        EngineOptions options = new EngineOptions(
+        PeerOptions options = new PeerOptions(
                 directory, writeMemoryBytes(), cacheBytes, secondaries, directIo, durability);
         // where memory is what is scarce, nobody may hold more of it than the others
-        Function<EngineOptions, Engine> rocks = directIo ? RocksEngine::bounded : RocksEngine::new;
-        List<Function<EngineOptions, Engine>> engines =
+        Function<PeerOptions, Engine> rocks = directIo ? RocksEngine::bounded : RocksEngine::new;
+        List<Function<PeerOptions, Engine>> engines =
                 List.of(TurbiditeEngine::new, rocks, HyracksEngine::new);
         return engines.get(index).apply(options);
     }

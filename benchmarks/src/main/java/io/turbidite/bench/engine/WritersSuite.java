@@ -1,7 +1,7 @@
 package io.turbidite.bench.engine;
 
 import io.turbidite.bench.peer.Engine;
-import io.turbidite.bench.peer.EngineOptions;
+import io.turbidite.bench.peer.PeerOptions;
 import io.turbidite.bench.peer.TurbiditeEngine;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
@@ -60,7 +60,7 @@ public final class WritersSuite {
 
     private double measure(int writers, long seed) {
         Path store = Scratch.empty(directory.resolve("writers"));
-        EngineOptions options = new EngineOptions(store, 128 * MIB, 256 * MIB, 1, false);
+        PeerOptions options = new PeerOptions(store, 128 * MIB, 256 * MIB, 1, false);
         long cpu;
         try (Engine engine = new TurbiditeEngine(options)) {
             cpu = Costs.cpuNanos();

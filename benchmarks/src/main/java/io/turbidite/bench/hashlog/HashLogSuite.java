@@ -103,7 +103,7 @@ public final class HashLogSuite {
         Appendix appendix = new Appendix(this, rounds);
         for (String part : parts.isEmpty() ? PARTS : parts) {
             switch (part) {
-                case "stores" -> reports.add(new Stores(this, rounds, scratch).byKey());
+                case "stores" -> reports.add(new PeerStores(this, rounds, scratch).byKey());
                 case "ingestion" -> reports.addAll(ingestion());
                 case "psfs" -> reports.addAll(byPsfCount());
                 case "breakdown" -> reports.add(appendix.breakdown());

@@ -77,7 +77,7 @@ public final class HyracksEngine implements Engine {
     private final Tuple low = new Tuple(new byte[4], 4);
     private final Tuple high = new Tuple(new byte[4], 4);
 
-    public HyracksEngine(EngineOptions options) {
+    public HyracksEngine(PeerOptions options) {
         directory = options.directory();
         try {
             io = new IOManager(

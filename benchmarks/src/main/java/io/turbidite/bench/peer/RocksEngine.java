@@ -67,14 +67,14 @@ public final class RocksEngine implements Engine {
      * Write memory is the primary's memtable; a secondary's is a quarter of it, and there may be
      * three of each.
      */
-    public RocksEngine(EngineOptions options) {
+    public RocksEngine(PeerOptions options) {
         this(options, false, 0);
     }
 
     /**
      * @param memtableBytesMax of all memtables together; 0 for as many as there may be
      */
-    private RocksEngine(EngineOptions options, boolean blind, long memtableBytesMax) {
+    private RocksEngine(PeerOptions options, boolean blind, long memtableBytesMax) {
         this.blind = blind;
         secondaryCount = options.secondaryCount();
         long writeMemoryBytes = options.writeMemoryBytes();
@@ -138,12 +138,12 @@ public final class RocksEngine implements Engine {
      * One that never reads an old record: its entries stay in the secondary, and whoever searches
      * that must look at the records.
      */
-    public static RocksEngine blind(EngineOptions options) {
+    public static RocksEngine blind(PeerOptions options) {
         return new RocksEngine(options, true, 0);
     }
 
     /** One that holds no more in memory than the write memory that the others are given. */
-    public static RocksEngine bounded(EngineOptions options) {
+    public static RocksEngine bounded(PeerOptions options) {
         return new RocksEngine(options, false, options.writeMemoryBytes());
     }
 

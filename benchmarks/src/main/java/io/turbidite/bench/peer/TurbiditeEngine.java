@@ -51,7 +51,7 @@ public final class TurbiditeEngine implements Engine {
     private final Slice key = new Slice();
     private final Slice text = new Slice();
 
-    public TurbiditeEngine(EngineOptions options) {
+    public TurbiditeEngine(PeerOptions options) {
         store = Store.open(
                 options.directory(),
                 StoreOptions.defaults()

@@ -37,7 +37,7 @@ public final class StrategySuite {
 
     private final int tweets;
     private final int rounds;
-    private final Turns turns;
+    private final StrategyTurns turns;
     private final List<String> names;
 
     /**
@@ -48,7 +48,7 @@ public final class StrategySuite {
     public StrategySuite(int tweets, int rounds, Path directory) {
         this.tweets = tweets;
         this.rounds = rounds;
-        this.turns = new Turns(tweets, rounds, directory);
+        this.turns = new StrategyTurns(tweets, rounds, directory);
         this.names = Recipe.all().stream().map(Recipe::name).toList();
     }
 

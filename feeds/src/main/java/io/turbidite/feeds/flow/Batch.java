@@ -3,7 +3,7 @@ package io.turbidite.feeds.flow;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.feeds.parse.Frame;
+import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.source.FileSource.Head;
 import io.turbidite.feeds.source.SourceFile;
 
@@ -58,7 +58,7 @@ public final class Batch {
     }
 
     /** Takes a copy of the record that {@code frame} was turned into. */
-    public void add(Slice record, Frame frame) {
+    public void add(Slice record, RecordFrame frame) {
         raw.putBytes(frame.segment(), frame.start(), frame.length());
         records.putBytes(record);
         offsets[count] = frame.offset();
@@ -73,7 +73,7 @@ public final class Batch {
     }
 
     /** Takes {@code frame} as a dead letter. */
-    public void reject(Frame frame, String reason) {
+    public void reject(RecordFrame frame, String reason) {
         new DeadLetter(file.name(), frame.line(), frame.offset(), reason)
                 .append(
                         letters,
@@ -87,7 +87,7 @@ public final class Batch {
     }
 
     /** Passes over {@code frame}: what it holds is delivered already. */
-    public void pass(Frame frame) {
+    public void pass(RecordFrame frame) {
         passed = true;
         endOffset = frame.endOffset();
         endLine = frame.endLine();

@@ -62,7 +62,7 @@ public final class CsvRecordParser implements RecordParser {
     }
 
     @Override
-    public void header(Frame frame) {
+    public void header(RecordFrame frame) {
         if (frame.problem() != null) {
             throw new MalformedFrameException("the header is damaged: " + frame.problem());
         }
@@ -76,7 +76,7 @@ public final class CsvRecordParser implements RecordParser {
     }
 
     @Override
-    public Slice parse(Frame frame) {
+    public Slice parse(RecordFrame frame) {
         Plan columns = plan;
         if (columns == null) {
             throw new IllegalStateException("no header yet");
@@ -100,7 +100,7 @@ public final class CsvRecordParser implements RecordParser {
     }
 
     @Override
-    public boolean standsAlone(Frame line) {
+    public boolean standsAlone(RecordFrame line) {
         try {
             var _ = parse(line);
             return row.count() > 1;

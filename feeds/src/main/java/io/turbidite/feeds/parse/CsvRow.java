@@ -65,7 +65,7 @@ final class CsvRow {
      *
      * @throws MalformedFrameException if it isn't one CSV record of valid UTF-8
      */
-    void read(Frame frame) {
+    void read(RecordFrame frame) {
         decode(frame);
         // Only the last character of such a frame can end a row, so the reader can't get out of
         // step.
@@ -117,7 +117,7 @@ final class CsvRow {
         return new String(chars, ends[field], length(field));
     }
 
-    private void decode(Frame frame) {
+    private void decode(RecordFrame frame) {
         if (decoded.capacity() <= frame.length()) {
             decoded = CharBuffer.allocate(Math.max(frame.length() + 1, decoded.capacity() * 2));
         }
@@ -131,7 +131,7 @@ final class CsvRow {
         decoded.put('\n').flip();
     }
 
-    private static boolean hasCarriageReturn(Frame frame) {
+    private static boolean hasCarriageReturn(RecordFrame frame) {
         byte[] bytes = frame.bytes();
         for (int i = frame.start(); i < frame.start() + frame.length(); i++) {
             if (bytes[i] == '\r') {

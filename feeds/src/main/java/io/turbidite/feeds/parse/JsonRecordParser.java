@@ -86,17 +86,17 @@ public final class JsonRecordParser implements RecordParser {
     }
 
     @Override
-    public boolean isWhole(Frame frame) {
+    public boolean isWhole(RecordFrame frame) {
         return JsonEnd.isWhole(frame.bytes(), frame.start(), frame.length());
     }
 
     @Override
-    public void header(Frame frame) {
+    public void header(RecordFrame frame) {
         throw new IllegalStateException("JSON has no header");
     }
 
     @Override
-    public Slice parse(Frame frame) {
+    public Slice parse(RecordFrame frame) {
         if (transforms.isEmpty() && open) {
             return writer.writeJson(bytes.set(frame.segment(), frame.start(), frame.length()));
         }
@@ -115,7 +115,7 @@ public final class JsonRecordParser implements RecordParser {
         }
     }
 
-    private static ObjectNode tree(Frame frame) {
+    private static ObjectNode tree(RecordFrame frame) {
         try {
             JsonNode node = TREES.readTree(frame.bytes(), frame.start(), frame.length());
             if (node instanceof ObjectNode object) {

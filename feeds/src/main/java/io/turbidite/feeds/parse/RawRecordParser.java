@@ -13,8 +13,8 @@ public final class RawRecordParser implements RecordParser {
     private final boolean json;
     private final WholeObject whole = WholeObject.of(ScanMode.best());
     private final RecordFramer.Quotes quotes;
-    private final Predicate<Frame> header;
-    private final Predicate<Frame> row;
+    private final Predicate<RecordFrame> header;
+    private final Predicate<RecordFrame> row;
     private final Slice record = new Slice();
 
     /**
@@ -36,8 +36,8 @@ public final class RawRecordParser implements RecordParser {
     public RawRecordParser(
             boolean json,
             RecordFramer.Quotes quotes,
-            Predicate<Frame> header,
-            Predicate<Frame> row) {
+            Predicate<RecordFrame> header,
+            Predicate<RecordFrame> row) {
         this.header = header;
         this.row = row;
         this.json = json;
@@ -55,27 +55,27 @@ public final class RawRecordParser implements RecordParser {
     }
 
     @Override
-    public boolean leavesOut(Frame first) {
+    public boolean leavesOut(RecordFrame first) {
         return header.test(first);
     }
 
     @Override
-    public boolean standsAlone(Frame line) {
+    public boolean standsAlone(RecordFrame line) {
         return row.test(line);
     }
 
     @Override
-    public boolean isWhole(Frame frame) {
+    public boolean isWhole(RecordFrame frame) {
         return json && JsonEnd.isWhole(frame.bytes(), frame.start(), frame.length());
     }
 
     @Override
-    public void header(Frame frame) {
+    public void header(RecordFrame frame) {
         throw new IllegalStateException("lines have no header");
     }
 
     @Override
-    public Slice parse(Frame frame) {
+    public Slice parse(RecordFrame frame) {
         Rejection rejection =
                 json ? whole.check(frame.segment(), frame.start(), frame.length()) : null;
         if (rejection != null) {

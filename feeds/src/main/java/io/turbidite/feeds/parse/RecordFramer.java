@@ -50,7 +50,7 @@ public final class RecordFramer {
     private final Quotes quotes;
     private final byte separator;
     private final int recordBytesMax;
-    private final Frame frame = new Frame();
+    private final RecordFrame frame = new RecordFrame();
 
     /** Bytes {@code next..end} of the buffer are read but not in a frame yet. */
     private byte[] buffer = new byte[BUFFER_BYTES];
@@ -154,7 +154,7 @@ public final class RecordFramer {
      *
      * @return null if nothing is left
      */
-    public @Nullable Frame rest() {
+    public @Nullable RecordFrame rest() {
         if (frameHeldBack) {
             return frame;
         }
@@ -184,12 +184,12 @@ public final class RecordFramer {
      *
      * @param isRecord is asked about a frame of its own, of one line
      */
-    public boolean restHoldsRecords(int wantedCount, Predicate<Frame> isRecord) {
+    public boolean restHoldsRecords(int wantedCount, Predicate<RecordFrame> isRecord) {
         int found = 0;
         int from = firstLineEnd < 0 ? end : firstLineEnd + 1;
         for (int at = from; at < end && found < wantedCount; at++) {
             if (buffer[at] == '\n') {
-                if (isRecord.test(Frame.copyOf(buffer, from, at))) {
+                if (isRecord.test(RecordFrame.copyOf(buffer, from, at))) {
                     found++;
                 }
                 from = at + 1;
@@ -234,7 +234,7 @@ public final class RecordFramer {
     }
 
     /** The record that {@link #next} moved to; one object, moved again by the next call. */
-    public Frame frame() {
+    public RecordFrame frame() {
         return frame;
     }
 

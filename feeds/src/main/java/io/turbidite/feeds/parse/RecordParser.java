@@ -15,7 +15,7 @@ public interface RecordParser {
      * Whether the first record of a file is none of those that are wanted, such as a header that
      * may be there.
      */
-    default boolean leavesOut(Frame first) {
+    default boolean leavesOut(RecordFrame first) {
         return false;
     }
 
@@ -23,7 +23,7 @@ public interface RecordParser {
      * Whether a record is complete though no line end follows it, by its own marks. Where a format
      * has none, more bytes may always belong to it.
      */
-    default boolean isWhole(Frame frame) {
+    default boolean isWhole(RecordFrame frame) {
         return false;
     }
 
@@ -31,7 +31,7 @@ public interface RecordParser {
      * Whether one line is surely a record by itself, and not text of some other record's field.
      * Where one can't tell it is not.
      */
-    default boolean standsAlone(Frame line) {
+    default boolean standsAlone(RecordFrame line) {
         return false;
     }
 
@@ -40,7 +40,7 @@ public interface RecordParser {
      *
      * @throws InvalidRequestException if the records below this header can't be of the type
      */
-    void header(Frame frame);
+    void header(RecordFrame frame);
 
     /**
      * Converts one record.
@@ -50,5 +50,5 @@ public interface RecordParser {
      * @throws InvalidRequestException if it keeps them, but its values don't make a record of the
      *     type
      */
-    Slice parse(Frame frame);
+    Slice parse(RecordFrame frame);
 }

@@ -30,19 +30,19 @@ class CsvRecordParserTest {
     private static CsvRecordParser parser(String header, Transform... transforms) {
         CsvRecordParser parser = new CsvRecordParser(
                 TYPE, new CsvFormat(',', true, List.of()), true, List.of(transforms));
-        parser.header(Frame.of(header));
+        parser.header(RecordFrame.of(header));
         return parser;
     }
 
     private static String json(RecordParser parser, String line) {
-        Slice record = parser.parse(Frame.of(line));
+        Slice record = parser.parse(RecordFrame.of(line));
         ByteSink sink = new ByteSink(64, 1 << 20);
         new RecordView(TYPE).wrap(record).toJson(sink);
         return sink.asSlice(new Slice()).toUtf8();
     }
 
     private static void rejects(RecordParser parser, String line, String... parts) {
-        assertThatThrownBy(() -> parser.parse(Frame.of(line)))
+        assertThatThrownBy(() -> parser.parse(RecordFrame.of(line)))
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContainingAll(parts);
     }
@@ -84,11 +84,11 @@ class CsvRecordParserTest {
     void whatIsNotCsvIsMalformed() {
         RecordParser parser = parser("id,name");
         for (String line : List.of("1,\"a\"b", "1,\"a", "1,a\rb")) {
-            assertThatThrownBy(() -> parser.parse(Frame.of(line)))
+            assertThatThrownBy(() -> parser.parse(RecordFrame.of(line)))
                     .as(line)
                     .isInstanceOf(MalformedFrameException.class);
         }
-        Frame frame = Frame.of("1,ab");
+        RecordFrame frame = RecordFrame.of("1,ab");
         frame.bytes()[3] = (byte) 0xC3;
         assertThatThrownBy(() -> parser.parse(frame))
                 .isInstanceOf(MalformedFrameException.class)
@@ -135,7 +135,7 @@ class CsvRecordParserTest {
     void undeclaredColumnsAreDroppedWhereTheTypeIsNotOpen() {
         CsvRecordParser parser =
                 new CsvRecordParser(TYPE, new CsvFormat(',', true, List.of()), false, List.of());
-        parser.header(Frame.of("id,color,name"));
+        parser.header(RecordFrame.of("id,color,name"));
         assertThat(json(parser, "1,red,a")).isEqualTo("{\"id\":1,\"name\":\"a\"}");
     }
 
@@ -192,7 +192,7 @@ class CsvRecordParserTest {
         byte[] seedLine = "12,\"a b\",3.25".getBytes(StandardCharsets.UTF_8);
         int good = 0;
         for (int i = 0; i < 50_000; i++) {
-            Frame frame = Frame.of("12,\"a b\",3.25");
+            RecordFrame frame = RecordFrame.of("12,\"a b\",3.25");
             for (int flips = random.nextInt(4); flips > 0; flips--) {
                 frame.bytes()[random.nextInt(seedLine.length)] = (byte) random.nextInt(256);
             }

@@ -23,7 +23,7 @@ class JsonRecordParserTest {
             .build();
 
     private static String json(RecordParser parser, String line) {
-        Slice record = parser.parse(Frame.of(line));
+        Slice record = parser.parse(RecordFrame.of(line));
         ByteSink sink = new ByteSink(64, 1 << 20);
         new RecordView(TYPE).wrap(record).toJson(sink);
         return sink.asSlice(new Slice()).toUtf8();
@@ -37,7 +37,7 @@ class JsonRecordParserTest {
             JsonRecordParser parser = new JsonRecordParser(type, true, transforms);
             for (String text :
                     List.of("{\"id\":1", "{\"id\":[1,{\"a\"", "{\"id\":tru}", "{\"id\":1}}")) {
-                assertThatThrownBy(() -> parser.parse(Frame.of(text)))
+                assertThatThrownBy(() -> parser.parse(RecordFrame.of(text)))
                         .isInstanceOf(InvalidRequestException.class)
                         .message()
                         .doesNotContain("REDACTED", "StreamReadFeature", "Source:");
@@ -76,7 +76,7 @@ class JsonRecordParserTest {
     void whatLooksLikeUtf32AndIsNoneIsRefused() {
         RecordParser parser =
                 new JsonRecordParser(TYPE, true, List.of(new Transform("price", "decimal(price)")));
-        Frame frame = Frame.of("\0".repeat(18) + "{\"id\":3,\"x\":[[0,0],[1,1]]}");
+        RecordFrame frame = RecordFrame.of("\0".repeat(18) + "{\"id\":3,\"x\":[[0,0],[1,1]]}");
         assertThatThrownBy(() -> parser.parse(frame)).isInstanceOf(InvalidRequestException.class);
     }
 
@@ -100,7 +100,7 @@ class JsonRecordParserTest {
                     "{\"id\":\"1\"}",
                     "{}",
                     deep)) {
-                assertThatThrownBy(() -> parser.parse(Frame.of(line)))
+                assertThatThrownBy(() -> parser.parse(RecordFrame.of(line)))
                         .as(line)
                         .isInstanceOf(InvalidRequestException.class)
                         .hasMessageMatching("(?s).{10,300}");
@@ -112,7 +112,7 @@ class JsonRecordParserTest {
     void invalidUtf8IsRejectedInEveryForm() {
         for (boolean open : new boolean[] {true, false}) {
             RecordParser parser = new JsonRecordParser(TYPE, open, List.of());
-            Frame frame = Frame.of("{\"id\":1,\"a\":\"xx\"}");
+            RecordFrame frame = RecordFrame.of("{\"id\":1,\"a\":\"xx\"}");
             frame.bytes()[13] = (byte) 0xFF;
             assertThatThrownBy(() -> parser.parse(frame))
                     .isInstanceOf(InvalidRequestException.class);

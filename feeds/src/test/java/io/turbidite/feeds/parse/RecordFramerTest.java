@@ -25,12 +25,12 @@ class RecordFramerTest {
         long behind = 0;
         for (int pass = 1; pass <= 2; pass++) {
             while (framer.next()) {
-                Frame frame = framer.frame();
+                RecordFrame frame = framer.frame();
                 assertThat(frame.offset()).isGreaterThanOrEqualTo(behind);
                 behind = frame.endOffset();
                 frames.add(describe(frame));
             }
-            Frame rest = framer.rest();
+            RecordFrame rest = framer.rest();
             assertThat(rest == null || rest.offset() == behind || pass == 1).isTrue();
             framer.end();
         }
@@ -38,7 +38,7 @@ class RecordFramerTest {
         return frames;
     }
 
-    private static String describe(Frame frame) {
+    private static String describe(RecordFrame frame) {
         String content =
                 new String(frame.bytes(), frame.start(), frame.length(), StandardCharsets.UTF_8);
         return "%d:%d-%d:%d %s%s"
@@ -97,7 +97,7 @@ class RecordFramerTest {
             assertThat(framer.next()).isTrue();
             assertThat(framer.next()).as(text).isFalse();
             assertThat(framer.next()).as(text).isFalse();
-            Frame rest = Objects.requireNonNull(framer.rest(), text);
+            RecordFrame rest = Objects.requireNonNull(framer.rest(), text);
             assertThat(rest.offset()).isEqualTo(2);
             assertThat(rest.line()).isEqualTo(2);
             framer.end();

@@ -9,8 +9,8 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.CsvRecordParser;
-import io.turbidite.feeds.parse.Frame;
 import io.turbidite.feeds.parse.JsonRecordParser;
+import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.parse.Transform;
@@ -109,7 +109,7 @@ final class Texts implements Decoder.Run {
         };
     }
 
-    private static void record(RecordParser parser, Frame frame, RecordView view) {
+    private static void record(RecordParser parser, RecordFrame frame, RecordView view) {
         Slice record;
         try {
             record = parser.parse(frame);

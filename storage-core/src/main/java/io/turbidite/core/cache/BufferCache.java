@@ -25,14 +25,14 @@ import java.util.function.BooleanSupplier;
 /**
  * Pages of immutable files in a fixed amount of memory off the heap.
  *
- * <p><em>Thread-safe</em>: see {@link Frame} for hits and {@link Slabs} for misses. Owned by the
+ * <p><em>Thread-safe</em>: see {@link PageFrame} for hits and {@link Slabs} for misses. Owned by the
  * store, which closes it after all cursors and components. Its memory is reserved from the account
  * at once and allocated as pages come.
  *
  * <pre>{@code
  * BufferCache cache = BufferCache.create(budget.account("cache"), 64 << 20, tasks, clock);
  * CachedFile file = cache.register("c-17", pageCount, loader);
- * Frame frame = file.pin(3);
+ * PageFrame frame = file.pin(3);
  * try {
  *     read(frame.segment());
  * } finally {
@@ -230,7 +230,7 @@ public final class BufferCache implements AutoCloseable {
     }
 
     /** After an unpin that left work to do: somebody waits, or the frame is doomed. */
-    void unpinned(Frame frame) {
+    void unpinned(PageFrame frame) {
         if (frame.isDoomed() && !frame.isPinned()) {
             slabs.reclaim(frame);
             freeOwn(frame);
@@ -241,7 +241,7 @@ public final class BufferCache implements AutoCloseable {
         }
     }
 
-    void awaitLoaded(Frame frame) {
+    void awaitLoaded(PageFrame frame) {
         await(() -> !frame.isLoading());
     }
 
@@ -249,7 +249,7 @@ public final class BufferCache implements AutoCloseable {
      * Loads the frame's page into a slot and publishes it. Steps 1 to 3 undo themselves when they
      * fail.
      */
-    void load(Frame frame, PageLoader loader) {
+    void load(PageFrame frame, PageLoader loader) {
         loadsInFlight.incrementAndGet();
         boolean loaded = false;
         try {
@@ -285,7 +285,7 @@ public final class BufferCache implements AutoCloseable {
     }
 
     /** Room in the cache; null if it is to be had beside. */
-    private @Nullable Slot takeSlot(Frame frame, int pageBytes) {
+    private @Nullable Slot takeSlot(PageFrame frame, int pageBytes) {
         if (pageBytes <= 0 || pageBytes > SizeClasses.PAGE_BYTES_MAX) {
             throw new IllegalArgumentException(
                     "page %d of %s has %d bytes".formatted(frame.page, frame.file, pageBytes));
@@ -324,7 +324,7 @@ public final class BufferCache implements AutoCloseable {
     }
 
     /** Memory that the frame has for itself: nobody else finds it, the unpin frees it. */
-    private MemorySegment ownMemory(Frame frame, int pageBytes) {
+    private MemorySegment ownMemory(PageFrame frame, int pageBytes) {
         Arena arena = NativeMemory.shared("a page beside the buffer cache");
         MemorySegment memory = null;
         try {
@@ -341,7 +341,7 @@ public final class BufferCache implements AutoCloseable {
         return memory;
     }
 
-    private void freeOwn(Frame frame) {
+    private void freeOwn(PageFrame frame) {
         if (frame.isDead()) {
             long bytes = frame.closeOwn();
             if (bytes > 0) {
@@ -355,7 +355,7 @@ public final class BufferCache implements AutoCloseable {
         account.release(bytes);
     }
 
-    private Slot awaitSlot(Frame frame, int sizeClass) {
+    private Slot awaitSlot(PageFrame frame, int sizeClass) {
         long start = clock.monotonicNanos();
         long waitNanosMax = options.fullWaitMicros() * 1_000;
         waitingCount.incrementAndGet();

@@ -23,7 +23,7 @@ public final class CachedFile implements AutoCloseable {
     private final BufferCache cache;
     private final String name;
     private final PageLoader loader;
-    private final AtomicReferenceArray<@Nullable Frame> frames;
+    private final AtomicReferenceArray<@Nullable PageFrame> frames;
     private volatile boolean closed;
 
     CachedFile(BufferCache cache, String name, int pageCount, PageLoader loader) {
@@ -43,7 +43,7 @@ public final class CachedFile implements AutoCloseable {
      *     cache waits
      * @throws io.turbidite.core.StorageException whatever the {@link PageLoader} throws
      */
-    public Frame pin(int page) {
+    public PageFrame pin(int page) {
         return pin(page, loader);
     }
 
@@ -51,8 +51,8 @@ public final class CachedFile implements AutoCloseable {
      * As {@link #pin(int)}; a miss is loaded by {@code own}, for whoever has read the bytes
      * already. It must give what the file's loader gives.
      */
-    public Frame pin(int page, PageLoader own) {
-        Frame frame = frames.get(page);
+    public PageFrame pin(int page, PageLoader own) {
+        PageFrame frame = frames.get(page);
         if (frame != null && frame.tryPin()) {
             return frame;
         }
@@ -80,7 +80,7 @@ public final class CachedFile implements AutoCloseable {
         }
         closed = true;
         for (int page = 0; page < frames.length(); page++) {
-            Frame frame = frames.get(page);
+            PageFrame frame = frames.get(page);
             if (frame != null && frame.doom()) {
                 cache.unpinned(frame);
             }
@@ -94,23 +94,23 @@ public final class CachedFile implements AutoCloseable {
     }
 
     /** Called once the frame is dead. */
-    void forget(Frame frame) {
+    void forget(PageFrame frame) {
         frames.compareAndSet(frame.page, frame, null);
     }
 
     /** Whether a pin of the page would find {@code frame}. */
-    boolean knows(Frame frame) {
+    boolean knows(PageFrame frame) {
         return frames.get(frame.page) == frame;
     }
 
-    private Frame pinSlowly(int page, PageLoader own) {
+    private PageFrame pinSlowly(int page, PageLoader own) {
         while (true) {
             if (closed) {
                 throw new ClosedException(name);
             }
-            Frame frame = frames.get(page);
+            PageFrame frame = frames.get(page);
             if (frame == null) {
-                Frame mine = new Frame(cache, this, page);
+                PageFrame mine = new PageFrame(cache, this, page);
                 if (frames.compareAndSet(page, null, mine)) {
                     return load(mine, own);
                 }
@@ -126,7 +126,7 @@ public final class CachedFile implements AutoCloseable {
         }
     }
 
-    private Frame load(Frame mine, PageLoader own) {
+    private PageFrame load(PageFrame mine, PageLoader own) {
         cache.load(mine, own);
         if (closed) {
             mine.doom();

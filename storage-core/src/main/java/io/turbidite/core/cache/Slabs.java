@@ -60,7 +60,7 @@ final class Slabs {
 
     /** Gives {@code frame} a slot of the class; null if every page that could go is pinned. */
     @Nullable
-    Slot take(Frame frame, int sizeClass) {
+    Slot take(PageFrame frame, int sizeClass) {
         lock.lock();
         try {
             if (closed) {
@@ -83,7 +83,7 @@ final class Slabs {
     }
 
     /** Takes the slot of a frame that nobody pins, if it still has one. */
-    void reclaim(Frame frame) {
+    void reclaim(PageFrame frame) {
         lock.lock();
         try {
             if (frame.tryKill()) {
@@ -95,7 +95,7 @@ final class Slabs {
     }
 
     /** Takes the slot of a frame whose load failed. */
-    void abandon(Frame frame) {
+    void abandon(PageFrame frame) {
         lock.lock();
         try {
             frame.fail();
@@ -131,7 +131,7 @@ final class Slabs {
             int frames = 0;
             for (Slab slab : slabs) {
                 for (int i = 0; i < slab.slotCount(); i++) {
-                    Frame frame = slab.slot(i).frame;
+                    PageFrame frame = slab.slot(i).frame;
                     if (frame != null) {
                         frames++;
                         pins += frame.pinsEver();
@@ -158,7 +158,7 @@ final class Slabs {
                 int free = 0;
                 for (int i = 0; i < slab.slotCount(); i++) {
                     Slot slot = slab.slot(i);
-                    Frame frame = slot.frame;
+                    PageFrame frame = slot.frame;
                     if (frame == null) {
                         free++;
                     } else if (frame.slot != slot
@@ -259,7 +259,7 @@ final class Slabs {
         while (slab.hand < slab.slotCount()) {
             Slot slot = slab.slot(slab.hand++);
             boolean referenced = slot.passHand();
-            Frame frame = slot.frame;
+            PageFrame frame = slot.frame;
             if (frame != null && (forced || !referenced) && frame.tryKill()) {
                 vacate(frame);
                 return takeFree(slab.sizeClass());
@@ -298,7 +298,7 @@ final class Slabs {
 
     private boolean evictAll(Slab slab) {
         for (int i = 0; i < slab.slotCount(); i++) {
-            Frame frame = slab.slot(i).frame;
+            PageFrame frame = slab.slot(i).frame;
             if (frame != null) {
                 if (!frame.tryKill()) {
                     return false;
@@ -310,7 +310,7 @@ final class Slabs {
     }
 
     /** The slot of a dead frame becomes free. */
-    private void vacate(Frame frame) {
+    private void vacate(PageFrame frame) {
         frame.file.forget(frame);
         pinsOfEvicted += frame.pinsAtDeath();
         Slot slot = frame.slot;

@@ -13,9 +13,9 @@ final class Slot {
 
     /** Null while the slot is free. */
     @Nullable
-    Frame frame;
+    PageFrame frame;
 
-    /** {@link Frame#pinsEver} when the clock hand passed last. */
+    /** {@link PageFrame#pinsEver} when the clock hand passed last. */
     private long pinsSeen;
 
     Slot(Slab slab, MemorySegment memory) {
@@ -23,7 +23,7 @@ final class Slot {
         this.memory = memory;
     }
 
-    void occupy(Frame owner) {
+    void occupy(PageFrame owner) {
         frame = owner;
         owner.slot = this;
         // the loader's own pin is no reference: a page that is read once, by a scan, goes first
@@ -32,7 +32,7 @@ final class Slot {
 
     /** Whether the page was pinned since the hand passed last; the hand passes now. */
     boolean passHand() {
-        Frame owner = frame;
+        PageFrame owner = frame;
         if (owner == null) {
             return false;
         }
@@ -43,7 +43,7 @@ final class Slot {
     }
 
     boolean isPinned() {
-        Frame owner = frame;
+        PageFrame owner = frame;
         return owner != null && owner.isPinned();
     }
 }

@@ -5,7 +5,7 @@
  * it. Invariant: the cache never holds more memory than it was created with, and a pinned frame's
  * bytes don't change. Files are immutable, so the cache never writes anything back. Each file maps
  * page numbers to frames by an array, so a hit needs no hash table and no lock. Start reading at
- * {@link io.turbidite.core.cache.BufferCache}, then {@code CachedFile}, {@code Frame}, {@code
+ * {@link io.turbidite.core.cache.BufferCache}, then {@code CachedFile}, {@code PageFrame}, {@code
  * Slabs}.
  */
 @NullMarked

@@ -41,7 +41,7 @@ public class BufferCacheLincheckTest {
             TASKS,
             Clock.system());
     private final CachedFile file = cache.register("f", PAGE_COUNT, pages);
-    private final AtomicReferenceArray<@Nullable Frame> held =
+    private final AtomicReferenceArray<@Nullable PageFrame> held =
             new AtomicReferenceArray<>(THREADS + 2);
     private volatile boolean closing;
 
@@ -51,7 +51,7 @@ public class BufferCacheLincheckTest {
      */
     @Operation
     public int read(@Param(name = "page") int page) {
-        Frame frame = pin(page);
+        PageFrame frame = pin(page);
         if (frame != null) {
             pages.checkSome(page, frame.segment());
             frame.unpin();
@@ -70,7 +70,7 @@ public class BufferCacheLincheckTest {
     /** Looks at the page held once more, if there is one. */
     @Operation
     public void letGo(@Param(name = "thread") int thread) {
-        Frame frame = held.getAndSet(thread, null);
+        PageFrame frame = held.getAndSet(thread, null);
         if (frame != null) {
             pages.checkSome(frame.page, frame.segment());
             frame.unpin();
@@ -84,7 +84,7 @@ public class BufferCacheLincheckTest {
     }
 
     /** Null if the file is closed, which it must not be before somebody closes it. */
-    private @Nullable Frame pin(int page) {
+    private @Nullable PageFrame pin(int page) {
         try {
             return file.pin(page);
         } catch (ClosedException closed) {

@@ -92,8 +92,8 @@ class BufferCacheStressTest {
                     // skewed: small numbers often
                     int page = random.nextInt(1 + random.nextInt(sizes.length));
                     int other = random.nextInt(sizes.length);
-                    Frame frame = file.pin(page);
-                    Frame second = file.pin(other);
+                    PageFrame frame = file.pin(page);
+                    PageFrame second = file.pin(other);
                     pages.checkSome(other, second.segment());
                     second.unpin();
                     pages.checkSome(page, frame.segment());
@@ -158,7 +158,7 @@ class BufferCacheStressTest {
             CachedFile file = cache.register("f", pageCount, slow);
             race(1, _ -> {
                 for (int page = 0; page < pageCount; page++) {
-                    Frame frame = file.pin(page);
+                    PageFrame frame = file.pin(page);
                     pages.checkAll(page, frame.segment());
                     frame.unpin();
                 }
@@ -194,7 +194,7 @@ class BufferCacheStressTest {
                 for (int i = 0; i < 200; i++) {
                     int page = random.nextInt(pageCount);
                     try {
-                        Frame frame = file.pin(page);
+                        PageFrame frame = file.pin(page);
                         pages.checkSome(page, frame.segment());
                         frame.unpin();
                     } catch (CorruptionException e) {
@@ -228,7 +228,7 @@ class BufferCacheStressTest {
                     CachedFile file = open.get(which);
                     PatternFile content = contents.get(which);
                     try {
-                        Frame frame = file.pin(random.nextInt(pageCount));
+                        PageFrame frame = file.pin(random.nextInt(pageCount));
                         content.checkSome(frame.page, frame.segment());
                         if (i % 50 == 0) {
                             // this very file, with a page pinned
@@ -258,7 +258,7 @@ class BufferCacheStressTest {
             race(ROUNDS, random -> {
                 try (CachedFile file = cache.register("f", pageCount, content)) {
                     for (int i = 0; i < 50; i++) {
-                        Frame frame = file.pin(random.nextInt(pageCount));
+                        PageFrame frame = file.pin(random.nextInt(pageCount));
                         content.checkSome(frame.page, frame.segment());
                         frame.unpin();
                     }
@@ -282,8 +282,8 @@ class BufferCacheStressTest {
                 for (int i = 0; i < 50; i++) {
                     int page = random.nextInt(64);
                     int other = random.nextInt(64);
-                    Frame frame = file.pin(page);
-                    Frame second = file.pin(other);
+                    PageFrame frame = file.pin(page);
+                    PageFrame second = file.pin(other);
                     pages.checkSome(page, frame.segment());
                     pages.checkSome(other, second.segment());
                     frame.unpin();
@@ -307,7 +307,7 @@ class BufferCacheStressTest {
                 tasks.start("reader" + worker, 3_600_000_000L, () -> {
                     try {
                         int page = random.nextInt(64);
-                        Frame frame = file.pin(page);
+                        PageFrame frame = file.pin(page);
                         pins.incrementAndGet();
                         pages.checkSome(page, frame.segment());
                         frame.unpin();

@@ -49,8 +49,8 @@ class BufferCacheTest {
         PatternFile pages = new PatternFile(1, 10, _ -> PAGE);
         try (BufferCache cache = cacheOf(1 << 20)) {
             CachedFile file = cache.register("f", 10, pages);
-            Frame first = file.pin(3);
-            Frame second = file.pin(3);
+            PageFrame first = file.pin(3);
+            PageFrame second = file.pin(3);
             assertThat(second).isSameAs(first);
             pages.checkAll(3, first.segment());
             first.unpin();
@@ -73,7 +73,7 @@ class BufferCacheTest {
         try (BufferCache cache = cacheOf(16 << 20)) {
             CachedFile file = cache.register("f", sizes.length, pages);
             for (int page = 0; page < sizes.length; page++) {
-                Frame frame = file.pin(page);
+                PageFrame frame = file.pin(page);
                 pages.checkAll(page, frame.segment());
                 frame.unpin();
             }
@@ -95,7 +95,7 @@ class BufferCacheTest {
             CachedFile file = cache.register("f", sizes.length, pages);
             for (int i = 0; i < 5_000; i++) {
                 int page = random.nextInt(sizes.length);
-                Frame frame = file.pin(page);
+                PageFrame frame = file.pin(page);
                 pages.checkSome(page, frame.segment());
                 frame.unpin();
                 if (i % 16 == 0) {
@@ -120,7 +120,7 @@ class BufferCacheTest {
                 PatternFile pages = new PatternFile(size, pageCount, _ -> size);
                 CachedFile file = cache.register("f" + size, pageCount, pages);
                 for (int page = 0; page < pageCount; page++) {
-                    Frame frame = file.pin(page);
+                    PageFrame frame = file.pin(page);
                     pages.checkSome(page, frame.segment());
                     frame.unpin();
                 }
@@ -154,11 +154,11 @@ class BufferCacheTest {
         PatternFile pages = new PatternFile(6, 200, _ -> PAGE);
         try (BufferCache cache = cacheOf(1 << 20)) {
             CachedFile file = cache.register("f", 200, pages);
-            List<Frame> pinned = new ArrayList<>();
+            List<PageFrame> pinned = new ArrayList<>();
             for (int page = 0; page < 32; page++) {
                 pinned.add(file.pin(page));
             }
-            List<Frame> background = new ArrayList<>();
+            List<PageFrame> background = new ArrayList<>();
             assertThat(BufferCache.inBackground(() -> {
                         for (int page = 40; page < 72; page++) {
                             background.add(file.pin(page));
@@ -180,13 +180,13 @@ class BufferCacheTest {
                     .isInstanceOf(IllegalStateException.class);
             BufferCache.inBackground(() -> {
                 for (int page = 100; page < 200; page++) {
-                    Frame frame = file.pin(page);
+                    PageFrame frame = file.pin(page);
                     pages.checkAll(page, frame.segment());
                     frame.unpin();
                 }
                 return true;
             });
-            pinned.forEach(Frame::unpin);
+            pinned.forEach(PageFrame::unpin);
             file.pin(50).unpin();
             cache.checkInvariants();
         }
@@ -197,7 +197,7 @@ class BufferCacheTest {
         PatternFile pages = new PatternFile(6, 100, _ -> PAGE);
         try (BufferCache cache = cacheOf(1 << 20)) {
             CachedFile file = cache.register("f", 100, pages);
-            List<Frame> pinned = new ArrayList<>();
+            List<PageFrame> pinned = new ArrayList<>();
             for (int page = 0; page < 32; page++) {
                 pinned.add(file.pin(page));
             }
@@ -207,11 +207,11 @@ class BufferCacheTest {
             assertThat(cache.statistics().pinnedFrameCount()).isEqualTo(32);
             assertThat(cache.statistics().failedLoadCount()).isEqualTo(1);
             pinned.removeFirst().unpin();
-            Frame frame = file.pin(50);
+            PageFrame frame = file.pin(50);
             pages.checkAll(50, frame.segment());
             frame.unpin();
             for (int page = 1; page < 32; page++) {
-                Frame held = pinned.get(page - 1);
+                PageFrame held = pinned.get(page - 1);
                 pages.checkAll(page, held.segment());
                 held.unpin();
             }
@@ -246,7 +246,7 @@ class BufferCacheTest {
                 assertThat(cache.statistics().frameCount()).isZero();
             }
             assertThatThrownBy(() -> file.pin(9)).isInstanceOf(CorruptionException.class);
-            Frame frame = file.pin(2);
+            PageFrame frame = file.pin(2);
             pages.checkAll(2, frame.segment());
             frame.unpin();
             CacheStatistics statistics = cache.statistics();
@@ -262,7 +262,7 @@ class BufferCacheTest {
         PatternFile pages = new PatternFile(8, 10, _ -> PAGE);
         try (BufferCache cache = cacheOf(1 << 20)) {
             CachedFile file = cache.register("f", 10, pages);
-            Frame pinned = file.pin(1);
+            PageFrame pinned = file.pin(1);
             file.pin(2).unpin();
             file.close();
             file.close();
@@ -282,7 +282,7 @@ class BufferCacheTest {
         PatternFile pages = new PatternFile(9, 10, _ -> PAGE);
         BufferCache cache = cacheOf(1 << 20);
         CachedFile file = cache.register("f", 10, pages);
-        Frame pinned = file.pin(1);
+        PageFrame pinned = file.pin(1);
         cache.close();
         cache.close();
         assertThat(account.bytesUsed()).isZero();
@@ -320,7 +320,7 @@ class BufferCacheTest {
             CachedFile file = cache.register("f", 50, pages);
             for (int i = 0; i < 500; i++) {
                 int page = i * 7 % 50;
-                Frame frame = file.pin(page);
+                PageFrame frame = file.pin(page);
                 pages.checkSome(page, frame.segment());
                 frame.unpin();
             }
@@ -375,14 +375,14 @@ class BufferCacheTest {
         try (BufferCache cache =
                 BufferCache.create(account, options, tasks, Clock.system(), new Meters())) {
             CachedFile file = cache.register("f", 100, pages);
-            List<Frame> pinned = new ArrayList<>();
+            List<PageFrame> pinned = new ArrayList<>();
             for (int page = 0; page < 32; page++) {
                 pinned.add(file.pin(page));
             }
             AtomicBoolean served = new AtomicBoolean();
             tasks.start("waiter", 3_600_000_000L, () -> {
                 if (!served.get()) {
-                    Frame frame = file.pin(50);
+                    PageFrame frame = file.pin(50);
                     pages.checkAll(50, frame.segment());
                     frame.unpin();
                     served.set(true);
@@ -393,7 +393,7 @@ class BufferCacheTest {
             pinned.removeFirst().unpin();
             tasks.await(() -> served.get() || !errors.isEmpty());
             assertThat(List.copyOf(errors)).isEmpty();
-            pinned.forEach(Frame::unpin);
+            pinned.forEach(PageFrame::unpin);
             cache.checkInvariants();
         }
     }
@@ -403,7 +403,7 @@ class BufferCacheTest {
     void a_dead_frame_cannot_be_pinned() {
         PatternFile pages = new PatternFile(17, 1, _ -> PAGE);
         try (BufferCache cache = cacheOf(1 << 20)) {
-            Frame frame = cache.register("f", 1, pages).pin(0);
+            PageFrame frame = cache.register("f", 1, pages).pin(0);
             assertThat(frame.tryKill()).as("while it is pinned").isFalse();
             frame.unpin();
             assertThat(frame.tryKill()).isTrue();
@@ -419,7 +419,7 @@ class BufferCacheTest {
         PatternFile pages = new PatternFile(18, 2, _ -> PAGE);
         try (BufferCache cache = cacheOf(1 << 20)) {
             CachedFile file = cache.register("f", 2, pages);
-            Frame frame = file.pin(0);
+            PageFrame frame = file.pin(0);
             frame.unpin();
             assertThat(frame.doom()).as("nobody has it").isTrue();
             assertThat(frame.tryPin()).isFalse();
@@ -434,7 +434,7 @@ class BufferCacheTest {
     void an_unpin_too_many_is_noticed() {
         PatternFile pages = new PatternFile(12, 1, _ -> PAGE);
         try (BufferCache cache = cacheOf(1 << 20)) {
-            Frame frame = cache.register("f", 1, pages).pin(0);
+            PageFrame frame = cache.register("f", 1, pages).pin(0);
             frame.unpin();
             assertThatThrownBy(frame::unpin)
                     .isInstanceOf(AssertionError.class)

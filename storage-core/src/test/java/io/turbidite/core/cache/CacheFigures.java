@@ -93,7 +93,7 @@ public final class CacheFigures {
     }
 
     private static long hit(CachedFile file, int page) {
-        Frame frame = file.pin(page);
+        PageFrame frame = file.pin(page);
         long word = frame.segment().get(Bytes.I64, 8L * (page & 1_023));
         frame.unpin();
         return word;

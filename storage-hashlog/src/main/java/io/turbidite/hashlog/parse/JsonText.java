@@ -27,7 +27,7 @@ final class JsonText {
         long control = 0;
         int i = 0;
         for (; i + 8 <= length; i += 8) {
-            long word = Words.at(bytes, offset + i);
+            long word = MachineWords.at(bytes, offset + i);
             high |= word;
             // a borrow may name a neighbour too, but only when there is a control character
             control |= (word - 0x20 * ONES) & ~word;

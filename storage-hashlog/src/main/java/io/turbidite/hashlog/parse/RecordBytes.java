@@ -69,7 +69,7 @@ final class RecordBytes {
     /** The eight bytes at {@code position}; zeros after the end of the record. */
     long wordAt(int position) {
         if (position + 8 <= copied) {
-            return Words.at(bytes, position);
+            return MachineWords.at(bytes, position);
         }
         long word = 0;
         for (int i = 0; i < 8 && position + i < length; i++) {

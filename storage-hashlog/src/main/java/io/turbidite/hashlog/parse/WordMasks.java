@@ -51,7 +51,7 @@ final class WordMasks implements BlockMasks {
             found[i] = 0;
         }
         for (int i = 0; i < BLOCK_BYTES; i += 8) {
-            long word = Words.at(bytes, offset + i);
+            long word = MachineWords.at(bytes, offset + i);
             long candidates = candidates(word);
             while (candidates != 0) {
                 int bit = Long.numberOfTrailingZeros(candidates);

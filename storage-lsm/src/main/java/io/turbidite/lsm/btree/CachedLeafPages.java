@@ -1,7 +1,7 @@
 package io.turbidite.lsm.btree;
 
 import io.turbidite.core.cache.CachedFile;
-import io.turbidite.core.cache.Frame;
+import io.turbidite.core.cache.PageFrame;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 final class CachedLeafPages implements LeafPages {
     private final CachedFile file;
     private final int firstPage;
-    private @Nullable Frame pinned;
+    private @Nullable PageFrame pinned;
 
     /**
      * @param firstPage the number in the file of the tree's first page
@@ -24,14 +24,14 @@ final class CachedLeafPages implements LeafPages {
     @Override
     public MemorySegment page(int page) {
         release();
-        Frame frame = file.pin(firstPage + page);
+        PageFrame frame = file.pin(firstPage + page);
         pinned = frame;
         return frame.segment();
     }
 
     @Override
     public void release() {
-        Frame frame = pinned;
+        PageFrame frame = pinned;
         if (frame != null) {
             pinned = null;
             frame.unpin();

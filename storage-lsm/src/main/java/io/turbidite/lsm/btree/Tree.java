@@ -3,7 +3,7 @@ package io.turbidite.lsm.btree;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.CachedFile;
-import io.turbidite.core.cache.Frame;
+import io.turbidite.core.cache.PageFrame;
 import io.turbidite.lsm.entry.Found;
 
 import java.lang.foreign.MemorySegment;
@@ -90,7 +90,7 @@ public final class Tree implements AutoCloseable {
             return Found.ABSENT;
         }
         Leaf leaf = LEAF.get();
-        Frame frame = file.pin(firstPage + page);
+        PageFrame frame = file.pin(firstPage + page);
         try {
             wrap(leaf, frame.segment());
             int index = leaf.find(key, snapshot, -1);
@@ -104,7 +104,7 @@ public final class Tree implements AutoCloseable {
             leaf.clear();
             frame.unpin();
         }
-        Frame next = file.pin(firstPage + page + 1);
+        PageFrame next = file.pin(firstPage + page + 1);
         try {
             return fill(leaf.wrap(next.segment()), 0, found, wantValue);
         } finally {
@@ -121,7 +121,7 @@ public final class Tree implements AutoCloseable {
             return 0;
         }
         Leaf leaf = LEAF.get();
-        Frame frame = file.pin(firstPage + page);
+        PageFrame frame = file.pin(firstPage + page);
         try {
             leaf.wrap(frame.segment());
             return leaf.firstOrdinal() + leaf.lowerBound(key, Long.MAX_VALUE, -1);

@@ -4,7 +4,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CachedFile;
-import io.turbidite.core.cache.Frame;
+import io.turbidite.core.cache.PageFrame;
 import io.turbidite.core.cache.PageLoader;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.memory.NativeMemory;
@@ -52,7 +52,7 @@ final class ReadAheadPages implements LeafPages, PageLoader {
     /** Made with the first miss. */
     private @Nullable Crc32c crc;
 
-    private @Nullable Frame pinned;
+    private @Nullable PageFrame pinned;
 
     /** What is read at once; less once the cache's share was used up. */
     private long spanBytesMax;
@@ -84,14 +84,14 @@ final class ReadAheadPages implements LeafPages, PageLoader {
     @Override
     public MemorySegment page(int page) {
         release();
-        Frame frame = file.pin(firstPage + page, this);
+        PageFrame frame = file.pin(firstPage + page, this);
         pinned = frame;
         return frame.segment();
     }
 
     @Override
     public void release() {
-        Frame frame = pinned;
+        PageFrame frame = pinned;
         if (frame != null) {
             pinned = null;
             frame.unpin();

@@ -11,7 +11,7 @@ import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.VersionLease;
-import io.turbidite.lsm.read.LookupMeter;
+import io.turbidite.lsm.read.FetchMeter;
 import io.turbidite.lsm.schedule.Pauses;
 import io.turbidite.lsm.schedule.WriterMeter;
 import io.turbidite.lsm.ship.ShipmentMeter;
@@ -41,7 +41,7 @@ final class StoreMeters {
         FlushMeter.of(meters);
         MergeMeter.of(meters);
         Pauses.count(meters);
-        LookupMeter.of(meters);
+        FetchMeter.of(meters);
         VersionLease.letGoCount(meters);
         ValidationMeter.of(meters);
         RepairMeter.of(meters);

@@ -118,7 +118,7 @@ final class PartitionFetch implements RecordStream {
             long obsolete = keys.size() - foundCount + outdatedCount;
             view.validated(partition.work(), keys.size(), obsolete);
         }
-        LookupMeter.of(partition.core().meters()).add(lookup.work());
+        FetchMeter.of(partition.core().meters()).add(lookup.work());
     }
 
     @Override

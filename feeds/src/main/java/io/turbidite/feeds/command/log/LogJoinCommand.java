@@ -10,7 +10,7 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Rows;
+import io.turbidite.feeds.command.common.RowOutput;
 import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.feeds.log.FieldRows;
 import io.turbidite.feeds.log.LogJoin;
@@ -161,7 +161,7 @@ final class LogJoinCommand implements Callable<Integer> {
     }
 
     private long print(LogJoin join, Row row, long rowsMax) throws IOException {
-        OutputStream rows = new Rows(console.out());
+        OutputStream rows = new RowOutput(console.out());
         ByteSink line = new ByteSink(1 << 12, Integer.MAX_VALUE - 16);
         Slice slice = new Slice();
         long found = 0;

@@ -6,7 +6,7 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Rows;
+import io.turbidite.feeds.command.common.RowOutput;
 import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Dataset;
@@ -102,7 +102,7 @@ public final class QueryCommand implements Callable<Integer> {
             long rows;
             Explanation explanation;
             try (QueryResult result = query.run()) {
-                rows = result.forEachJson(new Rows(console.out()));
+                rows = result.forEachJson(new RowOutput(console.out()));
                 explanation = result.explain();
             } catch (CancellationException e) {
                 return ExitCode.INTERRUPTED;

@@ -10,7 +10,7 @@ import java.util.Arrays;
  * The bytes of one record and where they stand. A flyweight that its framer moves; valid until the
  * framer's next step. <em>Confined to one thread.</em>
  */
-public final class Frame {
+public final class RecordFrame {
     byte[] bytes = new byte[0];
     MemorySegment segment = MemorySegment.ofArray(bytes);
     int start;
@@ -27,11 +27,11 @@ public final class Frame {
     @Nullable
     String problem;
 
-    Frame() {}
+    RecordFrame() {}
 
     /** For parsers' tests: a frame over {@code text}, at the start of a file. */
-    static Frame of(String text) {
-        Frame frame = new Frame();
+    static RecordFrame of(String text) {
+        RecordFrame frame = new RecordFrame();
         frame.bytes = text.getBytes(StandardCharsets.UTF_8);
         frame.segment = MemorySegment.ofArray(frame.bytes);
         frame.length = frame.bytes.length;
@@ -41,8 +41,8 @@ public final class Frame {
     }
 
     /** A frame of its own over a copy of one line, whose place is of no interest. */
-    static Frame copyOf(byte[] from, int start, int end) {
-        Frame frame = new Frame();
+    static RecordFrame copyOf(byte[] from, int start, int end) {
+        RecordFrame frame = new RecordFrame();
         frame.bytes = Arrays.copyOfRange(from, start, end);
         frame.segment = MemorySegment.ofArray(frame.bytes);
         frame.length = end > start && from[end - 1] == '\r' ? end - start - 1 : end - start;
@@ -53,11 +53,11 @@ public final class Frame {
      * What the record was when only so many of its bytes were there; a frame of its own, over a
      * copy.
      */
-    public Frame head(int byteCount) {
+    public RecordFrame head(int byteCount) {
         if (byteCount < 0 || byteCount > length) {
             throw new IllegalArgumentException("%d of %d bytes".formatted(byteCount, length));
         }
-        Frame head = new Frame();
+        RecordFrame head = new RecordFrame();
         head.bytes = Arrays.copyOfRange(bytes, start, start + byteCount);
         head.segment = MemorySegment.ofArray(head.bytes);
         boolean cut = byteCount > 0 && head.bytes[byteCount - 1] == '\r';

@@ -16,14 +16,14 @@ import java.nio.file.Path;
  * @param durability {@link Durability#PROCESS}, which is what RocksDB's default is, or {@link
  *     Durability#BUFFERED}, for which RocksDB's log is flushed every millisecond
  */
-public record EngineOptions(
+public record PeerOptions(
         Path directory,
         long writeMemoryBytes,
         long cacheBytes,
         int secondaryCount,
         boolean directIo,
         Durability durability) {
-    public EngineOptions {
+    public PeerOptions {
         if (secondaryCount < 1 || secondaryCount > Tweet.ATTRIBUTE_COUNT) {
             throw new IllegalArgumentException("%d secondary indexes, but 1 to %d are possible"
                     .formatted(secondaryCount, Tweet.ATTRIBUTE_COUNT));
@@ -34,7 +34,7 @@ public record EngineOptions(
     }
 
     /** Whose upserts return when the operating system has them. */
-    public EngineOptions(
+    public PeerOptions(
             Path directory,
             long writeMemoryBytes,
             long cacheBytes,

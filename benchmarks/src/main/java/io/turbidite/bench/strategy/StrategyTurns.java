@@ -2,7 +2,7 @@ package io.turbidite.bench.strategy;
 
 import io.turbidite.bench.engine.Scratch;
 import io.turbidite.bench.peer.Engine.Answer;
-import io.turbidite.bench.peer.EngineOptions;
+import io.turbidite.bench.peer.PeerOptions;
 import io.turbidite.bench.peer.RocksEngine;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.strategy.TweetStore.Shape;
@@ -17,7 +17,7 @@ import java.util.Map;
  * How strategies take turns: each once a round, forth and back, in a store of its own that begins
  * empty. The first round is smaller, warms up and is not counted.
  */
-final class Turns {
+final class StrategyTurns {
     private static final int WARM_UP_DIVISOR = 4;
 
     private final int tweets;
@@ -29,7 +29,7 @@ final class Turns {
      * @param rounds counted rounds
      * @param directory for the stores; emptied
      */
-    Turns(int tweets, int rounds, Path directory) {
+    StrategyTurns(int tweets, int rounds, Path directory) {
         this.tweets = tweets;
         this.rounds = rounds;
         this.directory = directory;
@@ -59,7 +59,7 @@ final class Turns {
     }
 
     RocksEngine openPeer(Regime regime) {
-        return RocksEngine.blind(new EngineOptions(
+        return RocksEngine.blind(new PeerOptions(
                 scratch(),
                 regime.writeMemoryBytes(),
                 regime.cacheBytes(),

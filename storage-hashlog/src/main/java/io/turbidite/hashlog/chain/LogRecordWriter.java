@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
  * the visible word (release). So whoever meets the record through a chain finds all of it but
  * perhaps the visible bit.
  */
-public final class RecordWriter {
+public final class LogRecordWriter {
     private static final int WORD_BYTES = KeyPointer.WORD_BYTES;
 
     private final HybridLog log;
@@ -31,7 +31,7 @@ public final class RecordWriter {
     /** What prefetching loads add up to: a use of them that the compiler must keep. */
     private long touched;
 
-    public RecordWriter(HybridLog log, HashTable table) {
+    public LogRecordWriter(HybridLog log, HashTable table) {
         this.log = log;
         this.memory = log.memory();
         this.table = table;

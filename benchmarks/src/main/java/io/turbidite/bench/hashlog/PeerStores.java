@@ -29,7 +29,7 @@ import java.util.Map;
  * streaming parser, with early stop, as FISH19's "RDB-RJ" does with RapidJSON. Both write to files;
  * no log and no sync for RocksDB, as in the paper.
  */
-final class Stores {
+final class PeerStores {
     private static final long MEMORY_BYTES = 128 << 20;
 
     /**
@@ -41,7 +41,7 @@ final class Stores {
     private final int rounds;
     private final Path scratch;
 
-    Stores(HashLogSuite suite, int rounds, Path scratch) {
+    PeerStores(HashLogSuite suite, int rounds, Path scratch) {
         this.suite = suite;
         this.rounds = rounds;
         this.scratch = scratch;

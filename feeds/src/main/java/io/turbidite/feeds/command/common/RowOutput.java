@@ -5,10 +5,10 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 
 /** A print stream that fails when it fails, so that a query ends when nobody reads it any more. */
-public final class Rows extends OutputStream {
+public final class RowOutput extends OutputStream {
     private final PrintStream out;
 
-    public Rows(PrintStream out) {
+    public RowOutput(PrintStream out) {
         this.out = out;
     }
 

@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * key pointers are in the log, and an entry is the highest address of its chain, in whatever order
  * the addresses come. In the same pass it collects deletions and the newest mark of each session.
  */
-public final class Replay {
+public final class TableReplay {
     private static final int WORKER_COUNT_MAX = 8;
 
     private final HybridLog log;
@@ -67,7 +67,7 @@ public final class Replay {
      * @param checkpoint whose table, deletions and sessions are brought up to the end of
      *     {@code log}
      */
-    public Replay(HybridLog log, ChainHeads heads, IndexCheckpoint checkpoint, Way way) {
+    public TableReplay(HybridLog log, ChainHeads heads, IndexCheckpoint checkpoint, Way way) {
         this.log = log;
         this.way = way;
         this.heads = heads;

@@ -29,7 +29,7 @@ import java.lang.invoke.VarHandle;
  * hand looks for. A pin that finds a flag takes its addition back. The segment is written before
  * LOADING is cleared (release) and read after the addition (acquire).
  */
-public final class Frame {
+public final class PageFrame {
     static final long PIN = 1L << 32 | 1;
     static final long PINS_MASK = (1L << 24) - 1;
     static final long LOADING = 1L << 24;
@@ -42,7 +42,7 @@ public final class Frame {
 
     static {
         try {
-            STATE = MethodHandles.lookup().findVarHandle(Frame.class, "state", long.class);
+            STATE = MethodHandles.lookup().findVarHandle(PageFrame.class, "state", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -71,7 +71,7 @@ public final class Frame {
      */
     private long pinsAtDeath;
 
-    Frame(BufferCache cache, CachedFile file, int page) {
+    PageFrame(BufferCache cache, CachedFile file, int page) {
         this.cache = cache;
         this.file = file;
         this.page = page;

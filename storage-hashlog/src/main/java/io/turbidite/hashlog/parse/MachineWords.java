@@ -5,11 +5,11 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /** Eight bytes of an array at once, least significant first, at any index. */
-final class Words {
+final class MachineWords {
     private static final VarHandle WORD =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-    private Words() {}
+    private MachineWords() {}
 
     static long at(byte[] bytes, int index) {
         return (long) WORD.get(bytes, index);

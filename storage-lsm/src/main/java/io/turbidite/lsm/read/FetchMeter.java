@@ -7,13 +7,13 @@ import io.turbidite.core.scan.FetchWork;
 /**
  * What batched lookups do. <em>Thread-safe.</em>
  */
-public record LookupMeter(
+public record FetchMeter(
         Counter keys, Counter bloomTests, Counter layers, Counter searches, Counter pages) {
     /** Those of a store. */
-    public static LookupMeter of(Meters meters) {
+    public static FetchMeter of(Meters meters) {
         return meters.once(
-                LookupMeter.class,
-                made -> new LookupMeter(
+                FetchMeter.class,
+                made -> new FetchMeter(
                         made.counter("lookup.keys"),
                         made.counter("lookup.bloom.tests"),
                         made.counter("lookup.layers"),
