@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.feeds.command.Command.Result;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Interrupts;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +55,7 @@ class IndexCommandTest {
         assertThat(access("day=2013-07-04")).contains("by_day");
         assertThat(Command.run("index", "disable", store, "Trips", "by_day").code())
                 .isZero();
-        assertThat(access("day=2013-07-04")).doesNotContain("by_day");
+        assertThat(access("day=2013-07-04")).contains("Trips: primary scan");
         assertThat(Command.run("inspect", store).out()).contains("by_day on day, delay (disabled)");
         Result enabled = Command.run("index", "enable", store, "Trips", "by_day");
         assertThat(enabled.out()).contains("index by_day of Trips is ready");
@@ -195,10 +198,82 @@ class IndexCommandTest {
             assertThat(failed.errLines().getFirst()).contains("Late bird");
             assertThat(failed.errLines().getLast())
                     .isEqualTo(
-                            "  index by_note is disabled, and two records may have the same key: mend the cause, then ./turbidite index enable "
-                                    + store + " Trips by_note");
+                            "  mend the cause: index by_note of Trips is disabled: it is not maintained and not searched, and two records may have the same key; ./turbidite index enable "
+                                    + store + " Trips by_note builds it anew");
         }
         assertThat(Command.run("inspect", store).out()).contains("by_note on note (disabled)");
+    }
+
+    /** As a rebuilding leaves it that was killed. */
+    @Test
+    void a_disabled_index_is_told_by_whatever_suffers_from_it() {
+        Object[] create = {"index", "create", store, "Trips", "by_note", "--on", "note", "--unique"
+        };
+        assertThat(Command.run(create).code()).isZero();
+        Object[] query = {"query", store, "Trips", "--eq", "note=Late bird", "--count"};
+        assertThat(Command.run(query).err()).isEmpty();
+        Command.run("index", "disable", store, "Trips", "by_note");
+        String note =
+                "index by_note of Trips is disabled: it is not maintained and not searched, and two records may have the same key; ./turbidite index enable %s Trips by_note builds it anew"
+                        .formatted(store);
+        assertThat(Command.run("inspect", store).outLines()).contains("  " + note);
+        assertThat(Command.run(query).errLines()).containsExactly("note: " + note);
+        assertThat(Command.run("query", store, "Trips", "--eq", "tail=N1").err())
+                .isEmpty();
+        assertThat(Command.run("verify", store).errLines()).containsExactly("note: " + note);
+        assertThat(Command.run("run", directory.resolve("trips.yaml"), "--store", store)
+                        .errLines())
+                .containsExactly("note: " + note);
+        try (Store open = Store.openExisting(store, StoreOptions.defaults())) {
+            assertThat(open.events().recent())
+                    .filteredOn(event -> event
+                                    instanceof
+                                    StoreEvent.IndexChanged(
+                                            var _,
+                                            String dataset,
+                                            String index,
+                                            String state,
+                                            var _,
+                                            var _,
+                                            var _)
+                            && dataset.equals("Trips")
+                            && index.equals("by_note")
+                            && state.equals("disabled"))
+                    .hasSize(1);
+        }
+        Command.run("index", "enable", store, "Trips", "by_note");
+        assertThat(Command.run(query).err()).isEmpty();
+    }
+
+    @Test
+    void a_rebuilding_that_is_interrupted_says_what_it_leaves() {
+        Interrupts early = stop -> {
+            stop.run();
+            return new Interrupts.Watch() {
+                @Override
+                public boolean interrupted() {
+                    return true;
+                }
+
+                @Override
+                public void close() {
+                    // nothing is held
+                }
+            };
+        };
+        Object[] rebuild = {"index", "rebuild", store, "Trips", "by_tail"};
+        Result stopped = Command.runIn(Path.of(""), false, early, rebuild);
+        assertThat(stopped.code()).as(stopped.toString()).isEqualTo(ExitCode.INTERRUPTED);
+        assertThat(stopped.out()).isEmpty();
+        assertThat(stopped.errLines())
+                .hasSize(2)
+                .last()
+                .asString()
+                .isEqualTo(
+                        "  index by_tail of Trips is disabled: it is not maintained and not searched; ./turbidite index enable %s Trips by_tail builds it anew"
+                                .formatted(store));
+        assertThat(Command.run("index", "enable", store, "Trips", "by_tail").code())
+                .isZero();
     }
 
     @Test

@@ -242,7 +242,8 @@ public sealed interface StoreEvent {
 
     /**
      * An index began to be built, got on, or came to its end; or one was dropped, disabled, or its
-     * dataset dropped.
+     * dataset dropped. An opening tells which are disabled: the process before may have been killed
+     * while it built one anew.
      *
      * @param index its name; empty if it is the whole dataset
      * @param state {@code building}, {@code ready}, {@code failed}, {@code stopped},

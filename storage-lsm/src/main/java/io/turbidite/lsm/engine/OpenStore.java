@@ -19,6 +19,7 @@ import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
@@ -285,6 +286,7 @@ final class OpenStore {
         if (mode != OpenMode.READING) {
             ComponentRestore.runAtOpening(partitions);
         }
+        datasets.forEach(this::reportDisabled);
         for (OpenDataset dataset : datasets) {
             long needed = CacheNeed.of(dataset.schema()).bytes();
             if (needed > options.cacheBytes()) {
@@ -307,6 +309,16 @@ final class OpenStore {
                     StoreFiles.LOG,
                     "no segment of it is there, though it has held records of %s; put the directory back from where the store came, or restore a backup elsewhere; nothing was changed"
                             .formatted(core.disk().description()));
+        }
+    }
+
+    /** A rebuilding that was killed leaves its index so, which nobody may know. */
+    private void reportDisabled(OpenDataset dataset) {
+        for (IndexSchema index : dataset.schema().catalog().all()) {
+            if (index.state() == IndexSchema.State.DISABLED) {
+                core.events()
+                        .indexChanged(dataset.schema(), index.name(), "disabled", new long[2], 0);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import io.turbidite.feeds.Feed;
 import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedReport;
 import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.DisabledIndexes;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Interrupts;
@@ -70,6 +71,12 @@ final class FeedRunner {
                 Serving.Server server = serving.start(store, console.home());
                 Feed feed = Feed.open(definition, store)) {
             server.problem().ifPresent(problem -> console.err().println("note: " + problem));
+            DisabledIndexes.tell(
+                    store,
+                    store.dataset(definition.dataset().name()),
+                    directory.toString(),
+                    console,
+                    index -> true);
             setRunning(feed);
             FeedReport report;
             try (Progress progress = Progress.of(console, definition.feed())) {

@@ -4,6 +4,7 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.DisabledIndexes;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.StoreAccess;
@@ -51,9 +52,12 @@ public final class VerifyCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try {
-            return stores.use(
-                    directory,
-                    store -> print(quick ? store.verifyQuickly() : store.verify(), advice()));
+            return stores.use(directory, store -> {
+                store.datasets()
+                        .forEach(dataset -> DisabledIndexes.tell(
+                                store, dataset, directory, console, index -> true));
+                return print(quick ? store.verifyQuickly() : store.verify(), advice());
+            });
         } catch (CorruptionException e) {
             // damage that keeps the store from being opened is an error like others
             return print(

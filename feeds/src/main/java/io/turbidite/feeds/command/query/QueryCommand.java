@@ -3,6 +3,7 @@ package io.turbidite.feeds.command.query;
 import io.turbidite.core.file.Disk;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.DisabledIndexes;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
@@ -98,6 +99,12 @@ public final class QueryCommand implements Callable<Integer> {
             RunOptions options = options(store).withStop(stopped::get);
             Dataset dataset = store.dataset(datasetName);
             Query query = question.on(dataset).with(options);
+            DisabledIndexes.tell(
+                    store,
+                    dataset,
+                    directory,
+                    console,
+                    index -> !machineReads() && question.asksFor(index.fields().getFirst()));
             long startNanos = console.clock().monotonicNanos();
             long rows;
             Explanation explanation;
@@ -128,6 +135,11 @@ public final class QueryCommand implements Callable<Integer> {
             }
             return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
         }
+    }
+
+    /** Whether standard error is JSON. */
+    private boolean machineReads() {
+        return explain && common.json;
     }
 
     private RunOptions options(Store store) {

@@ -3,6 +3,7 @@ package io.turbidite.feeds.command.query;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Query;
+import io.turbidite.ops.expr.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,7 @@ import picocli.CommandLine.Option;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The options of {@code query} that say what is asked. Set by the parser. */
 public final class Question {
@@ -78,13 +80,25 @@ public final class Question {
     @Option(names = "--limit", paramLabel = "n", description = "Print at most n rows.")
     private @Nullable Long limit;
 
+    /** What is asked of the records. */
+    private Stream<Predicate> predicates() {
+        return Stream.of(
+                        equal.stream().map(Predicates::parseEq),
+                        ranges.stream().map(Predicates::parseRange),
+                        windows.stream().map(Predicates::parseWithin),
+                        words.stream().map(Predicates::parseContains))
+                .flatMap(some -> some);
+    }
+
+    /** Whether a predicate is about the field. */
+    boolean asksFor(String field) {
+        return predicates().anyMatch(predicate -> predicate.field().equals(field));
+    }
+
     /** The query that the options say. */
     public Query on(Source source) {
         Query query = Query.on(source);
-        equal.forEach(text -> query.where(Predicates.parseEq(text)));
-        ranges.forEach(text -> query.where(Predicates.parseRange(text)));
-        windows.forEach(text -> query.where(Predicates.parseWithin(text)));
-        words.forEach(text -> query.where(Predicates.parseContains(text)));
+        predicates().forEach(query::where);
         query.select(select).groupBy(groups.toArray(String[]::new));
         if (count) {
             query.count();

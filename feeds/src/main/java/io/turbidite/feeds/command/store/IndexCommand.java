@@ -4,11 +4,12 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.memory.ByteSize;
 import io.turbidite.core.scan.IndexDescription;
-import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.DisabledIndexes;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Failures;
+import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.feeds.command.common.Words;
@@ -36,6 +37,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 
 /** Creates, drops, enables, disables and rebuilds secondary indexes of a dataset that is there. */
@@ -92,13 +95,25 @@ public final class IndexCommand implements Callable<Integer> {
 
         /** Builds an index and says what came of it. */
         Integer build(Console console, BiFunction<Dataset, String, IndexBuild> starter) {
-            try (Store store = Stores.openExisting(directory)) {
+            AtomicReference<@Nullable IndexBuild> running = new AtomicReference<>();
+            AtomicBoolean stopped = new AtomicBoolean();
+            Runnable stop = () -> {
+                stopped.set(true);
+                stop(running.get());
+            };
+            try (Store store = Stores.openExisting(directory);
+                    Interrupts.Watch watch = console.interrupts().watch(stop)) {
                 IndexBuild build;
                 try {
                     build = starter.apply(Stores.usersDataset(store, dataset), index);
+                    running.set(build);
+                    if (stopped.get()) {
+                        build.stop();
+                    }
                     build.await();
                 } catch (StorageException e) {
-                    return failed(console, store, e);
+                    int code = failed(console, store, e, !watch.interrupted());
+                    return watch.interrupted() ? ExitCode.INTERRUPTED : code;
                 }
                 return done(
                         console,
@@ -111,25 +126,24 @@ public final class IndexCommand implements Callable<Integer> {
             }
         }
 
+        private static void stop(@Nullable IndexBuild build) {
+            if (build != null) {
+                build.stop();
+            }
+        }
+
         /** Tells what became of an index that is still there. */
-        private int failed(Console console, Store store, StorageException cause) {
+        private int failed(Console console, Store store, StorageException cause, boolean hasCause) {
             int code = Failures.report(cause, console.err(), common.debug);
             for (DatasetDescription described : store.describe().datasets()) {
-                described.partitions().getFirst().indexes().stream()
-                        .filter(there -> described.name().equals(dataset)
-                                && there.name().equals(index)
-                                && there.state().equals("disabled"))
+                DisabledIndexes.of(described).stream()
+                        .filter(there ->
+                                described.name().equals(dataset) && there.name().equals(index))
                         .forEach(there -> console.err()
-                                .println(
-                                        "  index %s is disabled%s: mend the cause, then ./turbidite index enable %s %s %s"
-                                                .formatted(
-                                                        index,
-                                                        there.unique()
-                                                                ? ", and two records may have the same key"
-                                                                : "",
-                                                        ShellWord.of(directory),
-                                                        dataset,
-                                                        index)));
+                                .println("  %s%s"
+                                        .formatted(
+                                                hasCause ? "mend the cause: " : "",
+                                                DisabledIndexes.note(directory, dataset, there))));
             }
             return code;
         }

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command.store;
 
 import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.command.common.DisabledIndexes;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.StoreDescription;
@@ -160,10 +161,10 @@ public final class Inspection {
                                     : ", %s of them still in data"
                                             .formatted(Words.number(inData))));
         }
-        store.datasets().forEach(dataset -> print(dataset, out));
+        store.datasets().forEach(dataset -> print(directory, dataset, out));
     }
 
-    private static void print(DatasetDescription dataset, PrintStream out) {
+    private static void print(String directory, DatasetDescription dataset, PrintStream out) {
         out.println();
         out.println("dataset %s %s".formatted(dataset.name(), dataset.type()));
         out.println(
@@ -176,6 +177,9 @@ public final class Inspection {
                                         : String.join(", ", dataset.filterFields()),
                                 dataset.maintenance(),
                                 dataset.mergePolicy()));
+        DisabledIndexes.of(dataset)
+                .forEach(index ->
+                        out.println("  " + DisabledIndexes.note(directory, dataset.name(), index)));
         for (PartitionDescription partition : dataset.partitions()) {
             out.println("  partition %d: on disk up to timestamp %s, in memory %s (%s)"
                     .formatted(
