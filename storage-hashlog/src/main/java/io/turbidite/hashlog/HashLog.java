@@ -301,8 +301,11 @@ public final class HashLog implements AutoCloseable {
      */
     public IngestSession openSession(
             String name, long startSerial, RejectedRecord.Listener listener) {
-        return owned(
-                "session " + name, caller -> sessions.open(caller, name, startSerial, listener));
+        return owned("session " + name, caller -> {
+            log.checkWritable();
+            registrations.requireDurable();
+            return sessions.open(caller, name, startSerial, listener);
+        });
     }
 
     /**

@@ -2,6 +2,7 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.memory.MemoryBudget;
@@ -31,7 +32,8 @@ import java.util.Objects;
  * The state at the beginning of a hash log, fresh or recovered. <em>Immutable;</em> the {@link
  * HashLog} closes table and log.
  *
- * @param registry as it is on disk
+ * @param registry as it is on disk, durably, if the log's {@link HybridLog#registryNumber()} is its
+ *     number
  * @param sessions the newest mark of each session in the log
  * @param replayedFrom the address from which the index was rebuilt; the tail if nothing was
  */
@@ -93,6 +95,7 @@ record OpenedLog(
         HybridLog log = null;
         boolean done = false;
         try {
+            requireNewest(site, found, base.start);
             if (!readOnly) {
                 LogEnd.settle(site, shape, base.start, stored.hasTail(), base.index.from());
             }
@@ -109,10 +112,15 @@ record OpenedLog(
             registry = rebuilt.registry;
             TableReplay replay = rebuilt.replay;
             if (!readOnly) {
-                if (!registry.equals(found) || !stored.hasTail()) {
-                    RegistryFile.write(disk, site.directory(), registry);
+                boolean isChanged = !registry.equals(found) || !stored.hasTail();
+                registry = isChanged ? registry.after(found) : found;
+                // if pages name it, it was durable before they were written
+                boolean isDurable = registry.number() <= base.start.registryNumber()
+                        || isWritten(registry, stored, disk, site.directory());
+                log.registryNumber(isDurable ? registry.number() : base.start.registryNumber());
+                if (isDurable) {
+                    runs.deleteUnnamed(registry);
                 }
-                runs.deleteUnnamed(registry);
             }
             done = true;
             if (base.start.marksLost() > 0) {
@@ -129,6 +137,41 @@ record OpenedLog(
                     table.close();
                 }
             }
+        }
+    }
+
+    /**
+     * Requires that no page was written under a newer registry than the one that was found: its PSFs
+     * would be asked for records that were never put into their chains.
+     */
+    private static void requireNewest(LogSite site, RegistryState found, LogStart start) {
+        if (start.registryNumber() > found.number()) {
+            throw new CorruptionException(
+                    site.directory() + "/HASHLOG",
+                    0,
+                    "the registry",
+                    "of change %d or later, under which the newest pages were written"
+                            .formatted(start.registryNumber()),
+                    "of change %d; it may be an older file: restore the newest"
+                            .formatted(found.number()));
+        }
+    }
+
+    /**
+     * Writes the registry. Also one that was found: memory may show what a failed sync has lost.
+     *
+     * @return false on a full disk, where a log can be opened to be truncated
+     */
+    private static boolean isWritten(
+            RegistryState registry, RegistryFile.Stored stored, Disk disk, String directory) {
+        try {
+            RegistryFile.write(disk, directory, registry);
+            return true;
+        } catch (StorageIoException e) {
+            if (e.kind() != StorageIoException.Kind.NO_SPACE || !stored.hasTail()) {
+                throw e;
+            }
+            return false;
         }
     }
 

@@ -114,6 +114,30 @@ final class Registrations {
         }
     }
 
+    /**
+     * Requires that the registry is durable: records of a set that a power cut may take back would
+     * be missing from the chains of the one before.
+     *
+     * @throws io.turbidite.core.StorageIoException if the disk is full, as it was at the opening
+     */
+    void requireDurable() {
+        if (isDurable()) {
+            return;
+        }
+        begin();
+        try {
+            if (!isDurable()) {
+                persist(registry);
+            }
+        } finally {
+            end();
+        }
+    }
+
+    private boolean isDurable() {
+        return site.disk() == null || log.registryNumber() == registry.number();
+    }
+
     /** Changes the registry, but not the plan of the sessions. */
     void change(UnaryOperator<RegistryState> change) {
         begin();
@@ -171,16 +195,18 @@ final class Registrations {
      */
     private void persist(RegistryState state) {
         Disk disk = site.disk();
+        RegistryState next = state.after(registry);
         log.checkUnfailed();
         if (disk != null) {
             log.checkLock();
             try {
-                RegistryFile.write(disk, site.directory(), state);
+                RegistryFile.write(disk, site.directory(), next);
+                log.registryNumber(next.number());
             } catch (StoreFailedException uncertain) {
                 log.fail(uncertain);
                 throw uncertain;
             }
         }
-        registry = state;
+        registry = next;
     }
 }

@@ -50,7 +50,6 @@ final class Sessions {
             String name,
             long startSerial,
             RejectedRecord.Listener listener) {
-        log.log().checkWritable();
         int nameBytes = name.getBytes(StandardCharsets.UTF_8).length;
         if (nameBytes == 0 || nameBytes > SessionMark.NAME_BYTES_MAX || startSerial < 0) {
             throw new InvalidRequestException(

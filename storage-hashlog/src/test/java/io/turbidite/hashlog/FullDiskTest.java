@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -101,6 +104,43 @@ class FullDiskTest {
             session.awaitDurable();
             assertThat(bench.log.log().begin()).isGreaterThan(100_000);
             session.close();
+        }
+    }
+
+    /**
+     * A registry that may not be on disk is written again by an opening; without room for that, the
+     * log can still be truncated, and takes no record before.
+     */
+    @Test
+    void a_log_whose_registry_was_not_synced_is_opened_and_truncated_on_a_full_disk() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options());
+                IngestSession session = bench.log.openSession("s")) {
+            append(session, 200);
+            session.awaitDurable();
+            disk.fault(
+                    FaultScript.with(Fault.EIO).on(OperationKind.SYNC_DIRECTORY).forever());
+            assertThatThrownBy(() -> bench.register("type"))
+                    .isInstanceOf(StoreFailedException.class);
+        }
+        disk.clearFaults();
+        disk.processDied();
+        disk.capacity(disk.usedBytes());
+        try (LogBench bench = LogBench.reopened(SEED, disk, LogBench.options())) {
+            assertThat(bench.log.psfs()).hasSize(1);
+            StorageIoException full = catchThrowableOfType(
+                    StorageIoException.class, () -> bench.log.openSession("s"));
+            assertThat(full.kind()).isEqualTo(StorageIoException.Kind.NO_SPACE);
+            bench.log.truncate(bench.log.log().durable());
+            bench.run(1_000_000);
+            try (IngestSession session = bench.log.openSession("s")) {
+                append(session, 20);
+                session.awaitDurable();
+                SimDisk cut = disk.crashImage(1, Profile.STRICT);
+                try (LogBench again = LogBench.reopened(SEED, cut, LogBench.options())) {
+                    assertThat(again.log.psfs()).hasSize(1);
+                }
+            }
         }
     }
 

@@ -16,8 +16,12 @@ import io.turbidite.core.sim.SimTasks;
 import io.turbidite.hashlog.log.LogOptions;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.log.LogSite;
+import io.turbidite.hashlog.log.RecordHeader;
+import io.turbidite.hashlog.psf.PsfDefinition;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.lang.foreign.MemorySegment;
@@ -87,6 +91,154 @@ class OlderFilesTest {
                     .toList()
                     .getLast();
             segment = disk.content(name);
+        }
+    }
+
+    /** What becomes of PSFs, from an older registry to the newest one. */
+    private enum Change {
+        REMOVED {
+            @Override
+            void make(HashLog log) {
+                log.deregister(0);
+            }
+        },
+        ADDED {
+            @Override
+            void make(HashLog log) {
+                log.register("type", TYPE);
+            }
+        },
+        ADDED_AGAIN {
+            @Override
+            void make(HashLog log) {
+                log.deregister(0);
+                log.register("w", PsfDefinition.parse("field(w)"));
+            }
+        };
+
+        abstract void make(HashLog log);
+    }
+
+    private static final PsfDefinition TYPE = PsfDefinition.parse("field(type)");
+
+    private static HashLogOptions checkpointed() {
+        return OPTIONS.withCheckpoints(16 << 10);
+    }
+
+    private static void appendDurably(HashLog log, int from, int to) {
+        try (IngestSession session = log.openSession("s", from, _ -> {})) {
+            for (int i = from; i < to; i++) {
+                append(session, i);
+            }
+            session.awaitDurable();
+        }
+    }
+
+    /**
+     * Its PSFs would be asked for records that were never put into their chains, and records have
+     * chains that it does not know.
+     *
+     * @param isIndexed an index checkpoint at the close vouches for all pages
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "REMOVED, false", "ADDED, false", "ADDED_AGAIN, false",
+        "REMOVED, true", "ADDED, true", "ADDED_AGAIN, true"
+    })
+    void a_registry_of_before_a_change_is_refused(Change change, boolean isIndexed) {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        byte[] older;
+        HashLogOptions options = isIndexed ? checkpointed() : OPTIONS;
+        try (LogBench bench = LogBench.simulated(SEED, disk, options)) {
+            bench.register("w");
+            appendDurably(bench.log, 0, 20);
+            older = disk.content("log/HASHLOG");
+            change.make(bench.log);
+            appendDurably(bench.log, 20, 40);
+        }
+        byte[] newest = disk.content("log/HASHLOG");
+        disk.put("log/HASHLOG", older);
+        requireRefused(disk);
+        disk.put("log/HASHLOG", newest);
+        assertThat(numbersOf(disk, OPTIONS)).hasSize(40);
+        assertThat(disk.content("log/HASHLOG")).isEqualTo(newest);
+        disk.put("log/HASHLOG", older);
+        LogSite from = site(disk, "log");
+        LogSite to = site(disk, "new");
+        try (LogSalvage salvage = LogSalvage.open(from, null);
+                HashLog target = HashLog.create(to, salvage.targetOptions(OPTIONS), 77)) {
+            assertThat(salvage.copy(target, _ -> {}, () -> false).records()).isEqualTo(40);
+            try (LogCursor cursor = target.find(LogQuery.property("w", "s"))) {
+                int found = 0;
+                while (cursor.next()) {
+                    found++;
+                }
+                assertThat(found).isEqualTo(40);
+            }
+        } finally {
+            from.tasks().close();
+            to.tasks().close();
+        }
+    }
+
+    private static void requireRefused(SimDisk disk) {
+        Map<String, Integer> before = hashes(disk);
+        assertThatThrownBy(() -> numbersOf(disk, OPTIONS))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageStartingWith("log/HASHLOG")
+                .hasMessageContaining("restore the newest");
+        assertThatThrownBy(() -> LogBench.reading(SEED, disk, OPTIONS).close())
+                .isInstanceOf(CorruptionException.class);
+        assertThat(hashes(disk)).isEqualTo(before);
+    }
+
+    /** The page before the end is the only one that can tell. */
+    @Test
+    void a_registry_of_before_a_change_is_refused_where_the_newest_page_is_empty() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        byte[] older;
+        SimDisk killed;
+        try (LogBench bench = LogBench.simulated(SEED, disk, OPTIONS)) {
+            bench.register("w");
+            older = disk.content("log/HASHLOG");
+            bench.log.deregister(0);
+            try (IngestSession session = bench.log.openSession("s")) {
+                append(session, 0);
+                int room = SHAPE.pageBytes() - SHAPE.offsetOf(bench.log.log().tail());
+                String start = LogState.event("s", 1).replace("}", "");
+                String full =
+                        start + " ".repeat(room - RecordHeader.BYTES - 1 - start.length()) + "}";
+                session.append(LogBench.segment(full), 0, full.length());
+                bench.log.awaitDurable();
+                assertThat(bench.log.log().tail() % SHAPE.pageBytes())
+                        .isIn(0L, (long) SHAPE.pageHeaderBytes());
+                assertThat(bench.log.checkpoint()).isPositive();
+                killed = disk.copy();
+            }
+        }
+        try (LogBench bench = LogBench.reopened(SEED, killed.copy(), OPTIONS)) {
+            assertThat(LogState.of(bench.log).records()).hasSize(2);
+        }
+        killed.put("log/HASHLOG", older);
+        requireRefused(killed);
+    }
+
+    /** All its chains have what they had. */
+    @Test
+    void a_registry_of_before_a_change_is_believed_where_nothing_was_written_since() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        byte[] older;
+        try (LogBench bench = LogBench.simulated(SEED, disk, OPTIONS)) {
+            bench.log.register("type", TYPE);
+            appendDurably(bench.log, 0, 20);
+            older = disk.content("log/HASHLOG");
+            bench.log.deregister(0);
+        }
+        disk.put("log/HASHLOG", older);
+        try (LogBench bench = LogBench.reopened(SEED, disk, OPTIONS)) {
+            LogState state = LogState.of(bench.log);
+            assertThat(state.numbersOf("s")).hasSize(20);
+            state.checkChains(bench.log, "older");
         }
     }
 

@@ -421,7 +421,7 @@ class OriginalBugsTest {
         while (psfs.size() < 1 << 14) {
             psfs.add(psfs.getFirst().ended(0));
         }
-        RegistryState full = new RegistryState(1, LogBench.SHAPE, 8, state.parser(), psfs);
+        RegistryState full = new RegistryState(1, 0, LogBench.SHAPE, 8, state.parser(), psfs);
         assertThatThrownBy(() -> full.registered("one more", definition, 1))
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("16384 PSFs");

@@ -204,10 +204,14 @@ class ReadingTest {
      * four slots.
      */
     private static SimDisk older() {
+        return golden("hashlog-v4.zip");
+    }
+
+    private static SimDisk golden(String archive) {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         disk.createDirectories("log");
         try (InputStream in = Objects.requireNonNull(
-                        ReadingTest.class.getResourceAsStream("/golden/hashlog-v4.zip"));
+                        ReadingTest.class.getResourceAsStream("/golden/" + archive));
                 ZipInputStream zip = new ZipInputStream(in)) {
             for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
                 disk.put(entry.getName(), zip.readAllBytes());
@@ -295,6 +299,35 @@ class ReadingTest {
                 }
             }
         }
+    }
+
+    /** The same events; one of two PSFs was removed, and no page says under which registry it was. */
+    @Test
+    void a_log_whose_registry_has_no_number_is_read_and_written_on() {
+        SimDisk disk = golden("hashlog-v5.zip");
+        Map<String, String> before = bytesOf(disk);
+        List<Integer> numbers;
+        try (LogBench bench = LogBench.reading(SEED, disk, LogBench.options())) {
+            numbers = numbers(bench);
+            assertThat(numbers).startsWith(4).endsWith(119).hasSize(116);
+        }
+        assertThat(bytesOf(disk)).isEqualTo(before);
+        byte[] older = disk.content("log/HASHLOG");
+        try (LogBench bench = LogBench.reopened(SEED, disk, LogBench.options())) {
+            assertThat(numbers(bench)).isEqualTo(numbers);
+            bench.log.deregister(0);
+            try (IngestSession session = bench.log.openSession("s", 120, _ -> {})) {
+                MemorySegment record = LogBench.segment(LogState.event("s", 120));
+                session.append(record, 0, (int) record.byteSize());
+            }
+        }
+        try (LogBench bench = LogBench.reopened(SEED, disk, LogBench.options())) {
+            assertThat(numbers(bench)).hasSize(117);
+        }
+        disk.put("log/HASHLOG", older);
+        assertThatThrownBy(() -> LogBench.reopened(SEED, disk, LogBench.options()))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining("restore the newest");
     }
 
     private static byte[] withByteBehind(byte[] segment) {

@@ -369,7 +369,8 @@ final class Flusher implements AutoCloseable {
                         page,
                         log.pageOpenedMicros(page),
                         log.pageClosedMicros(page),
-                        log.durable())
+                        log.durable(),
+                        log.registryNumber())
                 .seal(frame, crc);
         // All of it: what was written of the page before was the same, and one large write is as
         // good.
@@ -390,7 +391,7 @@ final class Flusher implements AutoCloseable {
                 shape.pageBytes(), (usedBytes + LogShape.BLOCK_BYTES - 1) & -LogShape.BLOCK_BYTES);
         int headerBytes = shape.pageHeaderBytes();
         long openedMicros = log.ring().openedMicros(page);
-        new OpenPage(to.logId(), page, openedMicros, log.begin(), usedBytes)
+        new OpenPage(to.logId(), page, openedMicros, log.begin(), usedBytes, log.registryNumber())
                 .write(frame, headerBytes, page == openPage ? from : 0, crc);
         openPage = page;
         int headerUntil = Math.min(until, OpenPage.blockBytes(headerBytes));

@@ -71,6 +71,7 @@ public final class HybridLog implements AutoCloseable {
     private final AtomicLong notedMicros = new AtomicLong();
 
     private volatile long waitsEndNanos = Long.MAX_VALUE;
+    private volatile int registryNumber;
     private volatile boolean closed;
 
     /** Waits end with {@link ClosedException}: who closes the log waits for who waits here. */
@@ -118,6 +119,16 @@ public final class HybridLog implements AutoCloseable {
         this.emptyPage = start.newestPage() == null;
         this.marksLost = start.marksLost();
         this.flusher = new Flusher(this, site, options, files);
+    }
+
+    /** A registry of this number is durable: pages that are written from now on name it. */
+    public void registryNumber(int number) {
+        registryNumber = number;
+    }
+
+    /** Of the newest registry that is durable; pages name no other. */
+    public int registryNumber() {
+        return registryNumber;
     }
 
     /** By the page before {@code page}, which has no record; if there is none, the clock's. */

@@ -76,9 +76,14 @@ public final class LogEnd {
             Crc32c crc = new Crc32c();
             long p = shape.pageOf(Math.max(begin, verifiedTo));
             long lastArrival = 0;
+            // the first one may be empty: the one before it says what it would
+            PageHeader before =
+                    p == shape.pageOf(begin) ? null : verify(files, shape, p - 1, page, crc);
+            int registryNumber = before == null ? 0 : before.registryNumber();
             PageHeader header = verify(files, shape, p, page, crc);
             while (header != null) {
                 lastArrival = header.lastArrivalMicros();
+                registryNumber = Math.max(registryNumber, header.registryNumber());
                 p++;
                 header = verify(files, shape, p, page, crc);
             }
@@ -105,6 +110,9 @@ public final class LogEnd {
                 arrival = open.firstArrivalMicros();
                 begin = Math.max(begin, open.begin());
             }
+            if (open != null) {
+                registryNumber = Math.max(registryNumber, open.registryNumber());
+            }
             requireEnd(files, shape, shape.startOf(p) + usedBytes, crc);
             boolean hasRecords = usedBytes > shape.pageHeaderBytes();
             return new LogStart(
@@ -114,6 +122,7 @@ public final class LogEnd {
                     hasRecords ? page.asSlice(0, usedBytes) : null,
                     hasRecords ? arrival : lastArrival,
                     marks.tailsLost(),
+                    registryNumber,
                     true);
         }
     }
@@ -238,6 +247,7 @@ public final class LogEnd {
                 shape.startOf(newest) + used,
                 hasRecords ? page.asSlice(0, used) : null,
                 lastArrival,
+                0,
                 0,
                 false);
     }

@@ -244,7 +244,7 @@ public final class LogReader implements AutoCloseable {
         checkOpen();
         if (page >= shape.pageOf(log.head())) {
             return new PageHeader(
-                    0, page, log.pageOpenedMicros(page), log.pageClosedMicros(page), 0);
+                    0, page, log.pageOpenedMicros(page), log.pageClosedMicros(page), 0, 0);
         }
         SegmentFiles files = log.files();
         if (files == null || shape.startOf(page + 1) <= log.begin()) {

@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
  * @param newestPage the content of the tail's page up to the tail, or null if it has none
  * @param newestPageOpenedMicros when that page was opened
  * @param marksLost slots in TAIL, of two, whose mark is damaged: the newest one may have been there
+ * @param registryNumber the highest of those that the newest pages were written under
  * @param marked whether a sound mark vouches for the tail, so that what lies behind it may go
  */
 public record LogStart(
@@ -24,11 +25,12 @@ public record LogStart(
         @Nullable MemorySegment newestPage,
         long newestPageOpenedMicros,
         int marksLost,
+        int registryNumber,
         boolean marked) {
 
     /** A log without records. */
     public static LogStart fresh(long logId, LogShape shape) {
-        return new LogStart(logId, shape.firstAddress(), shape.firstAddress(), null, 0, 0, true);
+        return new LogStart(logId, shape.firstAddress(), shape.firstAddress(), null, 0, 0, 0, true);
     }
 
     /** The mark that says the same. */

@@ -22,7 +22,8 @@ import java.lang.foreign.MemorySegment;
  *     24     8 firstArrivalMicros  of the page
  *     32     8 begin               address where the log began, durably
  *     40     4 usedBytes           from the start of the page
- *     44    16 zero
+ *     44     4 registryNumber      as in {@link PageHeader}
+ *     48    12 zero
  *     60     4 checksum            masked CRC32C of bytes 0 to 59 and of the block checksums
  *     64    4n blockChecksums      masked CRC32C of what of each 4 KiB lies behind this header and below
  *                                  usedBytes; 0 where that is nothing
@@ -34,7 +35,13 @@ import java.lang.foreign.MemorySegment;
  * was put in the place of the newer one hides nothing, and damage to the newest page is told by the
  * block. Pages of older releases are without.
  */
-record OpenPage(long logId, long page, long firstArrivalMicros, long begin, int usedBytes) {
+record OpenPage(
+        long logId,
+        long page,
+        long firstArrivalMicros,
+        long begin,
+        int usedBytes,
+        int registryNumber) {
     static final long MAGIC = 0x4e45_504f_4252_5554L; // "TURBOPEN" read little-endian
     static final int MAGIC_OFFSET = 0;
     static final int LOG_ID_OFFSET = MAGIC_OFFSET + 8;
@@ -42,8 +49,9 @@ record OpenPage(long logId, long page, long firstArrivalMicros, long begin, int 
     static final int FIRST_ARRIVAL_OFFSET = PAGE_OFFSET + 8;
     static final int BEGIN_OFFSET = FIRST_ARRIVAL_OFFSET + 8;
     static final int USED_OFFSET = BEGIN_OFFSET + 8;
-    static final int ZERO_OFFSET = USED_OFFSET + 4;
-    static final int CHECKSUM_OFFSET = ZERO_OFFSET + 16;
+    static final int REGISTRY_OFFSET = USED_OFFSET + 4;
+    static final int ZERO_OFFSET = REGISTRY_OFFSET + 4;
+    static final int CHECKSUM_OFFSET = ZERO_OFFSET + 12;
     static final int BLOCKS_OFFSET = CHECKSUM_OFFSET + 4;
 
     /** Where its blocks end: all of the header is written with the page. */
@@ -66,6 +74,7 @@ record OpenPage(long logId, long page, long firstArrivalMicros, long begin, int 
         frame.set(Bytes.I64, FIRST_ARRIVAL_OFFSET, firstArrivalMicros);
         frame.set(Bytes.I64, BEGIN_OFFSET, begin);
         frame.set(Bytes.I32, USED_OFFSET, usedBytes);
+        frame.set(Bytes.I32, REGISTRY_OFFSET, registryNumber);
         for (int block = from / LogShape.BLOCK_BYTES;
                 block * LogShape.BLOCK_BYTES < usedBytes;
                 block++) {
@@ -94,7 +103,12 @@ record OpenPage(long logId, long page, long firstArrivalMicros, long begin, int 
             return null;
         }
         return new OpenPage(
-                logId, wantedPage, page.get(Bytes.I64, FIRST_ARRIVAL_OFFSET), begin, usedBytes);
+                logId,
+                wantedPage,
+                page.get(Bytes.I64, FIRST_ARRIVAL_OFFSET),
+                begin,
+                usedBytes,
+                page.get(Bytes.I32, REGISTRY_OFFSET));
     }
 
     /** Whether what {@code content} has of the block is what was written. */

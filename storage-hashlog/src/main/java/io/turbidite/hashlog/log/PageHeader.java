@@ -23,7 +23,9 @@ import java.lang.foreign.MemorySegment;
  *     32     8 lastArrivalMicros   wall clock when it was closed
  *     40     8 durable             address; all below it was durable when this was written
  *                                  (0: an older release wrote it)
- *     48    12 zero
+ *     48     4 registryNumber      of the registry's changes, as this was written; that
+ *                                  registry was durable (0: none, or an older release)
+ *     52     8 zero
  *     60     4 checksum            masked CRC32C of bytes 0 to 59 and of the block checksums
  *     64    4n blockChecksums      masked CRC32C of each 4 KiB of the page; what of a block belongs to
  *                                  this header is left out
@@ -34,7 +36,12 @@ import java.lang.foreign.MemorySegment;
  * not sealed has no header on disk; its {@link TailMark} says how much of it is there.
  */
 public record PageHeader(
-        long logId, long page, long firstArrivalMicros, long lastArrivalMicros, long durable) {
+        long logId,
+        long page,
+        long firstArrivalMicros,
+        long lastArrivalMicros,
+        long durable,
+        int registryNumber) {
     static final long MAGIC = 0x4547_4150_4252_5554L; // "TURBPAGE" read little-endian
     static final int MAGIC_OFFSET = 0;
     static final int LOG_ID_OFFSET = MAGIC_OFFSET + 8;
@@ -42,8 +49,9 @@ public record PageHeader(
     static final int FIRST_ARRIVAL_OFFSET = PAGE_OFFSET + 8;
     static final int LAST_ARRIVAL_OFFSET = FIRST_ARRIVAL_OFFSET + 8;
     static final int DURABLE_OFFSET = LAST_ARRIVAL_OFFSET + 8;
-    static final int ZERO_OFFSET = DURABLE_OFFSET + 8;
-    static final int CHECKSUM_OFFSET = ZERO_OFFSET + 12;
+    static final int REGISTRY_OFFSET = DURABLE_OFFSET + 8;
+    static final int ZERO_OFFSET = REGISTRY_OFFSET + 4;
+    static final int CHECKSUM_OFFSET = ZERO_OFFSET + 8;
     static final int BLOCKS_OFFSET = CHECKSUM_OFFSET + 4;
     private static final int ALIGNMENT = 64;
 
@@ -63,6 +71,7 @@ public record PageHeader(
         page.set(Bytes.I64, FIRST_ARRIVAL_OFFSET, firstArrivalMicros);
         page.set(Bytes.I64, LAST_ARRIVAL_OFFSET, lastArrivalMicros);
         page.set(Bytes.I64, DURABLE_OFFSET, durable);
+        page.set(Bytes.I32, REGISTRY_OFFSET, registryNumber);
         for (int i = 0; i < blockCount; i++) {
             page.set(Bytes.I32, BLOCKS_OFFSET + 4L * i, blockChecksum(page, i, headerBytes, crc));
         }
@@ -99,7 +108,8 @@ public record PageHeader(
                 page,
                 source.get(Bytes.I64, FIRST_ARRIVAL_OFFSET),
                 source.get(Bytes.I64, LAST_ARRIVAL_OFFSET),
-                source.get(Bytes.I64, DURABLE_OFFSET));
+                source.get(Bytes.I64, DURABLE_OFFSET),
+                source.get(Bytes.I32, REGISTRY_OFFSET));
     }
 
     /** The header if it is the sealed one of that page, of whatever log, else null. */

@@ -277,13 +277,16 @@ final class SegmentFiles implements AutoCloseable {
 
     /**
      * Makes sure that nothing lies behind {@code end} which an earlier life of the log wrote and a
-     * later recovery could take for its own, and that what lies before it is durable.
+     * later recovery could take for its own, and that what lies before it is durable. A segment
+     * without a record goes, too: its name may be one that a failed sync has lost, and another sync
+     * would not bring it back.
      *
      * @param from the first page that may not be durable
      */
     void cutBehind(long from, long end) {
         long page = shape.pageOf(end);
-        long lastSegment = shape.segmentOf(page);
+        boolean isBegun = !isEmpty(end) || page % shape.segmentPageCount() != 0;
+        long lastSegment = shape.segmentOf(page) - (isBegun ? 0 : 1);
         boolean deleted = false;
         for (long segment : segments().reversed()) {
             if (segment > lastSegment) {
@@ -291,7 +294,7 @@ final class SegmentFiles implements AutoCloseable {
                 deleted = true;
             } else if (segment >= shape.segmentOf(from)) {
                 DiskFile file = open.computeIfAbsent(segment, s -> openSegment(s, disk::open));
-                if (segment == lastSegment) {
+                if (segment == shape.segmentOf(page)) {
                     int used = isEmpty(end) ? 0 : blocksBelow(end);
                     if (file.size() > offsetOf(page) + used) {
                         file.truncate(offsetOf(page) + used);

@@ -26,7 +26,7 @@ import java.util.List;
  *
  * <pre>
  * offset          bytes field
- *      0             64 {@link FileHeader}, format "hashlog", version 5, storeId = the log's id, file id 0
+ *      0             64 {@link FileHeader}, format "hashlog", version 6, storeId = the log's id, fileId = number
  *     64              n payload
  * 64 + n             64 {@link io.turbidite.core.format.FileFooter} of the payload
  *
@@ -39,18 +39,21 @@ import java.util.List;
  * <p>Integers of the payload are big-endian, strings as {@link DataOutputStream#writeUTF}, lists a
  * 32-bit count and the elements; it is read only after its checksum was found right.
  *
- * <p>Version 5 says that {@code TAIL} was made before, at full length. Version 4, which is read
- * too, has the same bytes and does not say so.
+ * <p>Version 6 counts its changes: the number is 1 to 2^31 - 1 after the first. Versions 4 and 5,
+ * which are read too, have the same payload and no number. Version 4 does not say that {@code TAIL}
+ * was made before, at full length.
  */
 public final class RegistryFile {
     static final String FORMAT = "hashlog";
-    static final int VERSION = 5;
+    static final int VERSION = 6;
+
+    /** Of logs whose pages don't say which registry they were written under. */
+    static final int VERSION_WITHOUT_NUMBER = 5;
 
     /** Of logs whose {@code TAIL} came with their first page. */
     static final int VERSION_WITHOUT_TAIL = 4;
 
     private static final String NAME = "HASHLOG";
-    private static final long FILE_ID = 0;
 
     /** 16,384 PSFs with long definitions and many intervals; more is not believed. */
     private static final int BYTES_MAX = 256 << 20;
@@ -69,7 +72,7 @@ public final class RegistryFile {
      * @throws StoreFailedException if it is not known which state stands
      */
     public static void write(Disk disk, String directory, RegistryState state) {
-        FileHeader header = new FileHeader(FORMAT, VERSION, 0, state.logId(), FILE_ID);
+        FileHeader header = new FileHeader(FORMAT, VERSION, 0, state.logId(), state.number());
         WholeFile.of(disk, directory + "/" + NAME)
                 .writeForSure(
                         Envelope.wrap(header, encode(state)),
@@ -93,11 +96,13 @@ public final class RegistryFile {
         try (DiskFile file = disk.openReadOnly(directory + "/" + NAME)) {
             byte[] image = Envelope.readImage(file, 0, BYTES_MAX);
             FileHeader header = Envelope.header(file.name(), image);
-            boolean hasTail = header.version() != VERSION_WITHOUT_TAIL;
-            header.check(file.name(), FORMAT, hasTail ? VERSION : VERSION_WITHOUT_TAIL)
-                    .checkOwner(file.name(), header.storeId(), FILE_ID);
+            int version = Math.clamp(header.version(), VERSION_WITHOUT_TAIL, VERSION);
+            int number = version == VERSION ? Math.clamp(header.fileId(), 0, Integer.MAX_VALUE) : 0;
+            header.check(file.name(), FORMAT, version)
+                    .checkOwner(file.name(), header.storeId(), number);
+            boolean hasTail = version != VERSION_WITHOUT_TAIL;
             byte[] payload = Envelope.payload(file.name(), header, image);
-            return new Stored(decode(file.name(), header.storeId(), payload), hasTail);
+            return new Stored(decode(file.name(), header.storeId(), number, payload), hasTail);
         }
     }
 
@@ -134,7 +139,7 @@ public final class RegistryFile {
         return bytes.toByteArray();
     }
 
-    private static RegistryState decode(String name, long logId, byte[] payload) {
+    private static RegistryState decode(String name, long logId, int number, byte[] payload) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(payload))) {
             LogShape shape = new LogShape(in.readInt(), in.readInt(), in.readInt());
             int tableBits = in.readInt();
@@ -162,7 +167,7 @@ public final class RegistryFile {
             if (in.available() != 0) {
                 throw new IOException("%d bytes too many".formatted(in.available()));
             }
-            return new RegistryState(logId, shape, tableBits, empty.parser(), psfs);
+            return new RegistryState(logId, number, shape, tableBits, empty.parser(), psfs);
         } catch (IOException | InvalidRequestException wrong) {
             // the checksum is right, so this is a writer's fault rather than the disk's; say so
             throw new CorruptionException(

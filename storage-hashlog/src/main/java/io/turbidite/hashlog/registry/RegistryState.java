@@ -23,12 +23,18 @@ import java.util.function.UnaryOperator;
  * <p><em>Immutable;</em> a change is another state, written whole by {@link RegistryFile}.
  *
  * @param logId random, of the log
+ * @param number how often the registry was changed; pages say which one they were written under
  * @param tableBits the hash table's base bits, which its chains rely on; they only grow
  * @param parser reads the records
  * @param psfs by id, ascending and without gaps: also those that were deregistered
  */
 public record RegistryState(
-        long logId, LogShape shape, int tableBits, ParserSpec parser, List<RegisteredPsf> psfs) {
+        long logId,
+        int number,
+        LogShape shape,
+        int tableBits,
+        ParserSpec parser,
+        List<RegisteredPsf> psfs) {
 
     public RegistryState {
         psfs = List.copyOf(psfs);
@@ -37,12 +43,12 @@ public record RegistryState(
     /** The registry of a log that has no PSF yet. */
     public static RegistryState fresh(
             long logId, LogShape shape, int tableBits, ParserSpec parser) {
-        return new RegistryState(logId, shape, tableBits, parser, List.of());
+        return new RegistryState(logId, 0, shape, tableBits, parser, List.of());
     }
 
     /** With a table of more base bits. */
     public RegistryState withTableBits(int bits) {
-        return new RegistryState(logId, shape, bits, parser, psfs);
+        return new RegistryState(logId, number, shape, bits, parser, psfs);
     }
 
     /**
@@ -134,7 +140,12 @@ public record RegistryState(
         return ChainHeads.of(psfs.stream().mapToInt(RegisteredPsf::chainCount).toArray());
     }
 
+    /** The same, as the successor of {@code before}. */
+    public RegistryState after(RegistryState before) {
+        return new RegistryState(logId, before.number + 1, shape, tableBits, parser, psfs);
+    }
+
     private RegistryState withPsfs(List<RegisteredPsf> others) {
-        return new RegistryState(logId, shape, tableBits, parser, others);
+        return new RegistryState(logId, number, shape, tableBits, parser, others);
     }
 }

@@ -93,7 +93,7 @@ class LogFormatTest {
         int page = SegmentHeader.BYTES + LogBench.SHAPE.pageBytes();
         assertThat(hex(bytes, page, page + 80))
                 .isEqualTo("545552424f50454ef0debc9a7856341201000000000000000040204648470600"
-                        + "8000000000000000f814000000000000000000000000000000000000ff9fefc4"
+                        + "8000000000000000f814000002000000000000000000000000000000a6805f3c"
                         + "8810fc84d7ea9a130000000000000000");
     }
 
@@ -103,11 +103,13 @@ class LogFormatTest {
         assertThat(PageHeader.FIRST_ARRIVAL_OFFSET).isEqualTo(24);
         assertThat(PageHeader.LAST_ARRIVAL_OFFSET).isEqualTo(32);
         assertThat(PageHeader.DURABLE_OFFSET).isEqualTo(40);
-        assertThat(PageHeader.ZERO_OFFSET).isEqualTo(48);
+        assertThat(PageHeader.REGISTRY_OFFSET).isEqualTo(48);
+        assertThat(PageHeader.ZERO_OFFSET).isEqualTo(52);
         assertThat(PageHeader.CHECKSUM_OFFSET).isEqualTo(60);
         assertThat(PageHeader.BLOCKS_OFFSET).isEqualTo(64);
         assertThat(OpenPage.BEGIN_OFFSET).isEqualTo(32);
         assertThat(OpenPage.USED_OFFSET).isEqualTo(40);
+        assertThat(OpenPage.REGISTRY_OFFSET).isEqualTo(44);
         assertThat(OpenPage.CHECKSUM_OFFSET).isEqualTo(60);
         assertThat(OpenPage.BLOCKS_OFFSET).isEqualTo(64);
         assertThat(SegmentHeader.FIRST_PAGE_OFFSET).isEqualTo(64);

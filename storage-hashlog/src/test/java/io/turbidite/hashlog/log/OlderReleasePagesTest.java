@@ -73,7 +73,7 @@ class OlderReleasePagesTest {
         MemorySegment memory = MemorySegment.ofArray(sealed);
         for (int at = SegmentHeader.BYTES; at < sealed.length; at += PAGE_BYTES) {
             long page = first + (long) (at - SegmentHeader.BYTES) / PAGE_BYTES;
-            new PageHeader(LogBench.LOG_ID, page, 1, 2, 0)
+            new PageHeader(LogBench.LOG_ID, page, 1, 2, 0, 0)
                     .seal(memory.asSlice(at, PAGE_BYTES), new Crc32c());
         }
         return sealed;

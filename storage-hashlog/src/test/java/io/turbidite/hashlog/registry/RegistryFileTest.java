@@ -37,6 +37,20 @@ class RegistryFileTest {
             .registered("größe", PsfDefinition.parse("bucket(size, 10)"), 1)
             .changed(1, psf -> psf.begun(5_000));
 
+    private static final RegistryState CHANGED = STATE.after(STATE);
+
+    /** With the version, without the number. */
+    private static final String VERSION_5 =
+            "5455524249444954686173686c6f670000000000000000000500000000000000"
+                    + "07000000000000000000000000000000000000000000000000000000a3a51772"
+                    + "0000400000000008000000040000000900046a736f6e00000002000762792074"
+                    + "797065000b6669656c6428747970652900000000040000000100000000000010"
+                    + "0000000000000020000000000100000000000000020000000000000040000000"
+                    + "000000100000076772c3b6c39f6500106275636b65742873697a652c20313029"
+                    + "01000000010000000100000000000013887fffffffffffffff00000000400000"
+                    + "00000000009d000000000000000700000000000000000000000000000017bccc"
+                    + "af000000000000000000000000000000008e47f39054555242464f4f54";
+
     private static final String VERSION_4 =
             "5455524249444954686173686c6f670000000000000000000400000000000000"
                     + "070000000000000000000000000000000000000000000000000000002ac86f5b"
@@ -51,28 +65,28 @@ class RegistryFileTest {
     private static SimDisk written() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         disk.createDirectories("log");
-        RegistryFile.write(disk, "log", STATE);
+        RegistryFile.write(disk, "log", CHANGED);
         return disk;
     }
 
     @Test
     void what_is_written_is_read_back() {
         assertThat(RegistryFile.read(written(), "log"))
-                .isEqualTo(new RegistryFile.Stored(STATE, true));
+                .isEqualTo(new RegistryFile.Stored(CHANGED, true));
     }
 
     @Test
     void the_bytes_are_pinned() {
         assertThat(HexFormat.of().formatHex(written().content(NAME)))
-                .isEqualTo("5455524249444954686173686c6f670000000000000000000500000000000000"
-                        + "07000000000000000000000000000000000000000000000000000000a3a51772"
+                .isEqualTo("5455524249444954686173686c6f670000000000000000000600000000000000"
+                        + "07000000000000000100000000000000000000000000000000000000bf67e95b"
                         + "0000400000000008000000040000000900046a736f6e00000002000762792074"
                         + "797065000b6669656c6428747970652900000000040000000100000000000010"
                         + "0000000000000020000000000100000000000000020000000000000040000000"
                         + "000000100000076772c3b6c39f6500106275636b65742873697a652c20313029"
                         + "01000000010000000100000000000013887fffffffffffffff00000000400000"
-                        + "00000000009d000000000000000700000000000000000000000000000017bccc"
-                        + "af000000000000000000000000000000008e47f39054555242464f4f54");
+                        + "00000000009d000000000000000700000000000000010000000000000017bccc"
+                        + "af0000000000000000000000000000000075039c9a54555242464f4f54");
     }
 
     @Test
@@ -82,6 +96,28 @@ class RegistryFileTest {
         assertThat(RegistryFile.read(disk, "log")).isEqualTo(new RegistryFile.Stored(STATE, false));
         RegistryFile.write(disk, "log", STATE);
         assertThat(RegistryFile.read(disk, "log").hasTail()).isTrue();
+    }
+
+    @Test
+    void version_5_is_read_and_has_no_number() {
+        SimDisk disk = written();
+        disk.put(NAME, HexFormat.of().parseHex(VERSION_5));
+        RegistryFile.Stored stored = RegistryFile.read(disk, "log");
+        assertThat(stored).isEqualTo(new RegistryFile.Stored(STATE, true));
+        assertThat(stored.state().number()).isZero();
+    }
+
+    @Test
+    void a_number_that_is_none_is_damage() {
+        for (long number : new long[] {-1, 1L << 31}) {
+            SimDisk disk = written();
+            byte[] bytes = disk.content(NAME);
+            new FileHeader(RegistryFile.FORMAT, RegistryFile.VERSION, 0, 7, number)
+                    .write(MemorySegment.ofArray(bytes), 0);
+            disk.put(NAME, bytes);
+            assertThatThrownBy(() -> RegistryFile.read(disk, "log"))
+                    .isInstanceOf(CorruptionException.class);
+        }
     }
 
     @Test
