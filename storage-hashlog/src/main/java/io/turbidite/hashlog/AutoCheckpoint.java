@@ -13,6 +13,7 @@ import io.turbidite.hashlog.recovery.Checkpoints;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -50,14 +51,15 @@ final class AutoCheckpoint implements AutoCloseable {
     private volatile long lastBytes;
     private volatile long retryNanos = Long.MIN_VALUE;
 
-    AutoCheckpoint(
-            LogSite site,
-            Disk disk,
-            OpenedLog opened,
-            Checkpoints.Source source,
-            long bytesBetween) {
-        this.site = site;
+    /**
+     * Begins with them.
+     *
+     * @param opened on a disk
+     */
+    AutoCheckpoint(OpenedLog opened, Checkpoints.Source source, long bytesBetween) {
         this.log = opened.log();
+        this.site = log.site();
+        Disk disk = Objects.requireNonNull(site.disk());
         this.source = source;
         this.bytesBetween = bytesBetween;
         this.lastFrom = opened.replayedFrom();

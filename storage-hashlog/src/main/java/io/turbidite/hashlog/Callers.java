@@ -2,6 +2,7 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.hashlog.log.HybridLog;
 
 import org.jspecify.annotations.Nullable;
@@ -70,8 +71,11 @@ final class Callers {
             }
             return false;
         }
-        boolean idle = false;
-        try {
+        Runnable giveUp = () -> {
+            closing.set(false);
+            log.site().tasks().signal();
+        };
+        try (Undo undo = Undo.of(giveUp)) {
             log.requireOtherThread();
             closed = true;
             log.endWaits();
@@ -88,13 +92,8 @@ final class Callers {
                                         log.site().name(), keepers, WAIT_MICROS_MAX / 1_000_000));
             }
             log.allowWaits();
-            idle = true;
+            undo.keep();
             return true;
-        } finally {
-            if (!idle) {
-                closing.set(false);
-                log.site().tasks().signal();
-            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
@@ -72,28 +73,32 @@ public final class HashLog implements AutoCloseable {
         this.lock = lock;
         this.options = options;
         this.log = opened.log();
-        opened.begin(lock);
         this.table = opened.table();
-        this.callers = new Callers(log);
-        this.deletions = new Deletions(log);
-        this.registrations = new Registrations(site, opened, options.functions());
-        this.history = new History(site, log, registrations);
-        Meters meters = site.meters().scope("log", site.name());
-        this.sessions = new Sessions(this, opened.sessions(), meters);
-        this.growth = site.tasks().start("hashlog-table", GROW_IDLE_MICROS, table::grow);
-        Disk disk = site.disk();
-        this.checkpoints = disk == null || log.isReadOnly()
-                ? null
-                : new AutoCheckpoint(
-                        site,
-                        disk,
-                        opened,
-                        new Indexed(table, sessions),
-                        options.checkpointBytes());
-        meters.gauge("hashlog.table.buckets", table::bucketCount);
-        meters.gauge("hashlog.table.overflow", table::overflowBucketCount);
-        meters.gauge("hashlog.tail", log::tail);
-        meters.gauge("hashlog.durable", log::durable);
+        opened.begin(lock);
+        try (Undo undo = Undo.of(opened::close)) {
+            this.callers = new Callers(log);
+            this.deletions = new Deletions(log);
+            this.registrations = new Registrations(site, opened, options.functions());
+            this.history = new History(site, log, registrations);
+            Meters meters = site.meters().scope("log", site.name());
+            this.sessions = new Sessions(this, opened.sessions(), meters);
+            try (Undo undoHistory = Undo.of(history::close)) {
+                this.growth = site.tasks().start("hashlog-table", GROW_IDLE_MICROS, table::grow);
+                try (Undo undoGrowth = Undo.of(growth::close)) {
+                    Indexed indexed = new Indexed(table, sessions);
+                    this.checkpoints = site.disk() == null || log.isReadOnly()
+                            ? null
+                            : new AutoCheckpoint(opened, indexed, options.checkpointBytes());
+                    undoGrowth.keep();
+                }
+                undoHistory.keep();
+            }
+            meters.gauge("hashlog.table.buckets", table::bucketCount);
+            meters.gauge("hashlog.table.overflow", table::overflowBucketCount);
+            meters.gauge("hashlog.tail", log::tail);
+            meters.gauge("hashlog.durable", log::durable);
+            undo.keep();
+        }
     }
 
     /** The content of a checkpoint besides the log. */
@@ -585,19 +590,12 @@ public final class HashLog implements AutoCloseable {
     /** Runs a call that makes an object which calls the log later. */
     <T> T owned(String what, Function<Callers.Caller, T> making) {
         Callers.Caller caller = callers.open(what);
-        boolean made = false;
-        try {
+        try (Undo undo = Undo.of(caller::close)) {
             caller.enter();
             try {
-                T owner = making.apply(caller);
-                made = true;
-                return owner;
+                return undo.keep(making.apply(caller));
             } finally {
                 caller.exit();
-            }
-        } finally {
-            if (!made) {
-                caller.close();
             }
         }
     }

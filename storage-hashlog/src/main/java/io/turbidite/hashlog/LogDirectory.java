@@ -2,6 +2,7 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskName;
 import io.turbidite.hashlog.registry.RegistryFile;
@@ -18,15 +19,8 @@ final class LogDirectory {
         if (lock == null) {
             throw new StoreInUseException(disk.description() + "/" + directory);
         }
-        boolean done = false;
-        try {
-            HashLog log = opening.apply(lock);
-            done = true;
-            return log;
-        } finally {
-            if (!done) {
-                lock.close();
-            }
+        try (Undo undo = Undo.of(lock::close)) {
+            return undo.keep(opening.apply(lock));
         }
     }
 

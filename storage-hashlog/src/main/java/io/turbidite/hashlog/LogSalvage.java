@@ -5,6 +5,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.hashlog.log.Deletion;
 import io.turbidite.hashlog.log.LogOptions;
@@ -119,8 +120,7 @@ public final class LogSalvage implements AutoCloseable {
         if (lock == null) {
             throw new StoreInUseException(site.where());
         }
-        boolean done = false;
-        try {
+        try (Undo undo = Undo.of(lock::close)) {
             StorageException damage = null;
             Known known;
             try {
@@ -133,13 +133,7 @@ public final class LogSalvage implements AutoCloseable {
                 damage = e;
                 known = guessed(disk, directory, parser, e);
             }
-            LogSalvage salvage = new LogSalvage(site, disk, lock, known, damage);
-            done = true;
-            return salvage;
-        } finally {
-            if (!done) {
-                lock.close();
-            }
+            return undo.keep(new LogSalvage(site, disk, lock, known, damage));
         }
     }
 

@@ -2,6 +2,7 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.hashlog.chain.KeyPointer;
 import io.turbidite.hashlog.chain.Property;
@@ -81,14 +82,9 @@ public final class LogSubscription implements AutoCloseable {
         this.caller = caller;
         this.reader = owner.reader("subscription");
         this.scan = new LogScan(reader);
-        boolean sound = false;
-        try {
+        try (Undo undo = Undo.of(reader::close)) {
             QueryPlan.of(query.between(0, 0), owner, reader); // refuses what can't be asked
-            sound = true;
-        } finally {
-            if (!sound) {
-                reader.close();
-            }
+            undo.keep();
         }
     }
 

@@ -3,6 +3,7 @@ package io.turbidite.hashlog;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.memory.MemoryBudget;
@@ -50,8 +51,10 @@ record OpenedLog(
         Epochs epochs = Epochs.create(options.log().sessionCountMax(), site.clock());
         HashTable table = HashTable.create(registry.tableBits(), epochs, account(site, options));
         LogStart start = LogStart.fresh(registry.logId(), registry.shape());
-        HybridLog log = open(site, options.log(), start, epochs, table);
-        return new OpenedLog(registry, epochs, table, log, Map.of(), log.tail());
+        try (Undo undo = Undo.of(table::close)) {
+            HybridLog log = undo.keep(HybridLog.open(site, options.log(), start, epochs));
+            return new OpenedLog(registry, epochs, table, log, Map.of(), log.tail());
+        }
     }
 
     /**
@@ -91,52 +94,76 @@ record OpenedLog(
                 Math.max(shape.ringPageCount(), found.shape().ringPageCount()),
                 shape.segmentPageCount());
         Base base = base(site, disk, stored, written, epochs, account);
-        @Nullable HashTable table = base.index.table();
-        HybridLog log = null;
-        boolean done = false;
-        try {
+        RegistryState registry;
+        HybridLog log;
+        Runs runs = new Runs(disk, site.directory(), found.logId());
+        try (Undo undo = Undo.of(base.index.table()::close)) {
             requireNewest(site, found, base.start);
             if (!readOnly) {
                 LogEnd.settle(site, shape, base.start, stored.hasTail(), base.index.from());
             }
-            Runs runs = new Runs(disk, site.directory(), found.logId());
-            RegistryState registry =
-                    runs.withoutUnusable(found.clipped(base.start.tail()), base.start.begin());
+            registry = runs.withoutUnusable(found.clipped(base.start.tail()), base.start.begin());
             LogOptions pages = options.log().withShape(shape);
             log = readOnly
                     ? HybridLog.openForReading(site, pages, base.start, epochs)
                     : HybridLog.open(site, pages, base.start, epochs);
-            table = null; // from here on it is theirs who rebuild it
+            undo.keep(); // from here on the table is theirs who rebuild it
+        }
+        try (Undo undo = Undo.of(log::close)) {
             Rebuilt rebuilt = rebuild(site, disk, log, registry, base.index, epochs, account);
-            table = rebuilt.table;
-            registry = rebuilt.registry;
             TableReplay replay = rebuilt.replay;
-            if (!readOnly) {
-                boolean isChanged = !registry.equals(found) || !stored.hasTail();
-                registry = isChanged ? registry.after(found) : found;
-                // if pages name it, it was durable before they were written
-                boolean isDurable = registry.number() <= base.start.registryNumber()
-                        || isWritten(registry, stored, disk, site.directory());
-                log.registryNumber(isDurable ? registry.number() : base.start.registryNumber());
-                if (isDurable) {
-                    runs.deleteUnnamed(registry);
-                }
+            try (Undo undoTable = Undo.of(rebuilt.table::close)) {
+                registry = readOnly
+                        ? rebuilt.registry
+                        : settled(rebuilt.registry, stored, base.start, runs, log);
+                undoTable.keep();
+                undo.keep();
             }
-            done = true;
             if (base.start.marksLost() > 0) {
                 tellMarkLost(site);
             }
             report(site, log, replay, startNanos);
-            return new OpenedLog(registry, epochs, table, log, replay.sessions(), replay.from());
-        } finally {
-            if (!done) {
-                if (log != null) {
-                    log.close();
-                }
-                if (table != null) {
-                    table.close();
-                }
+            return new OpenedLog(
+                    registry, epochs, rebuilt.table, log, replay.sessions(), replay.from());
+        }
+    }
+
+    /**
+     * Makes the registry durable. Also one that was found: memory may show what a failed sync has
+     * lost. If pages name it, it was durable before they were written. On a full disk, where a log
+     * can be opened to be truncated, it may stay as it is on disk.
+     *
+     * @return with its number
+     */
+    private static RegistryState settled(
+            RegistryState rebuilt,
+            RegistryFile.Stored stored,
+            LogStart start,
+            Runs runs,
+            HybridLog log) {
+        boolean isChanged = !rebuilt.equals(stored.state()) || !stored.hasTail();
+        RegistryState registry = isChanged ? rebuilt.after(stored.state()) : rebuilt;
+        boolean isDurable = registry.number() <= start.registryNumber()
+                || isWritten(registry, stored, log.site());
+        log.registryNumber(isDurable ? registry.number() : start.registryNumber());
+        if (isDurable) {
+            runs.deleteUnnamed(registry);
+        }
+        return registry;
+    }
+
+    /** Whether there was space to write the registry. */
+    private static boolean isWritten(
+            RegistryState registry, RegistryFile.Stored stored, LogSite site) {
+        Disk disk = Objects.requireNonNull(site.disk());
+        try {
+            RegistryFile.write(disk, site.directory(), registry);
+            return true;
+        } catch (StorageIoException e) {
+            if (e.kind() != StorageIoException.Kind.NO_SPACE || !stored.hasTail()) {
+                throw e;
             }
+            return false;
         }
     }
 
@@ -157,35 +184,20 @@ record OpenedLog(
         }
     }
 
-    /**
-     * Writes the registry. Also one that was found: memory may show what a failed sync has lost.
-     *
-     * @return false on a full disk, where a log can be opened to be truncated
-     */
-    private static boolean isWritten(
-            RegistryState registry, RegistryFile.Stored stored, Disk disk, String directory) {
-        try {
-            RegistryFile.write(disk, directory, registry);
-            return true;
-        } catch (StorageIoException e) {
-            if (e.kind() != StorageIoException.Kind.NO_SPACE || !stored.hasTail()) {
-                throw e;
-            }
-            return false;
+    /** Takes the log over. Closes table and log if another process turns out to have it. */
+    void begin(Disk.@Nullable Lock lock) {
+        try (Undo undo = Undo.of(this::close)) {
+            log.begin(lock);
+            undo.keep();
         }
     }
 
-    /** Takes the log over. Closes table and log if another process turns out to have it. */
-    void begin(Disk.@Nullable Lock lock) {
-        boolean done = false;
+    /** Before it is a {@link HashLog}'s. */
+    void close() {
         try {
-            log.begin(lock);
-            done = true;
+            log.close();
         } finally {
-            if (!done) {
-                log.close();
-                table.close();
-            }
+            table.close();
         }
     }
 
@@ -243,15 +255,9 @@ record OpenedLog(
     /** Tries one way. Null, with the table closed, if it has no room. */
     private static @Nullable Rebuilt tried(
             HybridLog log, RegistryState registry, IndexCheckpoint index, TableReplay.Way way) {
-        boolean done = false;
-        try {
+        try (Undo undo = Undo.of(index.table()::close)) {
             TableReplay replay = new TableReplay(log, registry.chainHeads(), index, way);
-            done = replay.run();
-            return done ? new Rebuilt(index.table(), registry, replay) : null;
-        } finally {
-            if (!done) {
-                index.table().close();
-            }
+            return replay.run() ? undo.keep(new Rebuilt(index.table(), registry, replay)) : null;
         }
     }
 
@@ -304,12 +310,13 @@ record OpenedLog(
 
     private static @Nullable Base baseOn(
             IndexCheckpoint index, LogSite site, LogShape shape, RegistryFile.Stored stored) {
-        boolean used = false;
-        try {
+        try (Undo undo = Undo.of(index.table()::close)) {
             LogStart start = LogEnd.find(
                     site, shape, stored.state().logId(), stored.hasTail(), index.from());
-            used = start.tail() >= index.end();
-            if (!used && stored.hasTail()) {
+            if (start.tail() >= index.end()) {
+                return undo.keep(new Base(index, start));
+            }
+            if (stored.hasTail()) {
                 throw new CorruptionException(
                         site.directory() + "/TAIL",
                         0,
@@ -319,11 +326,7 @@ record OpenedLog(
                         "at %d: an older TAIL or older pages were put there, or a newer checkpoint"
                                 .formatted(start.tail()));
             }
-            return used ? new Base(index, start) : null;
-        } finally {
-            if (!used) {
-                index.table().close();
-            }
+            return null;
         }
     }
 
@@ -338,18 +341,5 @@ record OpenedLog(
 
     private static MemoryBudget.Account account(LogSite site, HashLogOptions options) {
         return site.budget().account("hash table " + site.name(), options.tableBytesMax());
-    }
-
-    private static HybridLog open(
-            LogSite site, LogOptions options, LogStart start, Epochs epochs, HashTable table) {
-        HybridLog opened = null;
-        try {
-            opened = HybridLog.open(site, options, start, epochs);
-            return opened;
-        } finally {
-            if (opened == null) {
-                table.close();
-            }
-        }
     }
 }

@@ -1,6 +1,7 @@
 package io.turbidite.hashlog;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.hashlog.log.SessionMark;
@@ -62,15 +63,8 @@ final class Sessions {
                         "a session '%s' is open: close it, or take another name".formatted(name));
             }
         }
-        boolean done = false;
-        try {
-            IngestSession session = new IngestSession(log, caller, name, startSerial, listener);
-            done = true;
-            return session;
-        } finally {
-            if (!done) {
-                closed(name);
-            }
+        try (Undo undo = Undo.of(() -> closed(name))) {
+            return undo.keep(new IngestSession(log, caller, name, startSerial, listener));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.turbidite.core.task;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.Undo;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * Workers on daemon threads of their own, one each.
@@ -38,11 +40,14 @@ public final class ThreadTasks implements Tasks {
     private final Set<ThreadWorker> workers = ConcurrentHashMap.newKeySet();
     private final Set<Thread> waiters = ConcurrentHashMap.newKeySet();
     private final AtomicInteger waiterCount = new AtomicInteger();
+    private final Consumer<Thread> starter;
     private volatile boolean closed;
 
-    private ThreadTasks(String name, BiConsumer<String, Throwable> onError) {
+    private ThreadTasks(
+            String name, BiConsumer<String, Throwable> onError, Consumer<Thread> starter) {
         this.name = name;
         this.onError = onError;
+        this.starter = starter;
     }
 
     /** Tasks whose uncaught errors go to the log; {@code name} starts the threads' names. */
@@ -57,7 +62,13 @@ public final class ThreadTasks implements Tasks {
      *     the worker has stopped
      */
     public static ThreadTasks create(String name, BiConsumer<String, Throwable> onError) {
-        return new ThreadTasks(name, onError);
+        return new ThreadTasks(name, onError, Thread::start);
+    }
+
+    /** The same, with what starts threads: there may be no more of them. */
+    static ThreadTasks create(
+            String name, BiConsumer<String, Throwable> onError, Consumer<Thread> starter) {
+        return new ThreadTasks(name, onError, starter);
     }
 
     @Override
@@ -68,8 +79,10 @@ public final class ThreadTasks implements Tasks {
             workers.remove(worker);
             throw new ClosedException("tasks " + name);
         }
-        worker.thread.start();
-        return worker;
+        try (Undo undo = Undo.of(() -> workers.remove(worker))) {
+            starter.accept(worker.thread);
+            return undo.keep(worker);
+        }
     }
 
     @Override

@@ -51,6 +51,25 @@ class ThreadTasksTest {
         }
     }
 
+    @Test
+    void aWorkerWhoseThreadCantBeStartedIsNotKept() {
+        AtomicInteger count = new AtomicInteger();
+        ThreadTasks tasks = ThreadTasks.create("t", (_, _) -> {}, thread -> {
+            if (count.incrementAndGet() == 2) {
+                throw new OutOfMemoryError("no thread");
+            }
+            thread.start();
+        });
+        try (tasks) {
+            Tasks.Worker first = tasks.start("first", HOUR_MICROS, () -> false);
+            assertThatThrownBy(() -> tasks.start("second", HOUR_MICROS, () -> false))
+                    .isInstanceOf(OutOfMemoryError.class);
+            assertThat(tasks).hasToString("ThreadTasks[t, 1 workers]");
+            first.close();
+            assertThat(tasks).hasToString("ThreadTasks[t, 0 workers]");
+        }
+    }
+
     /** With idle times of an hour, one lost wake or signal hangs this test. */
     @Test
     void noWakeIsLost() {

@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.history;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.memory.NativeMemory;
@@ -41,22 +42,15 @@ public final class RunEntries implements AutoCloseable {
         }
         this.account = account;
         this.countMax = countMax;
-        Arena fresh = null;
-        boolean allocated = false;
-        try {
-            fresh = NativeMemory.shared("a run of a hash log's history");
-            entries = NativeMemory.allocate(fresh, bytes, ENTRY_BYTES);
-            other = NativeMemory.allocate(fresh, bytes, ENTRY_BYTES);
-            allocated = true;
-        } finally {
-            if (!allocated) {
-                if (fresh != null) {
-                    fresh.close();
-                }
-                account.release(2 * bytes);
+        try (Undo undo = Undo.of(() -> account.release(2 * bytes))) {
+            this.arena = NativeMemory.shared("a run of a hash log's history");
+            try (Undo undoArena = Undo.of(arena::close)) {
+                entries = NativeMemory.allocate(arena, bytes, ENTRY_BYTES);
+                other = NativeMemory.allocate(arena, bytes, ENTRY_BYTES);
+                undoArena.keep();
             }
+            undo.keep();
         }
-        this.arena = fresh;
     }
 
     /** Adds an entry, whose address is not below those before; false if there is no room. */

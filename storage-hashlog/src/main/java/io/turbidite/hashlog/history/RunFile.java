@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.history;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.Crc32c;
@@ -123,15 +124,8 @@ final class RunFile implements AutoCloseable {
      * @throws CorruptionException if it is damaged, or another run's
      */
     static RunFile of(DiskFile file, long logId, HistoryRun run, int psfId) {
-        boolean sound = false;
-        try {
-            RunFile opened = new RunFile(file, run.number(), check(file, logId, run, psfId));
-            sound = true;
-            return opened;
-        } finally {
-            if (!sound) {
-                file.close();
-            }
+        try (Undo undo = Undo.of(file::close)) {
+            return undo.keep(new RunFile(file, run.number(), check(file, logId, run, psfId)));
         }
     }
 

@@ -3,6 +3,7 @@ package io.turbidite.hashlog.history;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.WholeFile;
@@ -59,16 +60,12 @@ public final class Runs {
         long number = there.isEmpty() ? 1 : there.getLast() + 1;
         HistoryRun run = new HistoryRun(number, from, to);
         WholeFile whole = WholeFile.of(disk, nameOf(number));
-        boolean written = false;
-        try {
+        // on a full disk the draft would keep the space that is wanted
+        try (Undo undo = Undo.of(whole::abandon)) {
             try (DiskFile file = whole.create()) {
                 RunFile.write(file, logId, run, psfId, entries);
             }
-            written = true;
-        } finally {
-            if (!written) {
-                whole.abandon(); // on a full disk it would keep the space that is wanted
-            }
+            undo.keep();
         }
         whole.place();
         return run;
@@ -81,15 +78,8 @@ public final class Runs {
      */
     public RunCursor cursor(int psfId, HistoryRun run, long hash, long from, long to) {
         RunFile file = RunFile.of(disk.openReadOnly(nameOf(run.number())), logId, run, psfId);
-        boolean opened = false;
-        try {
-            RunCursor cursor = new RunCursor(file, hash, from, to);
-            opened = true;
-            return cursor;
-        } finally {
-            if (!opened) {
-                file.close();
-            }
+        try (Undo undo = Undo.of(file::close)) {
+            return undo.keep(new RunCursor(file, hash, from, to));
         }
     }
 

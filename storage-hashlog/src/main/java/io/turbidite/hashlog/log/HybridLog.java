@@ -5,6 +5,7 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
@@ -86,8 +87,7 @@ public final class HybridLog implements AutoCloseable {
         this.epochs = epochs;
         this.inFlight = new InFlight(options.sessionCountMax());
         this.ring = Ring.create(shape, site.budget().account("log " + site.name()));
-        boolean done = false;
-        try {
+        try (Undo undo = Undo.of(ring::close)) {
             Disk disk = site.disk();
             this.direct = disk == null || !options.directIo() ? null : directDisk(site, disk);
             this.files = disk == null
@@ -100,11 +100,7 @@ public final class HybridLog implements AutoCloseable {
                             direct,
                             this::checkLock,
                             !readOnly);
-            done = true;
-        } finally {
-            if (!done) {
-                ring.close();
-            }
+            undo.keep();
         }
         this.readers = site.budget().account("readers of log " + site.name());
         this.tail = new Tail(shape, ring, start.tail());
@@ -170,17 +166,11 @@ public final class HybridLog implements AutoCloseable {
     }
 
     private static HybridLog started(HybridLog log) {
-        boolean done = false;
-        try {
+        try (Undo undo = Undo.of(log::close)) {
             long page = log.tail.page();
             log.noteTime(log.emptyPage ? log.lastArrival(page) : log.ring.openedMicros(page));
             log.flusher.start();
-            done = true;
-            return log;
-        } finally {
-            if (!done) {
-                log.close();
-            }
+            return undo.keep(log);
         }
     }
 

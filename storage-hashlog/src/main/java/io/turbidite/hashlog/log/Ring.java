@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.log;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.memory.NativeMemory;
 
@@ -34,14 +35,9 @@ final class Ring implements AutoCloseable {
         this.account = account;
         this.mask = shape.ringBytes() - 1;
         this.arena = NativeMemory.shared("a hash log's ring");
-        boolean done = false;
-        try {
-            this.memory = NativeMemory.allocate(arena, shape.ringBytes(), LogShape.BLOCK_BYTES);
-            done = true;
-        } finally {
-            if (!done) {
-                arena.close();
-            }
+        try (Undo undo = Undo.of(arena::close)) {
+            this.memory = undo.keep(
+                    NativeMemory.allocate(arena, shape.ringBytes(), LogShape.BLOCK_BYTES));
         }
         this.frames = new MemorySegment[shape.ringPageCount()];
         for (int i = 0; i < frames.length; i++) {
@@ -62,15 +58,8 @@ final class Ring implements AutoCloseable {
                     "the log's ring of %d pages of %d bytes does not fit the memory budget: %s"
                             .formatted(shape.ringPageCount(), shape.pageBytes(), account));
         }
-        boolean done = false;
-        try {
-            Ring ring = new Ring(shape, account);
-            done = true;
-            return ring;
-        } finally {
-            if (!done) {
-                account.release(shape.ringBytes());
-            }
+        try (Undo undo = Undo.of(() -> account.release(shape.ringBytes()))) {
+            return undo.keep(new Ring(shape, account));
         }
     }
 

@@ -3,6 +3,7 @@ package io.turbidite.hashlog.log;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
@@ -153,14 +154,9 @@ final class SegmentFiles implements AutoCloseable {
     void syncNotes() {
         TailFile file = tailFile;
         if (file != null && noted.getAndSet(false)) {
-            boolean done = false;
-            try {
+            try (Undo undo = Undo.of(() -> noted.set(true))) {
                 file.sync();
-                done = true;
-            } finally {
-                if (!done) {
-                    noted.set(true);
-                }
+                undo.keep();
             }
         }
     }
@@ -359,16 +355,10 @@ final class SegmentFiles implements AutoCloseable {
 
     private DiskFile openSegment(long segment, Function<String, DiskFile> opening) {
         DiskFile file = opening.apply(segmentName(segment));
-        boolean sound = false;
-        try {
+        try (Undo undo = Undo.of(file::close)) {
             SegmentHeader.of(logId, shape, segment).check(file);
             lock(file);
-            sound = true;
-            return file;
-        } finally {
-            if (!sound) {
-                file.close();
-            }
+            return undo.keep(file);
         }
     }
 
@@ -421,19 +411,13 @@ final class SegmentFiles implements AutoCloseable {
             disk.delete(unfinished);
         }
         DiskFile file = creating.apply(unfinished);
-        boolean done = false;
-        try {
+        try (Undo undo = Undo.of(file::close)) {
             lock(file);
             header.accept(file);
             file.sync();
             disk.rename(unfinished, name);
             syncName(name);
-            done = true;
-            return file;
-        } finally {
-            if (!done) {
-                file.close();
-            }
+            return undo.keep(file);
         }
     }
 

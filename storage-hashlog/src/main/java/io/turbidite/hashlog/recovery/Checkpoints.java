@@ -3,6 +3,7 @@ package io.turbidite.hashlog.recovery;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.epoch.EpochSession;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
@@ -43,6 +44,7 @@ import java.util.Map;
  * </ol>
  */
 public final class Checkpoints {
+    private static final long ADDRESS_MAX = (1L << LogShape.ADDRESS_BITS) - 1;
     private static final String SUFFIX = ".index";
     private static final String DRAFT = "index.new";
     private static final int KEPT_COUNT = 2;
@@ -117,22 +119,19 @@ public final class Checkpoints {
         HashTable table = source.table();
         for (int i = 0; i < TRY_COUNT; i++) {
             table.pin();
-            boolean done = false;
-            try {
+            // on a full disk the draft would keep the space that is wanted
+            try (Undo undo = Undo.of(whole::abandon)) {
                 long from = log.safeTail();
                 long byteCount = writeDraft(whole, number, log, source, from);
                 if (byteCount > 0) {
                     whole.place();
-                    done = true;
+                    undo.keep();
                     removeOlder(before);
                     return new Written(number, from, byteCount);
                 }
-                done = true;
+                undo.keep();
             } finally {
                 table.unpin();
-                if (!done) {
-                    whole.abandon(); // on a full disk it would keep the space that is wanted
-                }
             }
             while (table.grow()) {
                 Thread.onSpinWait(); // what took the pin away, so that it need not again
@@ -227,8 +226,6 @@ public final class Checkpoints {
      */
     public @Nullable IndexCheckpoint read(
             long number, int baseBitsMin, Epochs epochs, MemoryBudget.Account account) {
-        HashTable table = null;
-        boolean done = false;
         try (DiskFile file = disk.openReadOnly(nameOf(number))) {
             CheckpointFile.Reader in = new CheckpointFile.Reader(file, logId, number);
             int baseBits = (int) in.word("base bits", 6, 26);
@@ -236,36 +233,38 @@ public final class Checkpoints {
             if (baseBits < baseBitsMin) {
                 return null;
             }
-            long addressMax = (1L << LogShape.ADDRESS_BITS) - 1;
-            long from = in.word("start of the replay", 0, addressMax);
-            table = HashTable.createIfRoom(shape, epochs, account);
+            long from = in.word("start of the replay", 0, ADDRESS_MAX);
+            HashTable table = HashTable.createIfRoom(shape, epochs, account);
             if (table == null) {
                 return null; // written by a larger table than may be now
             }
-            long newest = readBuckets(in, table, shape.bucketCount());
-            DeletedRecords deleted = new DeletedRecords();
-            long count = in.word("deletions", 0, addressMax);
-            for (long i = 0; i < count; i++) {
-                deleted.add(in.word("deleted record", 1, addressMax), 0);
+            try (Undo undo = Undo.of(table::close)) {
+                return undo.keep(content(in, number, table, from));
             }
-            Map<String, SessionPoint> sessions = new HashMap<>();
-            count = in.word("sessions", 0, addressMax);
-            for (long i = 0; i < count; i++) {
-                SessionPoint point = new SessionPoint(
-                        in.word("serial", 0, Long.MAX_VALUE), in.word("mark", 1, addressMax));
-                sessions.put(in.text(SessionMark.NAME_BYTES_MAX), point);
-            }
-            long end = in.word("end", Math.max(from, newest), addressMax);
-            in.finish();
-            done = true;
-            return new IndexCheckpoint(number, table, from, end, deleted, sessions);
         } catch (CorruptionException | FormatVersionException | StorageIoException unusable) {
             return null; // the log itself says the same, only more slowly
-        } finally {
-            if (!done && table != null) {
-                table.close();
-            }
         }
+    }
+
+    /** What comes behind the start of the replay, with the entries in {@code table}. */
+    private static IndexCheckpoint content(
+            CheckpointFile.Reader in, long number, HashTable table, long from) {
+        long newest = readBuckets(in, table, table.bucketCount());
+        DeletedRecords deleted = new DeletedRecords();
+        long count = in.word("deletions", 0, ADDRESS_MAX);
+        for (long i = 0; i < count; i++) {
+            deleted.add(in.word("deleted record", 1, ADDRESS_MAX), 0);
+        }
+        Map<String, SessionPoint> sessions = new HashMap<>();
+        count = in.word("sessions", 0, ADDRESS_MAX);
+        for (long i = 0; i < count; i++) {
+            SessionPoint point = new SessionPoint(
+                    in.word("serial", 0, Long.MAX_VALUE), in.word("mark", 1, ADDRESS_MAX));
+            sessions.put(in.text(SessionMark.NAME_BYTES_MAX), point);
+        }
+        long end = in.word("end", Math.max(from, newest), ADDRESS_MAX);
+        in.finish();
+        return new IndexCheckpoint(number, table, from, end, deleted, sessions);
     }
 
     /** Returns the highest address of an entry. */

@@ -4,6 +4,7 @@ import static io.turbidite.hashlog.table.EntryWord.FOLDED;
 import static io.turbidite.hashlog.table.EntryWord.FROZEN;
 import static io.turbidite.hashlog.table.EntryWord.TENTATIVE;
 
+import io.turbidite.core.Undo;
 import io.turbidite.core.memory.NativeMemory;
 
 import java.lang.foreign.Arena;
@@ -91,14 +92,8 @@ final class Buckets {
         this.overflowReserved = overflowReserved;
         this.chunks = new AtomicIntegerArray((bucketCount + CHUNK_BUCKETS - 1) / CHUNK_BUCKETS);
         this.arena = NativeMemory.shared("a hash table's buckets");
-        boolean done = false;
-        try {
-            this.memory = NativeMemory.allocate(arena, bytes(bucketCount), BUCKET_BYTES);
-            done = true;
-        } finally {
-            if (!done) {
-                arena.close();
-            }
+        try (Undo undo = Undo.of(arena::close)) {
+            this.memory = undo.keep(NativeMemory.allocate(arena, bytes(bucketCount), BUCKET_BYTES));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.turbidite.hashlog.table;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.memory.MemoryBudget;
 
@@ -80,16 +81,9 @@ public final class HashTable {
         if (!account.reserve(bytes)) {
             return null;
         }
-        boolean done = false;
-        try {
+        try (Undo undo = Undo.of(() -> account.release(bytes))) {
             Buckets first = new Buckets(shape.baseBits(), shape.doublings(), 0);
-            HashTable table = new HashTable(epochs, account, first);
-            done = true;
-            return table;
-        } finally {
-            if (!done) {
-                account.release(bytes);
-            }
+            return undo.keep(new HashTable(epochs, account, first));
         }
     }
 
