@@ -6,8 +6,8 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Interrupts;
+import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.StoreAccess;
-import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.feeds.command.feed.Serving;
 import io.turbidite.feeds.serve.CommandHandler;
 import io.turbidite.feeds.serve.ServeOptions;
@@ -117,7 +117,7 @@ public final class StoreServer implements Serving.Server {
             }
             Path directory;
             try {
-                directory = Stores.path("the client's directory", request.directory());
+                directory = PathArgument.path("the client's directory", request.directory());
             } catch (InvalidRequestException noPath) {
                 return Failures.report(noPath, err, false);
             }

@@ -21,15 +21,15 @@ public interface StoreAccess {
             List.of("query", "get", "inspect", "verify", "advise", "trash", "backup", "ship");
 
     /**
-     * Reads the store in a directory.
+     * Reads the store.
      *
      * @param work returns the exit code; is not called if another process does the work
      * @return the exit code
      */
-    int use(String directory, ToIntFunction<Store> work);
+    int use(StoreArgument given, ToIntFunction<Store> work);
 
     /** As {@link #use}, for work that changes the store. */
-    int change(String directory, ToIntFunction<Store> work);
+    int change(StoreArgument given, ToIntFunction<Store> work);
 
     /** Whether others may be using the same opening of the store. */
     boolean isShared();
@@ -38,26 +38,28 @@ public interface StoreAccess {
     static StoreAccess opening(Console console, String[] arguments) {
         return new StoreAccess() {
             @Override
-            public int use(String directory, ToIntFunction<Store> work) {
-                return with(directory, Stores::openForReading, work);
+            public int use(StoreArgument given, ToIntFunction<Store> work) {
+                return with(given, StoreArgument::openForReading, work);
             }
 
             @Override
-            public int change(String directory, ToIntFunction<Store> work) {
-                return with(directory, Stores::openExisting, work);
+            public int change(StoreArgument given, ToIntFunction<Store> work) {
+                return with(given, StoreArgument::openToChange, work);
             }
 
             private int with(
-                    String directory, Function<String, Store> opening, ToIntFunction<Store> work) {
-                try (Store store = opening.apply(directory)) {
+                    StoreArgument given,
+                    Function<StoreArgument, Store> opening,
+                    ToIntFunction<Store> work) {
+                try (Store store = opening.apply(given)) {
                     return work.applyAsInt(store);
                 } catch (StoreInUseException inUse) {
-                    return askHolder(directory, inUse);
+                    return askHolder(given, inUse);
                 }
             }
 
-            private int askHolder(String directory, StoreInUseException inUse) {
-                Path store = console.directory().resolve(Stores.path("STORE", directory));
+            private int askHolder(StoreArgument given, StoreInUseException inUse) {
+                Path store = console.directory().resolve(given.path());
                 OptionalInt code = SocketClient.run(
                         store,
                         new SocketClient.Request(
@@ -80,12 +82,12 @@ public interface StoreAccess {
     static StoreAccess sharing(Store held) {
         return new StoreAccess() {
             @Override
-            public int use(String directory, ToIntFunction<Store> work) {
+            public int use(StoreArgument given, ToIntFunction<Store> work) {
                 return work.applyAsInt(held);
             }
 
             @Override
-            public int change(String directory, ToIntFunction<Store> work) {
+            public int change(StoreArgument given, ToIntFunction<Store> work) {
                 return work.applyAsInt(held);
             }
 

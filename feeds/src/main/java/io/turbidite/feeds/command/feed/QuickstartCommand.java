@@ -8,7 +8,7 @@ import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
@@ -69,7 +69,7 @@ public final class QuickstartCommand implements Callable<Integer> {
             console.out().println("  store       " + store);
             console.out().flush();
         }
-        return new FeedRunner(console, serving, feed, Stores.path("--store", store))
+        return new FeedRunner(console, serving, feed, PathArgument.path("--store", store))
                 .run(this::ask, this::print);
     }
 

@@ -10,8 +10,8 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Interrupts;
+import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.Progress;
-import io.turbidite.feeds.command.common.Stores;
 
 import org.jspecify.annotations.Nullable;
 
@@ -64,12 +64,12 @@ public final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Path file = Stores.path("FEED.yaml", definition);
+        Path file = PathArgument.path("FEED.yaml", definition);
         if (LogFeedDefinition.isOfLog(file)) {
             return runIntoLog(LogFeedDefinition.load(file));
         }
         FeedDefinition feed = FeedDefinition.load(file);
-        return new FeedRunner(console, serving, feed, Stores.path("--store", store))
+        return new FeedRunner(console, serving, feed, PathArgument.path("--store", store))
                 .run((opened, report) -> {}, this::print);
     }
 
@@ -85,7 +85,7 @@ public final class RunCommand implements Callable<Integer> {
         };
         try (Interrupts.Watch watch = console.interrupts().watch(stop)) {
             FeedReport report;
-            try (LogFeed opened = LogFeed.open(feed, Stores.path("--store", store));
+            try (LogFeed opened = LogFeed.open(feed, PathArgument.path("--store", store));
                     Progress progress = Progress.of(console, feed.feed())) {
                 running.set(opened);
                 report = opened.run(progress, stopped::get);

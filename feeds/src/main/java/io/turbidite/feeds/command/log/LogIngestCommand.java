@@ -11,8 +11,8 @@ import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.Progress;
-import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.feeds.log.LogLoad;
 import io.turbidite.feeds.log.LogPsfs;
@@ -64,8 +64,8 @@ final class LogIngestCommand implements Callable<Integer> {
 
     private final Console console;
 
-    @Parameters(index = "0", paramLabel = "LOGDIR", description = "Directory of the log.")
-    private String directory = "";
+    @Mixin
+    private final LogArgument given = new LogArgument();
 
     @Parameters(
             index = "1..*",
@@ -125,7 +125,7 @@ final class LogIngestCommand implements Callable<Integer> {
         List<FileSource> sources = new ArrayList<>();
         for (String file : files) {
             if (!file.equals("-")) {
-                sources.add(FileSource.open(Stores.path("FILE", file)));
+                sources.add(FileSource.open(PathArgument.path("FILE", file)));
             }
         }
         try (Interrupts.Watch watch = console.interrupts().watch(this::stop)) {
@@ -172,11 +172,10 @@ final class LogIngestCommand implements Callable<Integer> {
 
     private boolean load(ParserSpec spec, LogPsfs wanted, List<FileSource> sources) {
         long startNanos = console.clock().monotonicNanos();
-        try (OpenLog open = OpenLog.openOrCreate(
-                Stores.path("LOGDIR", directory), OpenLog.defaults().withParser(spec))) {
+        try (OpenLog open = given.openOrCreate(OpenLog.defaults().withParser(spec))) {
             if (!parser.isEmpty() && !open.log().parser().equals(spec)) {
                 throw new InvalidRequestException("records of %s are read as %s, not as %s"
-                        .formatted(directory, open.log().parser().text(), spec.text()));
+                        .formatted(given.directory(), open.log().parser().text(), spec.text()));
             }
             opened = open;
             open.events().listen(this::tell);
@@ -337,7 +336,7 @@ final class LogIngestCommand implements Callable<Integer> {
         if (common.json) {
             Json.Line line = Json.line()
                     .put("step", "summary")
-                    .put("log", directory)
+                    .put("log", given.directory())
                     .put("records", totals.records())
                     .put("rejected", totals.rejected());
             if (waiting > 0) {
@@ -362,7 +361,7 @@ final class LogIngestCommand implements Callable<Integer> {
                                 Words.bytes(Math.round(totals.bytes() / Math.max(seconds, 1e-3))),
                                 Words.number(totals.rejected()),
                                 waiting == 0 ? "" : ", %s unfinished".formatted(waiting),
-                                directory));
+                                given.directory()));
         if (totals.atRisk() > 0) {
             console.err()
                     .println("the last %s of them were not durable yet, and may be lost"

@@ -4,12 +4,10 @@ import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.feeds.log.OpenLog;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Parameters;
 
 import java.util.concurrent.Callable;
 
@@ -22,8 +20,8 @@ import java.util.concurrent.Callable;
 final class LogInspectCommand implements Callable<Integer> {
     private final Console console;
 
-    @Parameters(index = "0", paramLabel = "LOGDIR", description = "Directory of the log.")
-    private String directory = "";
+    @Mixin
+    private final LogArgument given = new LogArgument();
 
     @Mixin
     private final CommonOptions common = new CommonOptions();
@@ -34,12 +32,12 @@ final class LogInspectCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (OpenLog open =
-                OpenLog.openForReading(Stores.path("LOGDIR", directory), OpenLog.defaults())) {
+        try (OpenLog open = given.openForReading()) {
             if (common.json) {
-                console.out().println(Json.text(LogInspection.toMap(directory, open.log())));
+                console.out()
+                        .println(Json.text(LogInspection.toMap(given.directory(), open.log())));
             } else {
-                LogInspection.print(directory, open.log(), console.out());
+                LogInspection.print(given.directory(), open.log(), console.out());
             }
         }
         return ExitCode.OK;

@@ -11,7 +11,6 @@ import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.RowOutput;
-import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.feeds.log.FieldRows;
 import io.turbidite.feeds.log.LogJoin;
 import io.turbidite.feeds.log.OpenLog;
@@ -29,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -56,14 +54,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class LogJoinCommand implements Callable<Integer> {
     private final Console console;
 
-    @Parameters(index = "0", paramLabel = "LOGDIR", description = "Directory of the log.")
-    private String directory = "";
-
-    @Parameters(index = "1", paramLabel = "STORE", description = "Directory of the store.")
-    private String storeDirectory = "";
-
-    @Parameters(index = "2", paramLabel = "DATASET", description = "Name of the dataset.")
-    private String datasetName = "";
+    @Mixin
+    private final LogAndStore given = new LogAndStore();
 
     @Option(
             names = "--on",
@@ -129,10 +121,9 @@ final class LogJoinCommand implements Callable<Integer> {
     public Integer call() {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true));
-                OpenLog open = OpenLog.openForReading(
-                        Stores.path("LOGDIR", directory), OpenLog.defaults());
-                Store store = Stores.openForReading(storeDirectory)) {
-            Dataset dataset = store.dataset(datasetName);
+                OpenLog open = given.log().openForReading();
+                Store store = given.store().openForReading()) {
+            Dataset dataset = store.dataset(given.dataset());
             LogQuery query = question.query();
             long rows = query.limit();
             RunOptions options = RunOptions.defaults().withStop(stopped::get);

@@ -6,7 +6,7 @@ import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.feeds.log.LogMigration;
 import io.turbidite.feeds.log.OpenLog;
@@ -15,7 +15,6 @@ import io.turbidite.lsm.Store;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Parameters;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -39,14 +38,8 @@ final class LogMigrateCommand implements Callable<Integer> {
 
     private final Console console;
 
-    @Parameters(index = "0", paramLabel = "LOGDIR", description = "Directory of the log.")
-    private String directory = "";
-
-    @Parameters(index = "1", paramLabel = "STORE", description = "Directory of the store.")
-    private String storeDirectory = "";
-
-    @Parameters(index = "2", paramLabel = "DATASET", description = "Name of the dataset.")
-    private String datasetName = "";
+    @Mixin
+    private final LogAndStore given = new LogAndStore();
 
     @Mixin
     private final LogQuestion question = new LogQuestion();
@@ -64,10 +57,9 @@ final class LogMigrateCommand implements Callable<Integer> {
     public Integer call() {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true));
-                OpenLog open = OpenLog.openForReading(
-                        Stores.path("LOGDIR", directory), OpenLog.defaults());
-                Store store = Stores.openExisting(storeDirectory)) {
-            Dataset dataset = Stores.usersDataset(store, datasetName);
+                OpenLog open = given.log().openForReading();
+                Store store = given.store().openToChange()) {
+            Dataset dataset = StoreArgument.usersDataset(store, given.dataset());
             LogMigration migration = new LogMigration(open.log(), store, dataset, this::refused);
             boolean finished = migration.run(question.query(), stopped::get);
             dataset.flush();
@@ -95,11 +87,11 @@ final class LogMigrateCommand implements Callable<Integer> {
         if (common.json) {
             Json.line()
                     .put("step", "summary")
-                    .put("log", directory)
-                    .put("dataset", datasetName)
+                    .put("log", given.log().directory())
+                    .put("dataset", given.dataset())
                     .put("records", migration.migratedCount())
                     .put("rejected", migration.refusedCount())
-                    .put("store", storeDirectory)
+                    .put("store", given.store().directory())
                     .printTo(console.out());
         } else {
             console.out()
@@ -108,8 +100,8 @@ final class LogMigrateCommand implements Callable<Integer> {
                                     Words.count(migration.migratedCount(), "record"),
                                     finished ? "" : " before it was stopped",
                                     Words.number(migration.refusedCount()),
-                                    datasetName,
-                                    storeDirectory));
+                                    given.dataset(),
+                                    given.store().directory()));
         }
     }
 }

@@ -5,7 +5,6 @@ import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.feeds.log.LogPsfs;
 import io.turbidite.feeds.log.OpenLog;
 import io.turbidite.hashlog.HashLog;
@@ -17,7 +16,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -87,10 +85,8 @@ final class LogPsfCommand implements Callable<Integer> {
             }
         }
         LogPsfs wanted = LogPsfs.parse(definitions);
-        Path log = Stores.path("LOGDIR", directory);
-        try (OpenLog open = action.equals("list")
-                ? OpenLog.openForReading(log, OpenLog.defaults())
-                : OpenLog.openExisting(log, OpenLog.defaults())) {
+        LogArgument log = LogArgument.of(directory);
+        try (OpenLog open = action.equals("list") ? log.openForReading() : log.openToChange()) {
             wanted.registerMissing(open.log(), chains);
             if (action.equals("remove")) {
                 named(open.log()).forEach(psf -> open.log().deregister(psf.id()));

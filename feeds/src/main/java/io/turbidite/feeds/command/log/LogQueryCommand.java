@@ -8,7 +8,6 @@ import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.RowOutput;
-import io.turbidite.feeds.command.common.Stores;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.feeds.log.FieldRows;
 import io.turbidite.feeds.log.OpenLog;
@@ -21,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -48,8 +46,8 @@ import java.util.stream.Collectors;
 final class LogQueryCommand implements Callable<Integer> {
     private final Console console;
 
-    @Parameters(index = "0", paramLabel = "LOGDIR", description = "Directory of the log.")
-    private String directory = "";
+    @Mixin
+    private final LogArgument given = new LogArgument();
 
     @Mixin
     private final LogQuestion question = new LogQuestion();
@@ -81,8 +79,7 @@ final class LogQueryCommand implements Callable<Integer> {
     public Integer call() {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true));
-                OpenLog open = OpenLog.openForReading(
-                        Stores.path("LOGDIR", directory), OpenLog.defaults())) {
+                OpenLog open = given.openForReading()) {
             HashLog log = open.log();
             FieldRows fields = select.isEmpty() ? null : new FieldRows(log.parser(), select);
             long startNanos = console.clock().monotonicNanos();

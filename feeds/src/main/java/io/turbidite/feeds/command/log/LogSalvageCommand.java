@@ -5,7 +5,7 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.feeds.log.Salvage;
 import io.turbidite.hashlog.LogSalvage;
@@ -73,8 +73,8 @@ public final class LogSalvageCommand implements Callable<Integer> {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
             LogSalvage.Result result = Salvage.run(
-                    Stores.path("LOGDIR", directory),
-                    Stores.path("NEWDIR", target),
+                    PathArgument.path("LOGDIR", directory),
+                    PathArgument.path("NEWDIR", target),
                     spec,
                     this::tell,
                     stopped::get);

@@ -4,8 +4,9 @@ import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.StoreAccess;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.backup.BackupReport;
 import io.turbidite.lsm.backup.CopyMode;
@@ -35,8 +36,8 @@ public final class BackupCommand implements Callable<Integer> {
     private final Console console;
     private final StoreAccess stores;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Parameters(index = "1", paramLabel = "DIR", description = "Directory of the backup.")
     private String target = "";
@@ -66,8 +67,8 @@ public final class BackupCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return stores.use(directory, store -> {
-            Path to = console.directory().resolve(Stores.path("DIR", target));
+        return stores.use(given, store -> {
+            Path to = console.directory().resolve(PathArgument.path("DIR", target));
             print(store.backup(to, copyMode()));
             return ExitCode.OK;
         });
@@ -84,7 +85,7 @@ public final class BackupCommand implements Callable<Integer> {
         if (common.json) {
             Json.line()
                     .put("ok", true)
-                    .put("store", directory)
+                    .put("store", given.directory())
                     .put("backup", target)
                     .put("timestamp", report.timestamp())
                     .put("linked", report.linked())
@@ -103,7 +104,8 @@ public final class BackupCommand implements Callable<Integer> {
                                             Words.count(report.linked(), "component"),
                                             Words.number(report.copied()),
                                             Words.number(report.written())));
-            report.leftOut().forEach(file -> console.err().println(Words.leftOut(file, directory)));
+            report.leftOut()
+                    .forEach(file -> console.err().println(Words.leftOut(file, given.directory())));
         }
     }
 }

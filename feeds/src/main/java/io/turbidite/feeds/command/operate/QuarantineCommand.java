@@ -5,7 +5,8 @@ import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.PathArgument;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.backup.QuarantineReport;
 import io.turbidite.lsm.backup.QuarantineReport.Outcome;
@@ -47,8 +48,8 @@ public final class QuarantineCommand implements Callable<Integer> {
 
     private final Console console;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Parameters(
             index = "1",
@@ -73,11 +74,11 @@ public final class QuarantineCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (Store store = Stores.openExisting(directory)) {
+        try (Store store = given.openToChange()) {
             String named = backup;
             Path from = named == null
                     ? null
-                    : console.directory().resolve(Stores.path("BACKUP", named));
+                    : console.directory().resolve(PathArgument.path("BACKUP", named));
             if (file != null) {
                 String name = componentName(file);
                 String damage = store.quarantine(name);
@@ -98,15 +99,15 @@ public final class QuarantineCommand implements Callable<Integer> {
      * As the store calls it: people name a file by its path, its name, or by the number that
      * inspect shows.
      */
-    private String componentName(String given) {
-        if (NUMBER.matcher(given).matches()) {
-            return StoreFiles.component(Long.parseLong(given));
+    private String componentName(String named) {
+        if (NUMBER.matcher(named).matches()) {
+            return StoreFiles.component(Long.parseLong(named));
         }
-        Path path = Stores.path("FILE", given);
+        Path path = PathArgument.path("FILE", named);
         if (!path.isAbsolute() && path.getNameCount() == 1) {
-            return StoreFiles.DATA + "/" + given;
+            return StoreFiles.DATA + "/" + named;
         }
-        Path store = real(console.directory().resolve(directory));
+        Path store = real(console.directory().resolve(given.directory()));
         for (Path start : List.of(store, console.directory())) {
             Path file = start.resolve(path);
             Path directoryOfFile = file.getParent();
@@ -117,7 +118,7 @@ public final class QuarantineCommand implements Callable<Integer> {
                 }
             }
         }
-        return given;
+        return named;
     }
 
     private static Path real(Path directory) {

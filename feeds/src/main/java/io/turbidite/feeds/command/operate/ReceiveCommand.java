@@ -8,7 +8,8 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.PathArgument;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.check.VerifyReport;
@@ -54,7 +55,7 @@ public final class ReceiveCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Path to = Stores.path("DIR", directory);
+        Path to = PathArgument.path("DIR", directory);
         ShipmentReport received;
         try {
             received = receive(to);
@@ -69,7 +70,7 @@ public final class ReceiveCommand implements Callable<Integer> {
             return ExitCode.FAILED;
         }
         VerifyReport verified;
-        try (Store store = Stores.openForReading(directory)) {
+        try (Store store = StoreArgument.of(directory).openForReading()) {
             verified = store.verify();
         }
         print(received, verified);
@@ -78,7 +79,7 @@ public final class ReceiveCommand implements Callable<Integer> {
 
     private ShipmentReport receive(Path to) {
         boolean isStandard = source.equals(ShipCommand.STANDARD);
-        Path file = console.directory().resolve(Stores.path("FILE", source));
+        Path file = console.directory().resolve(PathArgument.path("FILE", source));
         if (!isStandard && Files.isDirectory(file)) {
             throw new InvalidRequestException(source + " is a directory, and no shipment");
         }

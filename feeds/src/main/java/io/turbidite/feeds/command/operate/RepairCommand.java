@@ -4,7 +4,7 @@ import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
@@ -33,8 +33,8 @@ import java.util.concurrent.Callable;
 public final class RepairCommand implements Callable<Integer> {
     private final Console console;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Parameters(
             index = "1",
@@ -59,7 +59,7 @@ public final class RepairCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (Store store = Stores.openExisting(directory)) {
+        try (Store store = given.openToChange()) {
             String name = dataset;
             if (name != null) {
                 repair(store.dataset(name));

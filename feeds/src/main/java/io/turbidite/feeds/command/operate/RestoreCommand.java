@@ -4,7 +4,8 @@ import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.PathArgument;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.backup.RestoreReport;
@@ -43,10 +44,10 @@ public final class RestoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        RestoreReport restored =
-                Store.restore(Stores.path("BACKUP", backup), Stores.path("DIR", directory));
+        RestoreReport restored = Store.restore(
+                PathArgument.path("BACKUP", backup), PathArgument.path("DIR", directory));
         VerifyReport verified;
-        try (Store store = Stores.openForReading(directory)) {
+        try (Store store = StoreArgument.of(directory).openForReading()) {
             verified = store.verify();
         }
         if (common.json) {

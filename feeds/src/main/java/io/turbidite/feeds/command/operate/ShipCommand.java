@@ -5,8 +5,9 @@ import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.StoreAccess;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.ship.Shipment;
@@ -45,8 +46,8 @@ public final class ShipCommand implements Callable<Integer> {
     private final Console console;
     private final StoreAccess stores;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Parameters(index = "1", paramLabel = "FILE", description = "New file; - is standard output.")
     private String target = "";
@@ -61,7 +62,7 @@ public final class ShipCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return stores.use(directory, store -> {
+        return stores.use(given, store -> {
             if (target.equals(STANDARD)) {
                 print(send(store, new Checked(console.out())), console.err());
             } else {
@@ -79,7 +80,7 @@ public final class ShipCommand implements Callable<Integer> {
 
     /** Leaves no file that is not whole. */
     private ShipmentReport sendToFile(Store store) {
-        Path file = console.directory().resolve(Stores.path("FILE", target));
+        Path file = console.directory().resolve(PathArgument.path("FILE", target));
         boolean created = false;
         boolean complete = false;
         try (FileChannel channel =
@@ -114,7 +115,7 @@ public final class ShipCommand implements Callable<Integer> {
         if (common.json) {
             Json.line()
                     .put("ok", true)
-                    .put("store", directory)
+                    .put("store", given.directory())
                     .put("shipment", target)
                     .put("timestamp", report.timestamp())
                     .put("components", report.sent())
@@ -124,11 +125,12 @@ public final class ShipCommand implements Callable<Integer> {
         } else {
             to.println("shipped %s as of timestamp %d: %s, %s bytes"
                     .formatted(
-                            directory,
+                            given.directory(),
                             report.timestamp(),
                             Words.count(report.sent(), "component"),
                             Words.number(report.bytes())));
-            report.leftOut().forEach(file -> console.err().println(Words.leftOut(file, directory)));
+            report.leftOut()
+                    .forEach(file -> console.err().println(Words.leftOut(file, given.directory())));
         }
     }
 

@@ -5,6 +5,7 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.feeds.command.store.Inspection;
 import io.turbidite.lsm.Store;
@@ -13,7 +14,6 @@ import io.turbidite.lsm.StoreDescription.TrashDescription;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -33,8 +33,8 @@ public final class TrashCommand implements Callable<Integer> {
     private final Console console;
     private final StoreAccess stores;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Option(
             names = "--empty",
@@ -52,7 +52,7 @@ public final class TrashCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return empty ? stores.change(directory, this::empty) : stores.use(directory, this::list);
+        return empty ? stores.change(given, this::empty) : stores.use(given, this::list);
     }
 
     private int list(Store store) {

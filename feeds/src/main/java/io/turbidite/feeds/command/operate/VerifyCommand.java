@@ -1,20 +1,19 @@
 package io.turbidite.feeds.command.operate;
 
 import io.turbidite.core.CorruptionException;
-import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.DisabledIndexes;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.check.VerifyReport;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -32,8 +31,8 @@ public final class VerifyCommand implements Callable<Integer> {
     private final Console console;
     private final StoreAccess stores;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Option(
             names = "--quick",
@@ -52,10 +51,10 @@ public final class VerifyCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try {
-            return stores.use(directory, store -> {
+            return stores.use(given, store -> {
                 store.datasets()
                         .forEach(dataset -> DisabledIndexes.tell(
-                                store, dataset, directory, console, index -> true));
+                                store, dataset, given.directory(), console, index -> true));
                 return print(quick ? store.verifyQuickly() : store.verify(), advice());
             });
         } catch (CorruptionException e) {
@@ -67,7 +66,7 @@ public final class VerifyCommand implements Callable<Integer> {
     }
 
     private String advice() {
-        String store = ShellWord.of(directory);
+        String store = given.shellWord();
         return "a damaged index is built anew: ./turbidite index rebuild %s DATASET NAME; damaged records (index primary) come from a backup: ./turbidite quarantine %s FILE --restore BACKUP; else restore the whole store from a backup, or load it anew"
                 .formatted(store, store);
     }
@@ -94,7 +93,7 @@ public final class VerifyCommand implements Callable<Integer> {
                         .formatted(
                                 Words.count(errors, "error"),
                                 errors == VerifyReport.ERROR_COUNT_MAX ? " (the first ones)" : "",
-                                directory));
+                                given.directory()));
         console.err().println("  " + advice);
         return ExitCode.FAILED;
     }

@@ -8,6 +8,7 @@ import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
@@ -32,8 +33,8 @@ public final class GetCommand implements Callable<Integer> {
     private final Console console;
     private final StoreAccess stores;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Parameters(index = "1", paramLabel = "DATASET", description = "Name of the dataset.")
     private String datasetName = "";
@@ -73,7 +74,7 @@ public final class GetCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return stores.use(directory, this::print);
+        return stores.use(given, this::print);
     }
 
     private int print(Store store) {

@@ -9,6 +9,7 @@ import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.RowOutput;
 import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
@@ -49,8 +50,8 @@ public final class QueryCommand implements Callable<Integer> {
 
     private final StoreAccess stores;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Parameters(index = "1", paramLabel = "DATASET", description = "Name of the dataset.")
     private String datasetName = "";
@@ -74,7 +75,7 @@ public final class QueryCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return stores.use(directory, store -> {
+        return stores.use(given, store -> {
             boolean spilled = store.environment().disk().exists(StoreFiles.SPILL);
             try {
                 return ask(store);
@@ -102,7 +103,7 @@ public final class QueryCommand implements Callable<Integer> {
             DisabledIndexes.tell(
                     store,
                     dataset,
-                    directory,
+                    given.directory(),
                     console,
                     index -> !machineReads() && question.asksFor(index.fields().getFirst()));
             long startNanos = console.clock().monotonicNanos();

@@ -5,6 +5,7 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.schema.Maintenance;
@@ -39,8 +40,8 @@ public final class AdviseCommand implements Callable<Integer> {
     private final Console console;
     private final StoreAccess stores;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Parameters(
             index = "1",
@@ -59,7 +60,7 @@ public final class AdviseCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return stores.use(directory, this::print);
+        return stores.use(given, this::print);
     }
 
     private int print(Store store) {
@@ -71,11 +72,11 @@ public final class AdviseCommand implements Callable<Integer> {
         List<Advice> advice = asked.stream().map(Dataset::advise).toList();
         if (common.json) {
             Json.line()
-                    .put("store", directory)
+                    .put("store", given.directory())
                     .put("datasets", advice.stream().map(AdviseCommand::toMap).toList())
                     .printTo(console.out());
         } else if (advice.isEmpty()) {
-            console.out().println("no dataset of %s has an index".formatted(directory));
+            console.out().println("no dataset of %s has an index".formatted(given.directory()));
         } else {
             advice.forEach(one -> print(one, console.out()));
             console.out()

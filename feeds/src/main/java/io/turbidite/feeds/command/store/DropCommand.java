@@ -6,7 +6,7 @@ import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
@@ -29,8 +29,8 @@ import java.util.concurrent.Callable;
 public final class DropCommand implements Callable<Integer> {
     private final Console console;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Parameters(index = "1", paramLabel = "DATASET", description = "Name of the dataset.")
     private String dataset = "";
@@ -47,8 +47,8 @@ public final class DropCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (Store store = Stores.openExisting(directory)) {
-            Dataset found = Stores.usersDataset(store, dataset);
+        try (Store store = given.openToChange()) {
+            Dataset found = StoreArgument.usersDataset(store, dataset);
             if (!yes && !isConfirmed(found)) {
                 console.err().println("dataset %s stays as it is".formatted(dataset));
                 return ExitCode.FAILED;
@@ -76,7 +76,7 @@ public final class DropCommand implements Callable<Integer> {
         }
         console.err()
                 .print("drop dataset %s of %s with all its records and indexes? [y/N] "
-                        .formatted(found.name(), directory));
+                        .formatted(found.name(), given.directory()));
         console.err().flush();
         String answer = Answers.line(console.in());
         return answer.equalsIgnoreCase("y") || answer.equalsIgnoreCase("yes");

@@ -11,7 +11,7 @@ import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.command.common.Stores;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.IndexBuild;
@@ -81,8 +81,8 @@ public final class IndexCommand implements Callable<Integer> {
 
     /** What all five take. */
     private static final class Target {
-        @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-        private String directory = "";
+        @Mixin
+        private final StoreArgument given = new StoreArgument();
 
         @Parameters(index = "1", paramLabel = "DATASET", description = "Name of the dataset.")
         private String dataset = "";
@@ -101,11 +101,11 @@ public final class IndexCommand implements Callable<Integer> {
                 stopped.set(true);
                 stop(running.get());
             };
-            try (Store store = Stores.openExisting(directory);
+            try (Store store = given.openToChange();
                     Interrupts.Watch watch = console.interrupts().watch(stop)) {
                 IndexBuild build;
                 try {
-                    build = starter.apply(Stores.usersDataset(store, dataset), index);
+                    build = starter.apply(StoreArgument.usersDataset(store, dataset), index);
                     running.set(build);
                     if (stopped.get()) {
                         build.stop();
@@ -143,7 +143,8 @@ public final class IndexCommand implements Callable<Integer> {
                                 .println("  %s%s"
                                         .formatted(
                                                 hasCause ? "mend the cause: " : "",
-                                                DisabledIndexes.note(directory, dataset, there))));
+                                                DisabledIndexes.note(
+                                                        given.directory(), dataset, there))));
             }
             return code;
         }
@@ -280,8 +281,8 @@ public final class IndexCommand implements Callable<Integer> {
 
         @Override
         public Integer call() {
-            try (Store store = Stores.openExisting(target.directory)) {
-                Stores.usersDataset(store, target.dataset).dropIndex(target.index);
+            try (Store store = target.given.openToChange()) {
+                StoreArgument.usersDataset(store, target.dataset).dropIndex(target.index);
                 return target.done(console, "dropped", "");
             }
         }
@@ -352,8 +353,8 @@ public final class IndexCommand implements Callable<Integer> {
 
         @Override
         public Integer call() {
-            try (Store store = Stores.openExisting(target.directory)) {
-                Stores.usersDataset(store, target.dataset).disableIndex(target.index);
+            try (Store store = target.given.openToChange()) {
+                StoreArgument.usersDataset(store, target.dataset).disableIndex(target.index);
                 return target.done(console, "disabled", "");
             }
         }

@@ -5,12 +5,12 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreDescription;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Parameters;
 
 import java.util.concurrent.Callable;
 
@@ -25,8 +25,8 @@ public final class InspectCommand implements Callable<Integer> {
     private final Console console;
     private final StoreAccess stores;
 
-    @Parameters(index = "0", paramLabel = "STORE", description = "Directory of the store.")
-    private String directory = "";
+    @Mixin
+    private final StoreArgument given = new StoreArgument();
 
     @Mixin
     private final CommonOptions common = new CommonOptions();
@@ -38,7 +38,7 @@ public final class InspectCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return stores.use(directory, this::print);
+        return stores.use(given, this::print);
     }
 
     private int print(Store store) {
@@ -46,9 +46,11 @@ public final class InspectCommand implements Callable<Integer> {
         if (common.json) {
             console.out()
                     .println(Json.text(Inspection.toMap(
-                            directory, description, name -> store.dataset(name).type())));
+                            given.directory(),
+                            description,
+                            name -> store.dataset(name).type())));
         } else {
-            Inspection.print(directory, description, console.out());
+            Inspection.print(given.directory(), description, console.out());
         }
         return ExitCode.OK;
     }
