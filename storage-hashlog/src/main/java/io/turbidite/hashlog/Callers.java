@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The callers of a log. A close ends their waits, waits for working calls, and lets no later call
@@ -41,6 +43,43 @@ final class Callers {
         Caller caller = new Caller(name);
         callers.add(caller);
         return caller;
+    }
+
+    /** Runs a call of the log itself. */
+    <T> T call(String what, Supplier<T> work) {
+        try (Caller caller = open(what)) {
+            caller.enter();
+            try {
+                return work.get();
+            } finally {
+                caller.exit();
+            }
+        }
+    }
+
+    /** Runs a call of the log itself that returns nothing. */
+    void run(String what, Runnable work) {
+        try (Caller caller = open(what)) {
+            caller.enter();
+            try {
+                work.run();
+            } finally {
+                caller.exit();
+            }
+        }
+    }
+
+    /** Runs a call that makes an object which calls the log later. */
+    <T> T owned(String what, Function<Caller, T> making) {
+        Caller caller = open(what);
+        try (Undo undo = Undo.of(caller::close)) {
+            caller.enter();
+            try {
+                return undo.keep(making.apply(caller));
+            } finally {
+                caller.exit();
+            }
+        }
     }
 
     boolean isClosed() {

@@ -1,12 +1,8 @@
 package io.turbidite.hashlog;
 
-import io.turbidite.core.InvalidRequestException;
 import io.turbidite.hashlog.log.Deletion;
 import io.turbidite.hashlog.log.HybridLog;
-import io.turbidite.hashlog.log.LogReader;
-import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogSession;
-import io.turbidite.hashlog.log.RecordHeader;
 
 import org.jspecify.annotations.Nullable;
 
@@ -52,25 +48,6 @@ final class Deletions implements AutoCloseable {
             return added;
         } finally {
             appending.end();
-        }
-    }
-
-    /** Requires that a record starts at {@code address}: steps through its page. */
-    void requireRecord(long address, LogReader reader) {
-        boolean found = false;
-        if (address >= log.begin() && address < log.safeTail()) {
-            LogScan scan = new LogScan(reader);
-            long page = log.shape().pageOf(address);
-            scan.start(Math.max(log.begin(), log.shape().startOf(page)), address + 1);
-            while (!found && scan.next()) {
-                found = scan.address() == address
-                        && RecordHeader.kind(scan.header()) == RecordHeader.RECORD;
-            }
-        }
-        if (!found) {
-            throw new InvalidRequestException(
-                    "no record starts at address %d of log %s: take addresses from a query"
-                            .formatted(address, log.site().name()));
         }
     }
 

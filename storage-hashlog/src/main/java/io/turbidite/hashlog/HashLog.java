@@ -10,9 +10,7 @@ import io.turbidite.hashlog.chain.ChainWalk;
 import io.turbidite.hashlog.chain.Property;
 import io.turbidite.hashlog.chain.ReadAhead;
 import io.turbidite.hashlog.log.HybridLog;
-import io.turbidite.hashlog.log.LogEnd;
 import io.turbidite.hashlog.log.LogReader;
-import io.turbidite.hashlog.log.LogScan;
 import io.turbidite.hashlog.log.LogSite;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.psf.PsfDefinition;
@@ -20,7 +18,6 @@ import io.turbidite.hashlog.psf.PsfFunctions;
 import io.turbidite.hashlog.recovery.Checkpoints;
 import io.turbidite.hashlog.recovery.SessionPoint;
 import io.turbidite.hashlog.registry.RegisteredPsf;
-import io.turbidite.hashlog.registry.RegistryFile;
 import io.turbidite.hashlog.registry.RegistryState;
 import io.turbidite.hashlog.scan.AdaptiveReadAhead;
 import io.turbidite.hashlog.scan.DeviceProfile;
@@ -31,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -67,8 +63,8 @@ public final class HashLog implements AutoCloseable {
     private final Sessions sessions;
     private final Callers callers;
 
-    private HashLog(
-            LogSite site, HashLogOptions options, OpenedLog opened, Disk.@Nullable Lock lock) {
+    /** Takes over what was opened, and the lock; if it can't, it closes all but the lock. */
+    HashLog(LogSite site, HashLogOptions options, OpenedLog opened, Disk.@Nullable Lock lock) {
         this.site = site;
         this.lock = lock;
         this.options = options;
@@ -119,35 +115,7 @@ public final class HashLog implements AutoCloseable {
      *     missing
      */
     public static HashLog create(LogSite site, HashLogOptions options, long logId) {
-        Disk disk = site.disk();
-        if (disk == null) {
-            RegistryState state = fresh(options, logId);
-            return new HashLog(site, options, OpenedLog.fresh(site, options, state), null);
-        }
-        LogDirectory.createDurably(disk, site.directory());
-        return LogDirectory.locked(disk, site.directory(), lock -> {
-            if (RegistryFile.exists(disk, site.directory())) {
-                throw new InvalidRequestException(
-                        "there is a hash log in %s: open it, or take another directory"
-                                .formatted(site.where()));
-            }
-            return create(site, options, logId, disk, lock);
-        });
-    }
-
-    private static RegistryState fresh(HashLogOptions options, long logId) {
-        return RegistryState.fresh(
-                logId, options.log().shape(), options.tableBits(), options.parser());
-    }
-
-    /** Writes the marks before the registry, because the registry says that they exist. */
-    private static HashLog create(
-            LogSite site, HashLogOptions options, long logId, Disk disk, Disk.Lock lock) {
-        LogDirectory.requireNoLog(disk, site.directory());
-        RegistryState state = fresh(options, logId);
-        LogEnd.prepare(site, state.shape(), logId);
-        RegistryFile.write(disk, site.directory(), state);
-        return new HashLog(site, options, OpenedLog.fresh(site, options, state), lock);
+        return LogDirectory.create(site, options, logId);
     }
 
     /**
@@ -161,7 +129,7 @@ public final class HashLog implements AutoCloseable {
      * @throws io.turbidite.core.CorruptionException if durable data can't be read
      */
     public static HashLog open(LogSite site, HashLogOptions options) {
-        return opened(site, options, false);
+        return LogDirectory.open(site, options, false);
     }
 
     /**
@@ -172,43 +140,12 @@ public final class HashLog implements AutoCloseable {
      * @throws StoreInUseException if the log is open already, even for reading
      */
     public static HashLog openForReading(LogSite site, HashLogOptions options) {
-        return opened(site, options, true);
-    }
-
-    private static HashLog opened(LogSite site, HashLogOptions options, boolean readOnly) {
-        Disk disk = site.disk();
-        if (disk == null || !LogDirectory.hasLogFiles(disk, site.directory())) {
-            throw noLog(site); // no file of a lock comes where there is nothing of a log
-        }
-        return LogDirectory.locked(disk, site.directory(), lock -> {
-            if (!RegistryFile.exists(disk, site.directory())) {
-                LogDirectory.requireNoLog(disk, site.directory());
-                throw noLog(site);
-            }
-            return new HashLog(
-                    site, options, OpenedLog.recover(site, options, disk, readOnly), lock);
-        });
-    }
-
-    private static InvalidRequestException noLog(LogSite site) {
-        return new InvalidRequestException(
-                "there is no hash log in %s: create one".formatted(site.where()));
+        return LogDirectory.open(site, options, true);
     }
 
     /** Opens the existing log, or else creates one with {@code logId}. */
     public static HashLog openOrCreate(LogSite site, HashLogOptions options, long logId) {
-        Disk disk = site.disk();
-        if (disk == null) {
-            return create(site, options, logId);
-        }
-        LogDirectory.createDurably(disk, site.directory());
-        return LogDirectory.locked(
-                disk,
-                site.directory(),
-                lock -> RegistryFile.exists(disk, site.directory())
-                        ? new HashLog(
-                                site, options, OpenedLog.recover(site, options, disk, false), lock)
-                        : create(site, options, logId, disk, lock));
+        return LogDirectory.openOrCreate(site, options, logId);
     }
 
     // ---- PSFs -----------------------------------------------------------------------------------
@@ -230,7 +167,7 @@ public final class HashLog implements AutoCloseable {
      * @param chainCount over how many chains each of its properties is spread: 1, 2, 4, 8 or 16
      */
     public RegisteredPsf register(String name, PsfDefinition definition, int chainCount) {
-        return call("a registration", () -> {
+        return callers.call("a registration", () -> {
             log.checkWritable();
             return registrations.register(name, definition, chainCount);
         });
@@ -248,7 +185,7 @@ public final class HashLog implements AutoCloseable {
      *     registered
      */
     public List<RegisteredPsf> registerAll(Map<String, PsfDefinition> definitions, int chainCount) {
-        return call("a registration", () -> {
+        return callers.call("a registration", () -> {
             log.checkWritable();
             return registrations.register(definitions, chainCount);
         });
@@ -261,7 +198,7 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if the PSF is not registered
      */
     public RegisteredPsf deregister(int id) {
-        return call("a deregistration", () -> {
+        return callers.call("a deregistration", () -> {
             log.checkWritable();
             return registrations.deregister(id);
         });
@@ -277,7 +214,7 @@ public final class HashLog implements AutoCloseable {
      *     already, or the log is on the null device
      */
     public HistoryIndexing indexHistory(String psf) {
-        return call("an indexing of history", () -> {
+        return callers.call("an indexing of history", () -> {
             log.checkWritable();
             return history.index(this, psf, HistoryIndexing.Bounds.DEFAULT);
         });
@@ -285,7 +222,7 @@ public final class HashLog implements AutoCloseable {
 
     /** All PSFs, present and past, by id, with the intervals in which each is indexed. */
     public List<RegisteredPsf> psfs() {
-        return call("a look at PSFs", () -> registrations.registry().psfs());
+        return callers.call("a look at PSFs", () -> registrations.registry().psfs());
     }
 
     // ---- ingestion ------------------------------------------------------------------------------
@@ -306,7 +243,7 @@ public final class HashLog implements AutoCloseable {
      */
     public IngestSession openSession(
             String name, long startSerial, RejectedRecord.Listener listener) {
-        return owned("session " + name, caller -> {
+        return callers.owned("session " + name, caller -> {
             log.checkWritable();
             registrations.requireDurable();
             return sessions.open(caller, name, startSerial, listener);
@@ -337,7 +274,7 @@ public final class HashLog implements AutoCloseable {
 
     /** Opens a reader of records by address; {@code name} is shown if it stalls the others. */
     public LogReader openReader(String name) {
-        return call("the opening of a reader", () -> reader(name));
+        return callers.call("the opening of a reader", () -> reader(name));
     }
 
     /** Opens a reader within a call. */
@@ -380,7 +317,7 @@ public final class HashLog implements AutoCloseable {
      *     impossible value
      */
     public LogCursor find(LogQuery query) {
-        return owned("a cursor", caller -> LogCursor.open(this, caller, query));
+        return callers.owned("a cursor", caller -> LogCursor.open(this, caller, query));
     }
 
     /**
@@ -391,7 +328,7 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if the query names something that doesn't exist
      */
     public LogSubscription subscribe(LogQuery query, boolean durableOnly) {
-        return owned(
+        return callers.owned(
                 "a subscription", caller -> new LogSubscription(this, caller, query, durableOnly));
     }
 
@@ -405,11 +342,11 @@ public final class HashLog implements AutoCloseable {
      * @throws InvalidRequestException if no record starts there
      */
     public boolean delete(long address) {
-        return call("a deletion", () -> {
+        return callers.call("a deletion", () -> {
             log.checkWritable();
             try (LogReader reader = reader("deletion")) {
                 reader.protect();
-                deletions.requireRecord(address, reader);
+                RecordStarts.require(address, reader);
             }
             return deletions.delete(address);
         });
@@ -422,7 +359,7 @@ public final class HashLog implements AutoCloseable {
 
     /** Blocks until all records, deletions and marks so far are durable. */
     public void awaitDurable() {
-        run("a wait for durability", () -> {
+        callers.run("a wait for durability", () -> {
             log.awaitDurable(log.tail());
         });
     }
@@ -433,7 +370,7 @@ public final class HashLog implements AutoCloseable {
      * @param workerCount 1 to 256, each with its own sink
      */
     public void findInParallel(LogQuery query, int workerCount, Supplier<RecordSink> sinks) {
-        ParallelScan scan = call("a parallel query", () -> new ParallelScan(this, query));
+        ParallelScan scan = callers.call("a parallel query", () -> new ParallelScan(this, query));
         scan.run(workerCount, sinks);
     }
 
@@ -484,7 +421,7 @@ public final class HashLog implements AutoCloseable {
      * @param address any; if it is within a record, that record stays
      */
     public void truncate(long address) {
-        run("a truncation", () -> {
+        callers.run("a truncation", () -> {
             log.checkWritable();
             long begin = log.begin();
             long end = Math.min(address, log.durable());
@@ -495,22 +432,10 @@ public final class HashLog implements AutoCloseable {
         });
     }
 
-    /** The start of the record that contains {@code address}, which is at most the safe tail. */
     private long startOfRecord(long address) {
-        long page = log.shape().pageOf(address);
-        long from = Math.max(log.begin(), log.shape().firstRecordOf(page));
-        if (address <= from) {
-            return Math.max(log.begin(), address == log.shape().startOf(page) ? from : address);
-        }
         try (LogReader reader = reader("truncation")) {
             reader.protect();
-            LogScan scan = new LogScan(reader);
-            scan.start(from, address);
-            long last = from;
-            while (scan.next()) {
-                last = scan.position() <= address ? scan.position() : scan.address();
-            }
-            return last;
+            return RecordStarts.before(address, reader);
         }
     }
 
@@ -524,7 +449,7 @@ public final class HashLog implements AutoCloseable {
      *     there
      */
     public long checkpoint() {
-        return call("a checkpoint", () -> {
+        return callers.call("a checkpoint", () -> {
             log.checkWritable();
             if (checkpoints == null) {
                 throw new InvalidRequestException("a log in memory has no checkpoints");
@@ -572,42 +497,6 @@ public final class HashLog implements AutoCloseable {
                 lock.close();
             }
             callers.endClose();
-        }
-    }
-
-    /** Runs a call of the log itself. */
-    private <T> T call(String what, Supplier<T> work) {
-        try (Callers.Caller caller = callers.open(what)) {
-            caller.enter();
-            try {
-                return work.get();
-            } finally {
-                caller.exit();
-            }
-        }
-    }
-
-    /** Runs a call that makes an object which calls the log later. */
-    <T> T owned(String what, Function<Callers.Caller, T> making) {
-        Callers.Caller caller = callers.open(what);
-        try (Undo undo = Undo.of(caller::close)) {
-            caller.enter();
-            try {
-                return undo.keep(making.apply(caller));
-            } finally {
-                caller.exit();
-            }
-        }
-    }
-
-    private void run(String what, Runnable work) {
-        try (Callers.Caller caller = callers.open(what)) {
-            caller.enter();
-            try {
-                work.run();
-            } finally {
-                caller.exit();
-            }
         }
     }
 

@@ -195,7 +195,7 @@ final class Flusher implements AutoCloseable {
         stalls.increment();
         wake();
         try {
-            while (!log.turn(page)) {
+            while (!log.pages().turn(page)) {
                 log.checkUsable();
                 if (isHopeless(refusals)) {
                     throw givenUp(
@@ -212,7 +212,7 @@ final class Flusher implements AutoCloseable {
                 }
                 long until = Math.min(reportAt, giveUpAt);
                 site.tasks()
-                        .await(() -> log.mayTurn(page)
+                        .await(() -> log.pages().mayTurn(page)
                                 || isHopeless(refusals)
                                 || site.clock().monotonicNanos() >= until);
             }
@@ -282,7 +282,7 @@ final class Flusher implements AutoCloseable {
         } catch (StoreFailedException | StoreInUseException e) {
             fail(e);
         }
-        log.shiftHead();
+        log.pages().shiftHead();
         log.epochs().drain();
         reportStalls();
         site.tasks().signal();
@@ -357,7 +357,7 @@ final class Flusher implements AutoCloseable {
             to.noteSealed(page);
             lastFlushNanos = site.clock().monotonicNanos();
             log.durable(Math.min(shape.firstRecordOf(page), log.safeTail()));
-            log.shiftHead();
+            log.pages().shiftHead();
             site.tasks().signal();
         }
     }

@@ -50,38 +50,29 @@ public final class HybridLog implements AutoCloseable {
     private final Tail tail;
     private final @Nullable DirectDisk direct;
     private final @Nullable SegmentFiles files;
+    private final PageTurns pages;
     private final Flusher flusher;
     private final MemoryBudget.Account readers;
-    private final AtomicLong newestPage;
     private final AtomicLong safeTail;
-    private final AtomicLong headPage;
     private final AtomicLong begin;
-    private final boolean readOnly;
+    private final LogLife life;
     private final int marksLost;
 
     /** The newest page had no record when the log was opened. */
     private final boolean emptyPage;
 
     private final DeletedRecords deleted = new DeletedRecords();
-    private volatile long safeHeadPage;
     private volatile long durable;
-    private volatile @Nullable RuntimeException failure;
-    private volatile Disk.@Nullable Lock lock;
     private volatile @Nullable LogTime time;
     /** The newest time that the log has noted, in a page's header or by a {@link TimeMark}. */
     private final AtomicLong notedMicros = new AtomicLong();
 
-    private volatile long waitsEndNanos = Long.MAX_VALUE;
     private volatile int registryNumber;
-    private volatile boolean closed;
-
-    /** Waits end with {@link ClosedException}: who closes the log waits for who waits here. */
-    private volatile boolean waitsEnd;
 
     private HybridLog(
             LogSite site, LogOptions options, LogStart start, Epochs epochs, boolean readOnly) {
         this.site = site;
-        this.readOnly = readOnly;
+        this.life = new LogLife(site, readOnly);
         this.options = options;
         this.shape = options.shape();
         this.epochs = epochs;
@@ -105,15 +96,13 @@ public final class HybridLog implements AutoCloseable {
         this.readers = site.budget().account("readers of log " + site.name());
         this.tail = new Tail(shape, ring, start.tail());
         long page = shape.pageOf(start.tail());
-        this.newestPage = new AtomicLong(page);
         this.safeTail = new AtomicLong(start.tail());
-        this.headPage = new AtomicLong(page);
-        this.safeHeadPage = page;
         this.begin = new AtomicLong(start.begin());
         this.durable = start.tail();
         start.fill(ring, page, site.clock().wallMicros());
         this.emptyPage = start.newestPage() == null;
         this.marksLost = start.marksLost();
+        this.pages = new PageTurns(this, tail, page);
         this.flusher = new Flusher(this, site, options, files);
     }
 
@@ -238,7 +227,7 @@ public final class HybridLog implements AutoCloseable {
      * session refreshes or unprotects: protect first, then ask.
      */
     public long head() {
-        return Math.max(begin.get(), shape.firstRecordOf(headPage.get()));
+        return Math.max(begin.get(), shape.firstRecordOf(pages.head()));
     }
 
     /** Everything below is on disk and survives a power cut; the safe tail on the null device. */
@@ -336,7 +325,7 @@ public final class HybridLog implements AutoCloseable {
         flusher.request(address);
         site.tasks()
                 .await(() -> durable >= address
-                        || failure != null
+                        || life.isFailed()
                         || isEnding()
                         || flusher.isHopeless(refusals));
         if (durable < address) {
@@ -354,17 +343,16 @@ public final class HybridLog implements AutoCloseable {
      * There is no way back.
      */
     public void endWaitsWithin(long micros) {
-        waitsEndNanos = site.clock().monotonicNanos() + micros * 1_000;
-        site.tasks().signal();
+        life.endWaitsWithin(micros);
     }
 
     long waitsEndNanos() {
-        return waitsEndNanos;
+        return life.waitsEndNanos();
     }
 
     /** Whether waits were ended: work that only saves time later is left out. */
     public boolean isHurried() {
-        return waitsEndNanos != Long.MAX_VALUE;
+        return life.isHurried();
     }
 
     /**
@@ -385,7 +373,7 @@ public final class HybridLog implements AutoCloseable {
         int refusals = flusher.refusalCount();
         site.tasks()
                 .await(() -> begin() >= target
-                        || failure != null
+                        || life.isFailed()
                         || isEnding()
                         || flusher.isHopeless(refusals)
                         || flusher.refusalCount() > refusals + 1);
@@ -405,10 +393,7 @@ public final class HybridLog implements AutoCloseable {
      * @throws ClosedException after {@link #close()}
      */
     public void checkUsable() {
-        checkUnfailed();
-        if (isEnding()) {
-            throw new ClosedException("log " + site.name());
-        }
+        life.checkUsable();
     }
 
     /**
@@ -417,13 +402,7 @@ public final class HybridLog implements AutoCloseable {
      * @throws StoreFailedException otherwise; the first cause is its cause
      */
     public void checkUnfailed() {
-        RuntimeException cause = failure;
-        if (cause != null) {
-            throw new StoreFailedException(
-                    "log %s takes no records: %s; reopen it"
-                            .formatted(site.name(), cause.getMessage()),
-                    cause);
-        }
+        life.checkUnfailed();
     }
 
     /**
@@ -435,10 +414,10 @@ public final class HybridLog implements AutoCloseable {
      */
     public void begin(Disk.@Nullable Lock held) {
         SegmentFiles of = files;
-        if (of != null && !readOnly) {
+        if (of != null && !life.isReadOnly()) {
             of.lockTail();
         }
-        lock = held;
+        life.begin(held);
         time = new LogTime(notedMicros(), site.clock().monotonicNanos());
     }
 
@@ -457,36 +436,27 @@ public final class HybridLog implements AutoCloseable {
      * @throws StorageIoException if that can't be found out
      */
     public void checkLock() {
-        Disk.Lock held = lock;
-        if (held != null && !readOnly && !held.isInPlace()) {
-            StoreFailedException gone = new StoreFailedException(
-                    "the file LOCK of %s was deleted or replaced while the log was open, so that another process may have opened it; close this one, and delete that file never"
-                            .formatted(site.where()),
-                    null);
-            fail(gone);
-            throw gone;
-        }
+        life.checkLock();
     }
 
     /** Ends all waits, and refuses new ones, until {@link #allowWaits}. */
     public void endWaits() {
-        waitsEnd = true;
-        site.tasks().signal();
+        life.endWaits();
     }
 
     /** What is left to do before the log is closed may wait again. */
     public void allowWaits() {
-        waitsEnd = false;
+        life.allowWaits();
     }
 
     /** Whether whoever waits for the log waits in vain: it is closed, or about to be. */
     public boolean isEnding() {
-        return closed || waitsEnd;
+        return life.isEnding();
     }
 
     /** Whether its memory is gone. */
     boolean isClosed() {
-        return closed;
+        return life.isClosed();
     }
 
     /**
@@ -508,21 +478,17 @@ public final class HybridLog implements AutoCloseable {
      * @throws InvalidRequestException if it was opened for reading
      */
     public void checkWritable() {
-        if (readOnly) {
-            throw new InvalidRequestException(
-                    "log %s is open for reading: open it for writing".formatted(site.name()));
-        }
-        checkUsable();
+        life.checkWritable();
     }
 
     /** Whether it was opened for reading: no file of it changes. */
     public boolean isReadOnly() {
-        return readOnly;
+        return life.isReadOnly();
     }
 
     /** Whether background work met an error that only reopening mends. */
     public boolean isFailed() {
-        return failure != null;
+        return life.isFailed();
     }
 
     /**
@@ -533,7 +499,7 @@ public final class HybridLog implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (closed) {
+        if (life.isClosed()) {
             return;
         }
         long wanted = safeTail();
@@ -545,15 +511,15 @@ public final class HybridLog implements AutoCloseable {
                 // A second refusal began after the request: the first may have been under way.
                 site.tasks()
                         .await(() -> durable >= wanted
-                                || failure != null
+                                || life.isFailed()
                                 || flusher.refusalCount() > refusals + 1
-                                || site.clock().monotonicNanos() >= waitsEndNanos);
-                if (failure == null) {
+                                || site.clock().monotonicNanos() >= life.waitsEndNanos());
+                if (!life.isFailed()) {
                     files.syncNotes();
                 }
             }
         } finally {
-            closed = true;
+            life.close();
             flusher.close();
             if (files != null) {
                 files.close();
@@ -563,7 +529,7 @@ public final class HybridLog implements AutoCloseable {
             }
             ring.close();
         }
-        if (files != null && durable < wanted && failure == null) {
+        if (files != null && durable < wanted && !life.isFailed()) {
             throw new StoreFailedException(
                     "log %s was closed %s: its newest %d bytes are lost"
                             .formatted(
@@ -607,77 +573,15 @@ public final class HybridLog implements AutoCloseable {
      * counts.
      */
     public void fail(RuntimeException cause) {
-        if (failure == null) {
-            failure = cause;
-        }
-        site.tasks().signal();
-    }
-
-    boolean isTurned(long page) {
-        return tail.page() > page;
-    }
-
-    /** Whether a session that waits for the page after {@code page} has something to do. */
-    boolean mayTurn(long page) {
-        return isTurned(page)
-                || failure != null
-                || isEnding()
-                || (tail.isClosed(page) && isFree(page + 1));
-    }
-
-    /**
-     * Opens the page after {@code page}, which was found full, if its frame is free.
-     *
-     * @return whether the page is open, by this call or another
-     */
-    boolean turn(long page) {
-        if (isTurned(page)) {
-            return true;
-        }
-        if (!tail.isClosed(page) || !isFree(page + 1)) {
-            return false;
-        }
-        if (!newestPage.compareAndSet(page, page + 1)) {
-            return false; // another session is at it
-        }
-        long now = nowMicros();
-        ring.closed(page, now);
-        long opened = Math.max(now, ring.closedMicros(page));
-        ring.opened(page + 1, opened);
-        noteTime(opened);
-        tail.open(page + 1);
-        shiftHead();
-        flusher.wake();
-        return true;
+        life.fail(cause);
     }
 
     Flusher flusher() {
         return flusher;
     }
 
-    /**
-     * Moves head so that some frames ahead of the tail become free, as far as durability allows.
-     */
-    void shiftHead() {
-        int ahead = Math.max(1, shape.ringPageCount() / 8);
-        long wanted = newestPage.get() + ahead + 1 - shape.ringPageCount();
-        long target = Math.min(wanted, shape.pageOf(durable()));
-        long before = headPage.get();
-        if (target > before && files == null) {
-            // first: a reader that finds an address below the head must find it below the begin,
-            // too
-            begin.accumulateAndGet(shape.firstRecordOf(target), Math::max);
-        }
-        if (target > before && headPage.compareAndSet(before, target)) {
-            epochs.bump(() -> {
-                safeHeadPage = Math.max(safeHeadPage, target);
-                site.tasks().signal();
-            });
-        }
-    }
-
-    private boolean isFree(long page) {
-        return page - shape.ringPageCount() < safeHeadPage;
+    PageTurns pages() {
+        return pages;
     }
 
     @Override

@@ -87,7 +87,7 @@ public final class LogSession implements AutoCloseable {
     public long turn(long full) {
         long page = ~full;
         for (int i = 0; i < SPIN_COUNT; i++) {
-            if (log.turn(page)) {
+            if (log.pages().turn(page)) {
                 refresh();
                 return 0;
             }

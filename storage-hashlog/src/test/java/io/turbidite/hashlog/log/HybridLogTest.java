@@ -88,7 +88,7 @@ public class HybridLogTest {
             session.begin();
             long address = session.allocate(byteCount);
             while (address < 0) {
-                while (!turning.turn(~address)) {
+                while (!turning.pages().turn(~address)) {
                     Thread.onSpinWait();
                 }
                 address = session.allocate(byteCount);
