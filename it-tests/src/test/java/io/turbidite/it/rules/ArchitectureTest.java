@@ -3,6 +3,10 @@ package io.turbidite.it.rules;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
@@ -11,14 +15,23 @@ import com.tngtech.archunit.lang.ArchRule;
 import org.junit.jupiter.api.Test;
 
 import java.io.File;
+import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.lang.foreign.Arena;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The directions of design §1 and the seams of D4. */
 class ArchitectureTest {
@@ -96,6 +109,51 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.turbidite.lsm"));
+    }
+
+    /** Floor and rooms, in the drawing of {@code docs/ARCHITECTURE.md}. */
+    private static final Pattern FLOOR = Pattern.compile("^ {2,4}(\\d+) {2}([a-z. ]+)$");
+
+    @Test
+    void rooms_of_the_engine_know_lower_floors_only() throws IOException {
+        Map<String, Integer> floors = new TreeMap<>();
+        Path drawing = Objects.requireNonNull(Path.of("").toAbsolutePath().getParent())
+                .resolve("docs/ARCHITECTURE.md");
+        for (String line : Files.readAllLines(drawing)) {
+            Matcher floor = FLOOR.matcher(line);
+            if (floor.matches()) {
+                for (String room : floor.group(2).trim().split(" +")) {
+                    floors.put(packageOf(room), Integer.parseInt(floor.group(1)));
+                }
+            }
+        }
+        Set<String> rooms = new TreeSet<>();
+        Set<String> upward = new TreeSet<>();
+        for (JavaClass from : MAIN) {
+            if (!isOfEngine(from)) {
+                continue;
+            }
+            rooms.add(from.getPackageName());
+            for (Dependency arrow : from.getDirectDependenciesFromSelf()) {
+                JavaClass to = arrow.getTargetClass().getBaseComponentType();
+                if (isOfEngine(to)
+                        && !to.getPackageName().equals(from.getPackageName())
+                        && floors.getOrDefault(to.getPackageName(), 0)
+                                >= floors.getOrDefault(from.getPackageName(), 0)) {
+                    upward.add(from.getSimpleName() + " -> " + to.getName());
+                }
+            }
+        }
+        assertThat(floors.keySet()).isEqualTo(rooms);
+        assertThat(upward).isEmpty();
+    }
+
+    private static String packageOf(String room) {
+        return "io.turbidite." + (room.equals("lsm") ? room : "lsm." + room);
+    }
+
+    private static boolean isOfEngine(JavaClass seen) {
+        return (seen.getPackageName() + ".").startsWith("io.turbidite.lsm.");
     }
 
     @Test

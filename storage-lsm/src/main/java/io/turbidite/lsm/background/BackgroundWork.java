@@ -7,21 +7,20 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.flush.Flush;
 import io.turbidite.lsm.flush.WriterThrottle;
 import io.turbidite.lsm.merge.run.MergeWork;
+import io.turbidite.lsm.partition.DirectoryWatch;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 import io.turbidite.lsm.schedule.Backoff;
-import io.turbidite.lsm.schedule.DirectoryWatch;
 import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schedule.IoBudget;
-import io.turbidite.lsm.schedule.Pauses;
 import io.turbidite.lsm.schedule.WritePace;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
+import io.turbidite.lsm.strategy.PrimaryRepair;
 import io.turbidite.lsm.strategy.StrategyHooks;
 import io.turbidite.lsm.strategy.bitmap.run.InvalidationBudget;
-import io.turbidite.lsm.strategy.validation.PrimaryRepair;
 import io.turbidite.lsm.strategy.validation.RepairWork;
 
 import org.jspecify.annotations.Nullable;
@@ -272,7 +271,7 @@ public final class BackgroundWork implements AutoCloseable {
                 partition, _ -> new Backoff(core.clock(), PAUSE_NANOS_FIRST, HELD_NANOS_MAX));
         long nanos = held.fail();
         if (nanos > 0) {
-            Pauses.begin(core, "flush of " + partition, failure, nanos);
+            core.pause("flush of " + partition, failure, nanos);
         }
     }
 
@@ -306,7 +305,7 @@ public final class BackgroundWork implements AutoCloseable {
         throttle.flushPaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {
-            Pauses.begin(core, "flush", cause, nanos);
+            core.pause("flush", cause, nanos);
         }
     }
 

@@ -7,13 +7,12 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.partition.DirectoryWatch;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.Backoff;
-import io.turbidite.lsm.schedule.DirectoryWatch;
 import io.turbidite.lsm.schedule.FailureRule;
-import io.turbidite.lsm.schedule.Pauses;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Retention;
@@ -110,7 +109,7 @@ final class RetentionWork implements AutoCloseable {
             if (failure instanceof StorageIoException) {
                 DirectoryWatch.makeRoom(core);
             }
-            Pauses.begin(core, "retention", failure, backoff.fail());
+            core.pause("retention", failure, backoff.fail());
         }
         return false;
     }

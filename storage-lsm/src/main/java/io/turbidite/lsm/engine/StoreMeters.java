@@ -12,7 +12,6 @@ import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.VersionLease;
 import io.turbidite.lsm.read.FetchMeter;
-import io.turbidite.lsm.schedule.Pauses;
 import io.turbidite.lsm.schedule.WriterMeter;
 import io.turbidite.lsm.ship.ShipmentMeter;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapMeter;
@@ -40,7 +39,6 @@ final class StoreMeters {
         WriterMeter.of(meters);
         FlushMeter.of(meters);
         MergeMeter.of(meters);
-        Pauses.count(meters);
         FetchMeter.of(meters);
         VersionLease.letGoCount(meters);
         ValidationMeter.of(meters);

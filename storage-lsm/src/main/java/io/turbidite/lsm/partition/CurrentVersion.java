@@ -110,7 +110,7 @@ public final class CurrentVersion {
         if (ComponentFiles.isLive(schema, TreeId.PRIMARY)) {
             MemoryLayer frozen = version.current();
             frozen.open(BuildConcurrency.ofLayer(
-                    schema.bitmapHandover(),
+                    schema.bitmapHandover().isByLocks(),
                     frozen.tree(TreeId.PRIMARY).entryCount(),
                     core.builds()));
         }

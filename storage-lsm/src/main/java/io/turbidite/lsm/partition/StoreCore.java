@@ -59,6 +59,7 @@ public final class StoreCore {
     private final Meters meters;
     private final EngineEvents events;
     private final Counter sortSpilledBytes;
+    private final Counter pauses;
     private final FileReaper reaper;
     private final Trash trash;
     private final Disk.Lock lock;
@@ -123,6 +124,7 @@ public final class StoreCore {
         this.meters = meters;
         this.events = events;
         this.sortSpilledBytes = meters.counter("sort.bytes.spilled");
+        this.pauses = meters.counter("background.pauses");
         this.reaper = new FileReaper(disk);
         this.timestamps = new Timestamps(
                 manifest.state().lastTimestamp(),
@@ -183,6 +185,17 @@ public final class StoreCore {
                 throw bug;
             }
         });
+    }
+
+    /**
+     * Notes that background work pauses because it can't go on now.
+     *
+     * @param name of the work, for people
+     * @param nanos until it is tried again
+     */
+    public void pause(String name, Throwable cause, long nanos) {
+        pauses.increment();
+        events.paused(name, cause, nanos);
     }
 
     public Clock clock() {
@@ -267,7 +280,12 @@ public final class StoreCore {
     /** Where entries are sorted that may be more than memory holds. */
     public SortStorage sortStorage() {
         return new SortStorage(
-                disk, chunks, manifest.state().storeId(), manifest::newFileId, sortSpilledBytes);
+                disk,
+                chunks,
+                manifest.state().storeId(),
+                manifest::newFileId,
+                StoreFiles::sortRun,
+                sortSpilledBytes);
     }
 
     /** How entries of secondaries are checked, unless it is said. */

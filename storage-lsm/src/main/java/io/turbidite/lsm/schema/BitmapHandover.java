@@ -19,6 +19,10 @@ public enum BitmapHandover {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
+    public boolean isByLocks() {
+        return this == LOCK;
+    }
+
     /**
      * The method with this label.
      *

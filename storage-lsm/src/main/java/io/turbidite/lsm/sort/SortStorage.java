@@ -5,11 +5,11 @@ import io.turbidite.core.meter.Counter;
 import io.turbidite.core.sort.RunStorage;
 import io.turbidite.core.sort.SortMemory;
 import io.turbidite.lsm.memory.ChunkSource;
-import io.turbidite.lsm.version.StoreFiles;
 
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 
 /**
@@ -19,10 +19,16 @@ import java.util.function.LongSupplier;
  * @param chunks all memory that a sort takes: what it sorts in, and a buffer for each run
  * @param ownerId the store's, stands in the runs' headers
  * @param newFileId numbers that no other file has
+ * @param fileName of the run with a number
  * @param spilledBytes counts what is written to runs
  */
 public record SortStorage(
-        Disk disk, ChunkSource chunks, long ownerId, LongSupplier newFileId, Counter spilledBytes)
+        Disk disk,
+        ChunkSource chunks,
+        long ownerId,
+        LongSupplier newFileId,
+        LongFunction<String> fileName,
+        Counter spilledBytes)
         implements RunStorage {
     /** Memory for entries up to {@code bytesMax}; a first piece there always is. */
     SortMemory memory(long bytesMax) {
@@ -55,7 +61,7 @@ public record SortStorage(
 
     @Override
     public String nameOf(long number) {
-        return StoreFiles.sortRun(number);
+        return fileName.apply(number);
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.turbidite.lsm.strategy;
 
-import io.turbidite.lsm.merge.run.MergeHook;
-import io.turbidite.lsm.merge.run.MergeHooks;
+import io.turbidite.lsm.partition.MergeHook;
+import io.turbidite.lsm.partition.MergeHooks;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;

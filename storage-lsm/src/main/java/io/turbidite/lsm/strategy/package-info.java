@@ -19,7 +19,8 @@
  * </ul>
  *
  * <p>Eager needs no room: {@code EagerIndex} writes anti-matter for the old entry, and nothing is
- * left to do. A strategy locks nothing, logs nothing and waits for nothing while a record is
+ * left to do. {@link PrimaryRepair} is no strategy's: it repairs an index by the records of the
+ * primary, for comparison. A strategy locks nothing, logs nothing and waits for nothing while a record is
  * written.
  */
 @NullMarked

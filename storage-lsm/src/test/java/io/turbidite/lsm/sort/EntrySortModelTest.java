@@ -16,6 +16,7 @@ import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.ListCursor;
 import io.turbidite.lsm.entry.ListCursor.Row;
 import io.turbidite.lsm.memory.TestChunks;
+import io.turbidite.lsm.version.StoreFiles;
 
 import org.junit.jupiter.api.Test;
 
@@ -144,6 +145,7 @@ class EntrySortModelTest {
                 chunks,
                 1,
                 new AtomicLong()::incrementAndGet,
+                StoreFiles::sortRun,
                 new Meters().counter("spilled"));
     }
 

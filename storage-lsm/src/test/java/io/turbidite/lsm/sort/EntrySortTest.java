@@ -24,6 +24,7 @@ import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.ListCursor;
 import io.turbidite.lsm.entry.ListCursor.Row;
 import io.turbidite.lsm.memory.TestChunks;
+import io.turbidite.lsm.version.StoreFiles;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -55,7 +56,13 @@ class EntrySortTest {
 
     private SortStorage storage(SimDisk onDisk, long storeId) {
         onDisk.createDirectories("data");
-        return new SortStorage(onDisk, chunks, storeId, new AtomicLong()::incrementAndGet, spilled);
+        return new SortStorage(
+                onDisk,
+                chunks,
+                storeId,
+                new AtomicLong()::incrementAndGet,
+                StoreFiles::sortRun,
+                spilled);
     }
 
     @AfterEach

@@ -3,6 +3,7 @@ package io.turbidite.lsm.merge.run;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.partition.MergeHooks;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -83,7 +84,9 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
         this.concurrency = marked.isEmpty()
                 ? null
                 : BuildConcurrency.ofComponents(
-                        schema.bitmapHandover(), BitmapSwitch.sources(marked), core.builds());
+                        schema.bitmapHandover().isByLocks(),
+                        BitmapSwitch.sources(marked),
+                        core.builds());
         if (concurrency != null) {
             BitmapSwitch.tell(partition, marked, concurrency);
         }

@@ -4,13 +4,12 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.flush.WriterThrottle;
+import io.turbidite.lsm.partition.DirectoryWatch;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.Backoff;
-import io.turbidite.lsm.schedule.DirectoryWatch;
 import io.turbidite.lsm.schedule.FailureRule;
-import io.turbidite.lsm.schedule.Pauses;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
@@ -96,7 +95,7 @@ final class MergeFailures {
     void holdBack(Partition partition, List<ComponentHandle> inputs, StorageException cause) {
         long nanos = held.hold(inputs);
         if (nanos > 0) {
-            Pauses.begin(core, "merge of " + partition, cause, nanos);
+            core.pause("merge of " + partition, cause, nanos);
         }
     }
 
@@ -126,7 +125,7 @@ final class MergeFailures {
         throttle.mergePaused(cause);
         long nanos = backoff.fail();
         if (nanos > 0) {
-            Pauses.begin(core, "merge", cause, nanos);
+            core.pause("merge", cause, nanos);
         }
     }
 

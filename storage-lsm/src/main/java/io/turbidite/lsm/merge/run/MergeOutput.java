@@ -11,6 +11,7 @@ import io.turbidite.lsm.merge.Discards;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.partition.ComponentBuild;
+import io.turbidite.lsm.partition.MergeHook;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;

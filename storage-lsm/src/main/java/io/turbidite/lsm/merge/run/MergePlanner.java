@@ -3,6 +3,7 @@ package io.turbidite.lsm.merge.run;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.flush.WriterThrottle;
+import io.turbidite.lsm.partition.MergeHooks;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;

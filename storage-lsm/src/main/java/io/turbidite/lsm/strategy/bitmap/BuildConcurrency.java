@@ -4,7 +4,6 @@ import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.entry.EntryStream;
-import io.turbidite.lsm.schema.BitmapHandover;
 
 import java.util.List;
 import java.util.function.Supplier;
@@ -57,10 +56,11 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
     /**
      * For the build from a frozen memory layer.
      *
+     * @param byLocks by the lock method rather than by a side-file
      * @param entryCount of its primary
      */
-    static BuildConcurrency ofLayer(BitmapHandover method, long entryCount, Shared shared) {
-        if (method == BitmapHandover.LOCK) {
+    static BuildConcurrency ofLayer(boolean byLocks, long entryCount, Shared shared) {
+        if (byLocks) {
             BuildConcurrency locks = LockMethod.ofLayer(entryCount, shared);
             if (locks != null) {
                 return locks;
@@ -73,9 +73,8 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
      * For the build from components. The lock method needs four bytes for each entry, and is not used
      * if they are not free.
      */
-    static BuildConcurrency ofComponents(
-            BitmapHandover method, List<Source> sources, Shared shared) {
-        if (method == BitmapHandover.LOCK) {
+    static BuildConcurrency ofComponents(boolean byLocks, List<Source> sources, Shared shared) {
+        if (byLocks) {
             BuildConcurrency locks = LockMethod.ofComponents(sources, shared);
             if (locks != null) {
                 return locks;

@@ -4,7 +4,7 @@ import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.VersionRetention;
-import io.turbidite.lsm.merge.run.MergeHook;
+import io.turbidite.lsm.partition.MergeHook;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ComponentHandle;
 

@@ -42,7 +42,7 @@ import java.util.List;
  *
  * <p><em>Confined to one thread at a time.</em>
  */
-final class Repair implements AutoCloseable {
+public final class Repair implements AutoCloseable {
     /** What an entry counts for where steps are measured in bytes. */
     static final long ENTRY_BYTES = 64;
 
@@ -167,7 +167,7 @@ final class Repair implements AutoCloseable {
      * @param timestamp up to where it is checked now
      * @param invalidEntries all that is invalid of it, what was known before included
      */
-    static void install(
+    public static void install(
             Partition partition,
             TreeId tree,
             ComponentHandle before,

@@ -29,6 +29,7 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.sort.SortStorage;
+import io.turbidite.lsm.version.StoreFiles;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -93,7 +94,13 @@ class DeferredAntimatterTest {
         disk.createDirectories("data");
         return new DeferredAntimatter(
                 schema,
-                new SortStorage(disk, chunks, 7, new AtomicLong()::incrementAndGet, spilled),
+                new SortStorage(
+                        disk,
+                        chunks,
+                        7,
+                        new AtomicLong()::incrementAndGet,
+                        StoreFiles::sortRun,
+                        spilled),
                 sortBytes);
     }
 

@@ -1,4 +1,4 @@
-package io.turbidite.lsm.strategy.validation;
+package io.turbidite.lsm.strategy;
 
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.entry.EntryCursor;
@@ -13,6 +13,7 @@ import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.ValidityBitmapBuilder;
 import io.turbidite.lsm.strategy.deferred.DeferredAntimatter;
+import io.turbidite.lsm.strategy.validation.Repair;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.Version;
 

@@ -1,9 +1,8 @@
-package io.turbidite.lsm.schedule;
+package io.turbidite.lsm.partition;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.task.Tasks;
-import io.turbidite.lsm.partition.StoreCore;
 
 /**
  * Looks at the store's directory twice a second. A lock file that somebody has deleted or replaced

@@ -1,6 +1,5 @@
-package io.turbidite.lsm.merge.run;
+package io.turbidite.lsm.partition;
 
-import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;

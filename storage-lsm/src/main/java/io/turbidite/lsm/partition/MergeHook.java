@@ -1,10 +1,9 @@
-package io.turbidite.lsm.merge.run;
+package io.turbidite.lsm.partition;
 
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.Discards;
 import io.turbidite.lsm.merge.VersionRetention;
-import io.turbidite.lsm.partition.ComponentFiles;
 
 import org.jspecify.annotations.Nullable;
 
