@@ -15,8 +15,8 @@ import io.turbidite.feeds.parse.Transform;
 import io.turbidite.feeds.source.FileSource;
 import io.turbidite.feeds.source.SourceFile;
 import io.turbidite.feeds.source.SourceStream;
-import io.turbidite.feeds.store.StoreDelivery;
-import io.turbidite.feeds.store.StoreDelivery.Operation;
+import io.turbidite.feeds.store.FeedDelivery;
+import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
@@ -44,7 +44,7 @@ public final class Feed implements AutoCloseable {
     private final Store store;
     private final FileSource source;
     private final RecordParser parser;
-    private final StoreDelivery delivery;
+    private final FeedDelivery delivery;
     private volatile boolean stopped;
 
     private Feed(
@@ -52,7 +52,7 @@ public final class Feed implements AutoCloseable {
             Store store,
             FileSource source,
             RecordParser parser,
-            StoreDelivery delivery) {
+            FeedDelivery delivery) {
         this.definition = definition;
         this.store = store;
         this.source = source;
@@ -108,7 +108,7 @@ public final class Feed implements AutoCloseable {
                 store,
                 source,
                 newParser(definition, dataset.type()),
-                StoreDelivery.open(store, dataset, definition.feed(), operation));
+                FeedDelivery.into(store, dataset, definition.feed(), operation));
     }
 
     /**
@@ -185,7 +185,7 @@ public final class Feed implements AutoCloseable {
     private static void checkNotRun(
             FeedDefinition definition, FileSource source, Store store, List<Problem> problems) {
         for (SourceFile file : source.files()) {
-            if (StoreDelivery.hasPosition(store, definition.feed(), file.name())) {
+            if (FeedDelivery.hasPosition(store, definition.feed(), file.name())) {
                 problems.addAll(definition
                         .problem(
                                 "feed",
@@ -242,7 +242,7 @@ public final class Feed implements AutoCloseable {
         boolean whole = definition.mode() != Mode.DELETE;
         RecordType type = whole
                 ? declared
-                : StoreDelivery.keyType(declared, definition.dataset().primaryKey());
+                : FeedDelivery.keyType(declared, definition.dataset().primaryKey());
         List<Transform> transforms = definition.transforms().stream()
                 .filter(transform -> type.indexOf(transform.field()) >= 0)
                 .toList();

@@ -10,7 +10,7 @@ import io.turbidite.feeds.parse.RawRecordParser;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.source.FileSource;
-import io.turbidite.feeds.store.LogDelivery;
+import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.hashlog.HashLogOptions;
 import io.turbidite.hashlog.parse.ColumnType;
 import io.turbidite.hashlog.parse.CsvColumn;
@@ -43,10 +43,10 @@ public final class LogFeed implements AutoCloseable {
     private final LogFeedDefinition definition;
     private final FileSource source;
     private final OpenLog open;
-    private final LogDelivery delivery;
+    private final FeedDelivery delivery;
 
     private LogFeed(
-            LogFeedDefinition definition, FileSource source, OpenLog open, LogDelivery delivery) {
+            LogFeedDefinition definition, FileSource source, OpenLog open, FeedDelivery delivery) {
         this.definition = definition;
         this.source = source;
         this.open = open;
@@ -78,7 +78,7 @@ public final class LogFeed implements AutoCloseable {
         try {
             checkSame(definition, open);
             log.psfs().registerMissing(open.log());
-            LogDelivery delivery = LogDelivery.open(
+            FeedDelivery delivery = FeedDelivery.into(
                     open.log(), RealDisk.open(open.directory()), Clock.system(), definition.feed());
             LogFeed feed = new LogFeed(definition, source, open, delivery);
             opened = true;

@@ -17,8 +17,8 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.source.FileSource;
-import io.turbidite.feeds.store.StoreDelivery;
-import io.turbidite.feeds.store.StoreDelivery.Operation;
+import io.turbidite.feeds.store.FeedDelivery;
+import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Store;
@@ -82,8 +82,7 @@ class FeedCrashTest {
                             .field("id", "int64")
                             .field("name", "string")
                             .primaryKey("id"));
-            try (StoreDelivery delivery =
-                    StoreDelivery.open(store, dataset, "f", Operation.INSERT)) {
+            try (FeedDelivery delivery = FeedDelivery.into(store, dataset, "f", Operation.INSERT)) {
                 CsvRecordParser parser = new CsvRecordParser(
                         TYPE, new CsvFormat(',', true, List.of()), true, List.of());
                 FeedRun.Parts parts = new FeedRun.Parts(

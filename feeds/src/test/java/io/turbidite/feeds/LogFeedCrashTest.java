@@ -14,7 +14,7 @@ import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.feeds.parse.RawRecordParser;
 import io.turbidite.feeds.source.FileSource;
-import io.turbidite.feeds.store.LogDelivery;
+import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.hashlog.HashLog;
 import io.turbidite.hashlog.HashLogOptions;
 import io.turbidite.hashlog.LogCursor;
@@ -84,7 +84,7 @@ class LogFeedCrashTest {
             if (log.psfs().isEmpty()) {
                 log.register("kind", PsfDefinition.parse("field(kind)"));
             }
-            try (LogDelivery delivery = LogDelivery.open(log, disk, clock, "f")) {
+            try (FeedDelivery delivery = FeedDelivery.into(log, disk, clock, "f")) {
                 FeedRun.Parts parts = new FeedRun.Parts(
                         "f",
                         FileSource.open(sourceDisk, "a.json"),

@@ -26,6 +26,9 @@ public interface Delivery extends AutoCloseable {
      */
     boolean replaces(Slice before, Slice after);
 
+    /** Makes all that was delivered durable, where that takes more than its delivery. */
+    void commit();
+
     /** Records that the store has accepted since opening. */
     long accepted();
 

@@ -1,6 +1,9 @@
 package io.turbidite.feeds.store;
 
+import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.source.FileSource.Head;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * How far a feed has got with a file. <em>Immutable.</em>
@@ -23,4 +26,23 @@ public record FilePosition(
         long fileBytes,
         Head head,
         long records,
-        long rejected) {}
+        long rejected) {
+    /**
+     * The position behind a batch.
+     *
+     * @param before the one that the batch begins at, or null if it is the first of its file
+     * @param taken records of the batch that are accepted
+     * @param refused those that are not
+     */
+    public static FilePosition behind(
+            Batch batch, @Nullable FilePosition before, int taken, int refused) {
+        return new FilePosition(
+                batch.endOffset(),
+                batch.endLine(),
+                batch.fileEnded(),
+                batch.fileBytes(),
+                batch.head(),
+                (before == null ? 0 : before.records) + taken,
+                (before == null ? 0 : before.rejected) + batch.rejectedCount() + refused);
+    }
+}

@@ -236,7 +236,7 @@ class RunCommandTest {
     void damage_of_a_source_is_not_taken_for_damage_of_the_store() throws IOException {
         Files.write(directory.resolve("trips.csv"), new byte[] {0x1f, (byte) 0x8b, 8, 0});
         Result result = run();
-        assertRefused(result, 1, "trips.csv", "mend or replace the source file");
+        assertRefused(result, 1, "trips.csv", "put a sound copy of the source file in its place");
         assertThat(result.err()).doesNotContain("backup");
     }
 

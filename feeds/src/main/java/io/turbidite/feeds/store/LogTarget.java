@@ -18,10 +18,9 @@ import org.jspecify.annotations.Nullable;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Delivers into a hash log by one session, each record once however often the feed is killed.
+ * A hash log, written by one session: each record is there once however often the feed is killed.
  *
  * <p>A log has no atomic batch, and positions are kept in a file of their own, now and then: each
  * says that all of the source before it lies in the log below an address, and is written once the
@@ -34,19 +33,16 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>What others append to the log while the feed does not run is left alone: it equals nothing of
  * the source that was lost, unless it is the same records.
  */
-public final class LogDelivery implements Delivery {
+final class LogTarget implements DeliveryTarget {
     private static final String DIRECTORY = "feeds/";
     private static final long COMMIT_NANOS = 250_000_000;
 
     private final HashLog log;
-    private final Disk disk;
     private final Clock clock;
     private final IngestSession session;
     private final LogPositionsFile positionsFile;
-    private final DeadLetterFile letters;
+    private final long letterBytes;
     private final Map<String, FilePosition> files = new HashMap<>();
-    private final AtomicLong accepted = new AtomicLong();
-    private final AtomicLong rejected = new AtomicLong();
     private final Slice slice = new Slice();
     private final ByteSink refused = new ByteSink(64, Integer.MAX_VALUE - 16);
     private String reason = "";
@@ -61,37 +57,40 @@ public final class LogDelivery implements Delivery {
 
     private int nextBehind;
 
-    private LogDelivery(HashLog log, Disk disk, Clock clock, String feed) {
+    private LogTarget(
+            HashLog log, Clock clock, LogPositionsFile positionsFile, State state, String feed) {
         this.log = log;
-        this.disk = disk;
         this.clock = clock;
-        this.positionsFile = new LogPositionsFile(disk, DIRECTORY + feed + ".positions");
-        State state = positionsFile.read();
-        if (state == null) {
-            state = new State(log.log().safeTail(), 0, Map.of());
-            positionsFile.write(state);
-        } else {
-            behind = addressesFrom(state.address());
-        }
+        this.positionsFile = positionsFile;
+        this.letterBytes = state.letterBytes();
         files.putAll(state.files());
-        letters = DeadLetterFile.open(
-                disk, StoreDelivery.LETTERS_DIRECTORY + "/" + feed + ".jsonl", state.letterBytes());
         String name = "feed " + feed;
         session = log.openSession(name, log.recoveredSerial(name), this::refuse);
         committedNanos = clock.monotonicNanos();
     }
 
-    /**
-     * Opens the delivery of a feed; one at a time for each feed, and no other session beside it.
-     *
-     * @param disk where positions and dead letters are kept
-     */
-    public static LogDelivery open(HashLog log, Disk disk, Clock clock, String feed) {
-        return new LogDelivery(log, disk, clock, feed);
+    static LogTarget open(HashLog log, Disk disk, Clock clock, String feed) {
+        LogPositionsFile positionsFile =
+                new LogPositionsFile(disk, DIRECTORY + feed + ".positions");
+        State state = positionsFile.read();
+        if (state == null) {
+            State first = new State(log.log().safeTail(), 0, Map.of());
+            positionsFile.write(first);
+            return new LogTarget(log, clock, positionsFile, first, feed);
+        }
+        long[] behind = addressesFrom(log, state.address());
+        LogTarget target = new LogTarget(log, clock, positionsFile, state, feed);
+        target.behind = behind;
+        return target;
+    }
+
+    @Override
+    public long letterBytes() {
+        return letterBytes;
     }
 
     /** Also of records that somebody deleted: they were taken from the source. */
-    private long[] addressesFrom(long address) {
+    private static long[] addressesFrom(HashLog log, long address) {
         long[] found = new long[64];
         int count = 0;
         try (LogReader reader = log.openReader("feed")) {
@@ -118,7 +117,7 @@ public final class LogDelivery implements Delivery {
     }
 
     @Override
-    public void deliver(Batch batch) {
+    public Taken take(Batch batch, DeadLetterFile letters) {
         refused.clear();
         int taken = 0;
         int passed = 0;
@@ -135,12 +134,10 @@ public final class LogDelivery implements Delivery {
                 refusedCount++;
             }
         }
-        letters.append(batch.letters(slice));
         letters.append(refused.asSlice(slice));
-        note(batch, taken + passed, batch.rejectedCount() + refusedCount);
-        accepted.addAndGet(taken);
-        rejected.addAndGet(batch.rejectedCount() + refusedCount);
-        commitIfDue();
+        note(batch, taken + passed, refusedCount);
+        commitIfDue(letters);
+        return new Taken(taken, passed, refusedCount);
     }
 
     /** Whether the record equals the next one behind the last position, which is then passed. */
@@ -174,30 +171,21 @@ public final class LogDelivery implements Delivery {
         reason = record.reason();
     }
 
-    private void note(Batch batch, int newlyTaken, int newlyRejected) {
+    private void note(Batch batch, int taken, int refusedCount) {
         String name = batch.file().name();
         synchronized (files) {
             FilePosition before = batch.fileBegun() ? null : files.get(name);
-            files.put(
-                    name,
-                    new FilePosition(
-                            batch.endOffset(),
-                            batch.endLine(),
-                            batch.fileEnded(),
-                            batch.fileBytes(),
-                            batch.head(),
-                            (before == null ? 0 : before.records()) + newlyTaken,
-                            (before == null ? 0 : before.rejected()) + newlyRejected));
+            files.put(name, FilePosition.behind(batch, before, taken, refusedCount));
         }
     }
 
     /** A position waits until the log is durable to it; then the next is taken. */
-    private void commitIfDue() {
+    private void commitIfDue(DeadLetterFile letters) {
         long now = clock.monotonicNanos();
         if (pending == null
                 && now - committedNanos >= COMMIT_NANOS
                 && nextBehind >= behind.length) {
-            pending = state();
+            pending = state(letters);
         }
         if (pending != null && log.log().durable() >= pending.address()) {
             positionsFile.write(pending);
@@ -206,17 +194,17 @@ public final class LogDelivery implements Delivery {
         }
     }
 
-    private State state() {
+    private State state(DeadLetterFile letters) {
         synchronized (files) {
             return new State(log.log().safeTail(), letters.byteCount(), files);
         }
     }
 
-    /** Makes all that was delivered durable, and the position behind it. */
-    public void commit() {
+    @Override
+    public void commit(DeadLetterFile letters) {
         session.awaitDurable();
         if (nextBehind >= behind.length) {
-            State now = state();
+            State now = state(letters);
             log.log().awaitDurable(now.address());
             positionsFile.write(now);
         }
@@ -224,27 +212,7 @@ public final class LogDelivery implements Delivery {
     }
 
     @Override
-    public long accepted() {
-        return accepted.get();
-    }
-
-    @Override
-    public long rejected() {
-        return rejected.get();
-    }
-
-    @Override
-    public @Nullable String deadLetters() {
-        String name = letters.name();
-        return name == null ? null : disk.description() + "/" + name;
-    }
-
-    @Override
     public void close() {
-        try {
-            session.close();
-        } finally {
-            letters.close();
-        }
+        session.close();
     }
 }

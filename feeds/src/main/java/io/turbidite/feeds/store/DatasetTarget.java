@@ -6,13 +6,13 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.file.Disk;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.WriteBatch;
@@ -22,12 +22,10 @@ import org.jspecify.annotations.Nullable;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Delivers into a store. The way of a batch:
+ * A dataset, in whose store the positions are too. The way of a batch:
  *
  * <ol>
  *   <li>each record is put into one write batch; what the store refuses at once becomes a dead
@@ -41,28 +39,15 @@ import java.util.concurrent.atomic.AtomicLong;
  * A crash before the end of step 4 leaves no trace but letters behind the committed length, which
  * the next opening cuts off.
  */
-public final class StoreDelivery implements Delivery {
-    /** Where dead letters are, in the store's directory. */
-    public static final String LETTERS_DIRECTORY = "dead-letters";
-
+final class DatasetTarget implements DeliveryTarget {
     /** Another writer can take keys between two tries; not for ever. */
     private static final int DUPLICATE_ROUNDS_MAX = 16;
-
-    /** What is done with a record. */
-    public enum Operation {
-        UPSERT,
-        INSERT,
-        /** The records hold the key's fields only. */
-        DELETE
-    }
 
     private final Store store;
     private final Dataset dataset;
     private final Operation operation;
     private final Positions positions;
-    private final DeadLetterFile letters;
     private final Clock clock;
-    private final Disk disk;
 
     private final WriteBatch write;
     private final WriteBatch probe;
@@ -79,20 +64,14 @@ public final class StoreDelivery implements Delivery {
     private @Nullable String[] reasons = new String[0];
 
     private String file = "";
-    private long fileRecords;
-    private long fileRejected;
-    private final AtomicLong accepted = new AtomicLong();
-    private final AtomicLong rejected = new AtomicLong();
+    private @Nullable FilePosition position;
 
-    private StoreDelivery(Store store, Dataset dataset, String feed, Operation operation) {
+    DatasetTarget(Store store, Dataset dataset, String feed, Operation operation) {
         this.store = store;
         this.dataset = dataset;
         this.operation = operation;
         this.positions = Positions.open(store, feed);
         this.clock = store.environment().clock();
-        this.disk = store.environment().disk();
-        this.letters = DeadLetterFile.open(
-                disk, LETTERS_DIRECTORY + "/" + feed + ".jsonl", positions.letterBytes());
         this.write = store.newBatch();
         this.probe = store.newBatch();
         RecordType type = recordType();
@@ -101,33 +80,9 @@ public final class StoreDelivery implements Delivery {
         this.valueSpec = keySpec.withForm(KeyForm.CURRENT);
     }
 
-    /**
-     * Opens the delivery of a feed; one at a time for each feed.
-     *
-     * @param feed its name
-     * @throws io.turbidite.core.InvalidRequestException if the dataset is another store's
-     */
-    public static StoreDelivery open(
-            Store store, Dataset dataset, String feed, Operation operation) {
-        store.requireOwn(dataset); // before anything is made for the feed
-        return new StoreDelivery(store, dataset, feed, operation);
-    }
-
-    /** Whether {@code feed} has read of a file of that name into this store. */
-    public static boolean hasPosition(Store store, String feed, String file) {
-        return store.findDataset(Positions.DATASET) != null
-                && Positions.open(store, feed).file(file) != null;
-    }
-
-    /** The type of the records that {@link Operation#DELETE} takes: the primary key's fields. */
-    public static RecordType keyType(Dataset dataset) {
-        return keyType(dataset.type(), dataset.primaryKey());
-    }
-
-    /** As {@link #keyType(Dataset)}, for a dataset that is not there yet. */
-    public static RecordType keyType(RecordType type, List<String> primaryKey) {
-        return RecordType.of(
-                primaryKey.stream().map(name -> type.field(type.indexOf(name))).toList());
+    @Override
+    public long letterBytes() {
+        return positions.letterBytes();
     }
 
     @Override
@@ -136,51 +91,45 @@ public final class StoreDelivery implements Delivery {
     }
 
     @Override
-    public void deliver(Batch batch) {
+    public Taken take(Batch batch, DeadLetterFile letters) {
         beginFile(batch);
         int count = batch.recordCount();
         if (reasons.length < count) {
             reasons = new String[Math.max(count, 512)];
         }
         Arrays.fill(reasons, 0, count, null);
-        letters.append(batch.letters(slice));
-        int refusedCount = fill(batch);
+        int refusedCount = fill(batch, letters);
         for (int round = 1; ; round++) {
             long nowMicros = clock.wallMicros();
-            int newlyAccepted = count - refusedCount;
-            int newlyRejected = batch.rejectedCount() + refusedCount;
-            FilePosition position = new FilePosition(
-                    batch.endOffset(),
-                    batch.endLine(),
-                    batch.fileEnded(),
-                    batch.fileBytes(),
-                    batch.head(),
-                    fileRecords + newlyAccepted,
-                    fileRejected + newlyRejected);
-            positions.putFile(write, file, position, nowMicros);
-            if (newlyRejected > 0) {
+            FilePosition behind =
+                    FilePosition.behind(batch, position, count - refusedCount, refusedCount);
+            positions.putFile(write, file, behind, nowMicros);
+            if (batch.rejectedCount() + refusedCount > 0) {
                 positions.putLetterBytes(write, letters.byteCount(), nowMicros);
             }
             try {
                 store.write(write);
-                fileRecords = position.records();
-                fileRejected = position.rejected();
-                accepted.addAndGet(newlyAccepted);
-                rejected.addAndGet(newlyRejected);
-                return;
+                position = behind;
+                return new Taken(count - refusedCount, 0, refusedCount);
             } catch (DuplicateKeyException e) {
                 if (e.index() != null) {
-                    refuseOperation(batch, e);
-                    refusedCount = fill(batch);
+                    refuseOperation(batch, e, letters);
+                    refusedCount = fill(batch, letters);
                     continue;
                 }
-                int duplicateCount = refuseDuplicates(batch);
+                int duplicateCount = refuseDuplicates(batch, letters);
                 if (duplicateCount == 0 && round == DUPLICATE_ROUNDS_MAX) {
                     throw e;
                 }
-                refusedCount = fill(batch);
+                refusedCount = fill(batch, letters);
             }
         }
+    }
+
+    /** Each batch is as durable as the store makes it. */
+    @Override
+    public void commit(DeadLetterFile letters) {
+        // nothing waits
     }
 
     @Override
@@ -199,38 +148,25 @@ public final class StoreDelivery implements Delivery {
     }
 
     private RecordType recordType() {
-        return operation == Operation.DELETE ? keyType(dataset) : dataset.type();
+        return operation == Operation.DELETE
+                ? FeedDelivery.keyType(dataset.type(), dataset.primaryKey())
+                : dataset.type();
     }
 
-    @Override
-    public long accepted() {
-        return accepted.get();
-    }
-
-    @Override
-    public long rejected() {
-        return rejected.get();
-    }
-
-    @Override
-    public @Nullable String deadLetters() {
-        String name = letters.name();
-        return name == null ? null : disk.description() + "/" + name;
-    }
-
+    /** The store stays open. */
     @Override
     public void close() {
-        letters.close();
+        // nothing is held
     }
 
     private void beginFile(Batch batch) {
         String name = batch.file().name();
-        if (batch.fileBegun() || !name.equals(file)) {
-            FilePosition position = batch.fileBegun() ? null : positions.file(name);
-            file = name;
-            fileRecords = position == null ? 0 : position.records();
-            fileRejected = position == null ? 0 : position.rejected();
+        if (batch.fileBegun()) {
+            position = null;
+        } else if (!name.equals(file)) {
+            position = positions.file(name);
         }
+        file = name;
     }
 
     /**
@@ -239,7 +175,7 @@ public final class StoreDelivery implements Delivery {
      *
      * @return how many are refused by now
      */
-    private int fill(Batch batch) {
+    private int fill(Batch batch, DeadLetterFile letters) {
         write.clear();
         refused.clear();
         int refusedCount = 0;
@@ -301,7 +237,7 @@ public final class StoreDelivery implements Delivery {
     }
 
     /** Refuses the record that would take another one's key in a unique index. */
-    private void refuseOperation(Batch batch, DuplicateKeyException cause) {
+    private void refuseOperation(Batch batch, DuplicateKeyException cause, DeadLetterFile letters) {
         int at = cause.operation();
         for (int i = 0; i < batch.recordCount(); i++) {
             if (reasons[i] == null && at-- == 0) {
@@ -319,7 +255,7 @@ public final class StoreDelivery implements Delivery {
      *
      * @return how many those were
      */
-    private int refuseDuplicates(Batch batch) {
+    private int refuseDuplicates(Batch batch, DeadLetterFile letters) {
         refused.clear();
         int duplicateCount = 0;
         Set<ByteBuffer> seen = new HashSet<>();

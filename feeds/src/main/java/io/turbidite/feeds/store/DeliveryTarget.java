@@ -1,0 +1,44 @@
+package io.turbidite.feeds.store;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.feeds.flow.Batch;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a feed's records go: a dataset or a hash log. <em>Confined to the delivering thread</em>,
+ * but for {@link #position} and {@link #replaces}, which any thread may call.
+ */
+interface DeliveryTarget extends AutoCloseable {
+    /** How long the dead-letter file was at the last commit. */
+    long letterBytes();
+
+    /** See {@link Delivery#position}. */
+    @Nullable
+    FilePosition position(String file);
+
+    /** See {@link Delivery#replaces}. */
+    boolean replaces(Slice before, Slice after);
+
+    /**
+     * Takes the records of a batch and notes the position behind it.
+     *
+     * @param letters has the parser's; gets those of records that the target refuses
+     */
+    Taken take(Batch batch, DeadLetterFile letters);
+
+    /** See {@link Delivery#commit}. */
+    void commit(DeadLetterFile letters);
+
+    @Override
+    void close();
+
+    /**
+     * What became of a batch's records.
+     *
+     * @param newCount were taken
+     * @param thereCount had been taken before, and are in the position only now
+     * @param refusedCount became dead letters
+     */
+    record Taken(int newCount, int thereCount, int refusedCount) {}
+}
