@@ -2,7 +2,6 @@ package io.turbidite.lsm.strategy.validation;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.core.Undo;
-import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.entry.EntryCursor;
@@ -14,7 +13,6 @@ import io.turbidite.lsm.version.ComponentHandle;
 
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
@@ -30,10 +28,8 @@ import java.util.List;
  * the owner closes it. Memory: a bit for a timestamp, out of the write memory.
  */
 public final class LiveTimestamps implements AutoCloseable {
-    private final long base;
     private final long reach;
-    private final ChunkSource memory;
-    private final MemorySegment bits;
+    private final TimestampSet live;
     private final List<TreeCursor> trees;
     private final EntryCursor keys;
     private final KeyCopy decided = new KeyCopy();
@@ -50,23 +46,15 @@ public final class LiveTimestamps implements AutoCloseable {
 
     private LiveTimestamps(
             List<ComponentHandle> components, long base, long reach, ChunkSource memory) {
-        this.base = base;
         this.reach = reach;
-        this.memory = memory;
-        long bytes = bitBytes(base, reach);
-        this.bits = memory.takeOversized(bytes);
-        try (Undo undo = Undo.of(() -> memory.giveOversized(bits))) {
-            bits.asSlice(0, bytes).fill((byte) 0);
+        this.live = TimestampSet.of(base, reach, memory);
+        try (Undo undo = Undo.of(live::close)) {
             this.trees = components.stream()
                     .map(handle -> handle.component().keyCursor())
                     .toList();
             this.keys = MergeCursor.of(trees);
             undo.keep();
         }
-    }
-
-    private static long bitBytes(long base, long reach) {
-        return ((reach - base) / Long.SIZE + 1) * Long.BYTES;
     }
 
     /**
@@ -89,7 +77,7 @@ public final class LiveTimestamps implements AutoCloseable {
         }
         boolean pays = options.shortcuts()
                 && superseded > 0
-                && bitBytes(base, keyTrees.reach()) <= options.sortBytesMax()
+                && TimestampSet.bytes(base, keyTrees.reach()) <= options.sortBytesMax()
                 && superseded >= options.liveRatio() * keyCount;
         return pays ? new LiveTimestamps(components, base, keyTrees.reach(), memory) : null;
     }
@@ -123,9 +111,7 @@ public final class LiveTimestamps implements AutoCloseable {
                 if (!decided.matches(key)) {
                     decided.set(key);
                     if (!keys.isAntimatter()) {
-                        long at = keys.timestamp() - base;
-                        long offset = at / Long.SIZE * Long.BYTES;
-                        bits.set(Bytes.I64, offset, bits.get(Bytes.I64, offset) | 1L << at);
+                        live.add(keys.timestamp());
                     }
                 }
             }
@@ -136,8 +122,7 @@ public final class LiveTimestamps implements AutoCloseable {
     /** False: no key's newest version has this timestamp, which is at or below the reach. */
     boolean mayBeValid(long timestamp) {
         assert isComplete && !closed;
-        long at = timestamp - base;
-        return at >= 0 && (bits.get(Bytes.I64, at / Long.SIZE * Long.BYTES) >>> at & 1) != 0;
+        return live.has(timestamp);
     }
 
     /** Pages of key trees that were read. */
@@ -157,7 +142,7 @@ public final class LiveTimestamps implements AutoCloseable {
                 keys.close();
             }
         } finally {
-            memory.giveOversized(bits);
+            live.close();
         }
     }
 }
