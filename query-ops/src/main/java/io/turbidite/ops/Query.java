@@ -1,6 +1,7 @@
 package io.turbidite.ops;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.Expression;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.expr.Predicate;
@@ -45,6 +46,7 @@ public final class Query {
     private final Source source;
     private final @Nullable ReadView view;
     private final List<Predicate> predicates = new ArrayList<>();
+    private final List<Expression> where = new ArrayList<>(0);
     private final List<String> select = new ArrayList<>();
     private final List<String> groupBy = new ArrayList<>();
     private final List<QueryRequest.OrderBy> order = new ArrayList<>();
@@ -74,6 +76,18 @@ public final class Query {
     /** Adds a condition; a record must fulfil all of them. */
     public Query where(Predicate predicate) {
         predicates.add(predicate);
+        return this;
+    }
+
+    /**
+     * Adds a condition, written in the language of {@link Expression}: {@code delay > 30 and dest in ('JFK', 'LGA')}. A name behind a colon is a
+     * parameter of a prepared query: {@code delay > :least}. What compares a field with a constant
+     * uses indexes as predicates do.
+     *
+     * @throws InvalidRequestException with the position of what is wrong in the text
+     */
+    public Query where(String condition) {
+        where.add(Expression.condition(condition, Expression.Grammar.FIELDS));
         return this;
     }
 
@@ -211,6 +225,7 @@ public final class Query {
     }
 
     private QueryRequest request() {
-        return new QueryRequest(predicates, select, count, groupBy, cells, order, limit, access);
+        return new QueryRequest(
+                predicates, where, select, count, groupBy, cells, order, limit, access);
     }
 }

@@ -180,8 +180,8 @@ final class RandomSource {
             order.addAll(order(groupBy, cells != null));
         }
         long limit = random.nextInt(3) == 0 ? random.nextInt(20) : QueryRequest.NO_LIMIT;
-        return new NaiveQuery(
-                new QueryRequest(predicates, select, count, groupBy, cells, order, limit, null));
+        return new NaiveQuery(new QueryRequest(
+                predicates, List.of(), select, count, groupBy, cells, order, limit, null));
     }
 
     private List<QueryRequest.OrderBy> order(List<String> groupBy, boolean cells) {

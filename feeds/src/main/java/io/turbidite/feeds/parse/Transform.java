@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.EnumSet;
 import java.util.Set;
-import java.util.function.ToIntFunction;
 
 /**
  * A field's value as an expression over the record's other values. <em>Immutable.</em>
@@ -43,7 +42,7 @@ public record Transform(String field, String text) {
      *
      * @param binding the number of a name, or an exception that says what names there are
      */
-    BoundExpression bind(ToIntFunction<String> binding) {
+    BoundExpression bind(BoundExpression.Binding binding) {
         return BoundExpression.of(Expression.value(text, Expression.Grammar.TRANSFORM), binding);
     }
 

@@ -68,6 +68,9 @@ class QueryCommandTest {
     @Test
     void negative_numbers_are_values() {
         assertCount(1, "--eq", "number=-3");
+        assertCount(1, "--where", "number = -3");
+        assertCount(2, "--where", "tail = 'N1'", "--where", "number < 0 or number in (1, 2)");
+        assertCount(1, "--where", "tail = 'N1' and delay is null");
         assertCount(1, "--eq=delay=-5");
         assertCount(1, "--range", "x=-10..-1");
         assertCount(1, "--range", "delay=-5..-5");

@@ -1,6 +1,9 @@
 package io.turbidite.ops.expr;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.BoundExpression;
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.Words;
 import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
@@ -12,11 +15,12 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The predicates of a query, checked against a record type: their values read and of the right
- * class, and what they mean for each field. <em>Immutable.</em>
+ * The predicates and conditions of a query, checked against a record type: their values read and of
+ * the right class, and what they mean for each field. <em>Immutable.</em>
  */
 public final class Conditions {
     private static final RecordPredicate[] NONE = {};
@@ -26,6 +30,14 @@ public final class Conditions {
 
     /** One for each field that has some, in the order of the first. */
     private final List<FieldRange> ranges = new ArrayList<>(2);
+
+    /** What is no predicate on one field. */
+    private List<Where.Test> tests = List.of();
+
+    /** The texts of {@link #tests}. */
+    private List<String> testTexts = List.of();
+
+    private boolean never;
 
     private Conditions(RecordType type, List<Predicate> predicates) {
         this.type = type;
@@ -62,6 +74,128 @@ public final class Conditions {
             }
         }
         return conditions;
+    }
+
+    /**
+     * Checks predicates and conditions.
+     *
+     * @param parameters the values that the parameters of conditions stand for
+     * @throws InvalidRequestException if a field is not declared or a value does not fit it
+     */
+    public static Conditions of(
+            RecordType type,
+            List<Predicate> predicates,
+            List<Expression> where,
+            Map<String, ? extends @Nullable Object> parameters) {
+        if (where.isEmpty()) {
+            return of(type, predicates);
+        }
+        Where binding = new Where(type, parameters);
+        List<Predicate> all = new ArrayList<>(predicates);
+        List<Where.Test> tests = new ArrayList<>();
+        List<String> texts = new ArrayList<>();
+        for (Expression condition : where) {
+            List<Expression> terms = condition instanceof Expression.And(List<Expression> inner)
+                    ? inner
+                    : List.of(condition);
+            for (Expression term : terms) {
+                Where.Test test = binding.bind(term);
+                if (test instanceof Where.Is(Predicate predicate, boolean negated) && !negated) {
+                    all.add(predicate);
+                } else {
+                    tests.add(test);
+                    texts.add(
+                            term instanceof Expression.Or ? "(" + term.text() + ")" : term.text());
+                }
+            }
+        }
+        Conditions conditions = of(type, all);
+        conditions.tests = tests;
+        conditions.testTexts = texts;
+        for (Where.Test test : tests) {
+            conditions.never |= test instanceof Where.Never;
+            if (test instanceof Where.AnyOf any) {
+                conditions.andHull(any);
+            }
+        }
+        return conditions;
+    }
+
+    /** Checks the fields of conditions, of which the parameters have no values yet. */
+    public static void checkWhere(RecordType type, List<Expression> where) {
+        Where binding = new Where(type, Map.of());
+        where.forEach(binding::checkFields);
+    }
+
+    /** Adds the parameters of conditions that are not yet there, in their order. */
+    public static void collectParameters(List<Expression> where, List<String> names) {
+        where.forEach(condition -> Where.collectParameters(condition, names));
+    }
+
+    /**
+     * Where each of some conditions bounds the same field, the field lies in the range around them
+     * all: an index narrows by it, and the conditions are still tested.
+     */
+    private void andHull(Where.AnyOf any) {
+        List<Predicate> first = new ArrayList<>();
+        collect(any.tests().getFirst(), first);
+        for (Predicate predicate : first) {
+            FieldRange hull = hull(any.tests(), predicate.field());
+            if (hull != null) {
+                and(hull);
+            }
+        }
+    }
+
+    private static void collect(Where.Test test, List<Predicate> into) {
+        switch (test) {
+            case Where.Is(Predicate predicate, boolean negated) -> {
+                if (!negated && into.stream().noneMatch(p -> p.field().equals(predicate.field()))) {
+                    into.add(predicate);
+                }
+            }
+            case Where.AllOf(List<Where.Test> terms) -> terms.forEach(t -> collect(t, into));
+            case Where.AnyOf(List<Where.Test> terms) -> collect(terms.getFirst(), into);
+            case Where.Never _, Where.Evaluated _ -> {}
+        }
+    }
+
+    /** The range around what some conditions leave of a field; null if one leaves anything. */
+    private @Nullable FieldRange hull(List<Where.Test> anyOf, String field) {
+        FieldRange hull = null;
+        for (Where.Test test : anyOf) {
+            FieldRange range = rangeIn(test, field);
+            if (range == null) {
+                return null;
+            }
+            hull = hull == null ? range : hull.hull(range);
+        }
+        return hull;
+    }
+
+    private @Nullable FieldRange rangeIn(Where.Test test, String field) {
+        return switch (test) {
+            case Where.Is(Predicate predicate, boolean negated) -> {
+                boolean bounds = !negated
+                        && isRange(predicate)
+                        && predicate.field().equals(field)
+                        && !(predicate instanceof Predicate.Eq(var _, Object value)
+                                && value == null);
+                int index = type.indexOf(field);
+                yield bounds
+                        ? rangeOf(predicate, predicate, index, type.field(index).kind())
+                        : null;
+            }
+            case Where.AllOf(List<Where.Test> terms) -> {
+                FieldRange range = null;
+                for (Where.Test term : terms) {
+                    range = range == null ? rangeIn(term, field) : range;
+                }
+                yield range;
+            }
+            case Where.AnyOf(List<Where.Test> terms) -> hull(terms, field);
+            case Where.Never _, Where.Evaluated _ -> null;
+        };
     }
 
     private static boolean hasText(List<Predicate> predicates) {
@@ -162,7 +296,7 @@ public final class Conditions {
                 "predicate %s: %s".formatted(predicate, e.getMessage()), e);
     }
 
-    private static void checkKind(Predicate predicate, TypeKind kind) {
+    static void checkKind(Predicate predicate, TypeKind kind) {
         switch (predicate) {
             case Predicate.Within _ -> {
                 if (kind != TypeKind.POINT && kind != TypeKind.RECTANGLE) {
@@ -235,8 +369,16 @@ public final class Conditions {
         return Collections.unmodifiableList(ranges);
     }
 
+    /** How many conditions there are beside the predicates. */
+    public int testCount() {
+        return tests.size();
+    }
+
     /** Whether no record can match. */
     public boolean contradictory() {
+        if (never) {
+            return true;
+        }
         for (int i = 0; i < ranges.size(); i++) {
             if (ranges.get(i).isEmpty()) {
                 return true;
@@ -247,6 +389,9 @@ public final class Conditions {
 
     /** Whether there are only equalities and ranges, which encoded values can answer. */
     public boolean onlyRanges() {
+        if (!tests.isEmpty()) {
+            return false;
+        }
         for (Predicate predicate : predicates) {
             if (!isRange(predicate)) {
                 return false;
@@ -298,17 +443,23 @@ public final class Conditions {
         if (isDecidedBy(decided)) {
             return NONE;
         }
-        List<RecordPredicate> compiled = new ArrayList<>(predicates.size());
+        List<RecordPredicate> compiled = new ArrayList<>(predicates.size() + tests.size());
         for (Predicate predicate : predicates) {
             if (!isRange(predicate) || !decided.contains(predicate.field())) {
                 compiled.add(compile(predicate));
             }
+        }
+        for (Where.Test test : tests) {
+            compiled.add(compile(test));
         }
         return compiled.toArray(RecordPredicate[]::new);
     }
 
     /** Whether every predicate is an equality or a range of one of these fields. */
     public boolean isDecidedBy(List<String> fields) {
+        if (!tests.isEmpty()) {
+            return false;
+        }
         for (int i = 0; i < predicates.size(); i++) {
             Predicate predicate = predicates.get(i);
             if (!isRange(predicate) || !fields.contains(predicate.field())) {
@@ -316,6 +467,25 @@ public final class Conditions {
             }
         }
         return true;
+    }
+
+    private RecordPredicate compile(Where.Test test) {
+        return switch (test) {
+            case Where.Is(Predicate predicate, boolean negated) ->
+                negated
+                        ? new TestPredicates.Not(
+                                type.indexOf(predicate.field()), compile(predicate))
+                        : compile(predicate);
+            case Where.Never _ -> new TestPredicates.None();
+            case Where.Evaluated(BoundExpression expression) ->
+                new TestPredicates.Evaluated(expression);
+            case Where.AllOf(List<Where.Test> terms) -> new TestPredicates.All(compiled(terms));
+            case Where.AnyOf(List<Where.Test> terms) -> new TestPredicates.Any(compiled(terms));
+        };
+    }
+
+    private RecordPredicate[] compiled(List<Where.Test> terms) {
+        return terms.stream().map(this::compile).toArray(RecordPredicate[]::new);
     }
 
     private RecordPredicate compile(Predicate predicate) {
@@ -331,13 +501,17 @@ public final class Conditions {
                         : RangePredicates.between(type, field, low, high);
             case Predicate.Within(var _, Rectangle window) ->
                 new WindowPredicate(field, type.field(field).kind(), window);
-            case Predicate.Contains(var _, String words) -> new Words(field, Words.of(words));
+            case Predicate.Contains(var _, String words) ->
+                new WordPredicate(field, Words.of(words));
         };
     }
 
     /** For people: the predicates joined by {@code and}. */
     @Override
     public String toString() {
-        return String.join(" and ", predicates.stream().map(Object::toString).toList());
+        List<String> all = new ArrayList<>();
+        predicates.forEach(predicate -> all.add(predicate.toString()));
+        all.addAll(testTexts);
+        return String.join(" and ", all);
     }
 }

@@ -48,10 +48,16 @@ public final class FieldRange {
     static FieldRange of(int field, TypeKind kind, Predicate.Range predicate) {
         Object low = predicate.low();
         Object high = predicate.high();
-        KeyRange range = KeyRange.closed(
-                low == null ? KeyRange.successor(encode(kind, null)) : encode(kind, low),
-                high == null ? null : encode(kind, high));
+        KeyRange range = KeyRange.between(
+                encode(kind, valueOf(low)),
+                low != null && !(low instanceof Predicate.Excluded),
+                high == null ? null : encode(kind, valueOf(high)),
+                !(high instanceof Predicate.Excluded));
         return new FieldRange(field, kind, null, range, false);
+    }
+
+    private static @Nullable Object valueOf(@Nullable Object bound) {
+        return bound instanceof Predicate.Excluded(Object value) ? value : bound;
     }
 
     /** Index of the declared field. */
@@ -81,6 +87,22 @@ public final class FieldRange {
                         low == null ? null : low.toByteArray(),
                         high == null ? null : high.toByteArray()),
                 equal || other.equal);
+    }
+
+    /** The least range that has the values of both. */
+    FieldRange hull(FieldRange other) {
+        KeyRange mine = range();
+        KeyRange others = other.range();
+        Slice low = mine.low() == null ? null : smaller(mine.low(), others.low());
+        Slice high = mine.high() == null ? null : greater(mine.high(), others.high());
+        return new FieldRange(
+                field,
+                kind,
+                null,
+                KeyRange.of(
+                        low == null || others.low() == null ? null : low.toByteArray(),
+                        high == null || others.high() == null ? null : high.toByteArray()),
+                false);
     }
 
     /**

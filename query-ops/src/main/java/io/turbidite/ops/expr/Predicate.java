@@ -32,7 +32,7 @@ public sealed interface Predicate {
      * The field is neither null nor missing and lies between two bounds, both included; null is
      * open.
      *
-     * @param low as the value of {@link Eq}; so is {@code high}
+     * @param low as the value of {@link Eq}, or {@link Excluded}; so is {@code high}
      */
     record Range(
             String field, @Nullable Object low, @Nullable Object high) implements Predicate {
@@ -43,11 +43,22 @@ public sealed interface Predicate {
 
         @Override
         public String toString() {
+            if (low instanceof Excluded || high instanceof Excluded) {
+                String above = low == null ? "" : side(low, " > ", " >= ");
+                String below = high == null ? "" : side(high, " < ", " <= ");
+                return above + (low == null || high == null ? "" : " and ") + below;
+            }
             return field
                     + " in "
                     + (low == null ? "" : show(low))
                     + ".."
                     + (high == null ? "" : show(high));
+        }
+
+        private String side(Object bound, String beyond, String from) {
+            return bound instanceof Excluded(Object value)
+                    ? field + beyond + show(value)
+                    : field + from + show(bound);
         }
     }
 
@@ -75,6 +86,9 @@ public sealed interface Predicate {
             return text;
         }
     }
+
+    /** A bound that does not lie in its range itself. */
+    record Excluded(Object value) {}
 
     /** Stands for a value that each run of a prepared query gives. */
     record Parameter(String name) {

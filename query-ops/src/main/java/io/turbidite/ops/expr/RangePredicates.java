@@ -24,13 +24,19 @@ final class RangePredicates {
 
     /** Compiles a range with at least one bound; both have been checked against the kind. */
     static RecordPredicate between(
-            RecordType type, int field, @Nullable Object low, @Nullable Object high) {
+            RecordType type, int field, @Nullable Object lowBound, @Nullable Object highBound) {
         TypeKind kind = type.field(field).kind();
+        Object low = valueOf(lowBound);
+        Object high = valueOf(highBound);
+        int above = lowBound instanceof Predicate.Excluded ? 1 : 0;
+        int below = highBound instanceof Predicate.Excluded ? 1 : 0;
         if (KindValues.isLong(kind)) {
-            return new Longs(
+            return longs(
                     field,
                     low == null ? Long.MIN_VALUE : KindValues.toLong(kind, low),
-                    high == null ? Long.MAX_VALUE : KindValues.toLong(kind, high));
+                    above,
+                    high == null ? Long.MAX_VALUE : KindValues.toLong(kind, high),
+                    below);
         }
         return switch (kind) {
             case FLOAT, DOUBLE ->
@@ -39,10 +45,23 @@ final class RangePredicates {
                         low == null
                                 ? Double.NEGATIVE_INFINITY
                                 : KindValues.toDouble(kind, low) + 0.0,
-                        high == null ? Double.NaN : KindValues.toDouble(kind, high) + 0.0);
-            case STRING, BINARY, UUID -> new Strings(field, bytesOf(low), bytesOf(high));
-            default -> new Encoded(type, field, low, high);
+                        -above,
+                        high == null ? Double.NaN : KindValues.toDouble(kind, high) + 0.0,
+                        -below);
+            case STRING, BINARY, UUID ->
+                new Strings(field, bytesOf(low), above, bytesOf(high), -below);
+            default -> new Encoded(type, field, lowBound, highBound);
         };
+    }
+
+    private static @Nullable Object valueOf(@Nullable Object bound) {
+        return bound instanceof Predicate.Excluded(Object value) ? value : bound;
+    }
+
+    private static Longs longs(int field, long low, int above, long high, int below) {
+        boolean none =
+                (above > 0 && low == Long.MAX_VALUE) || (below > 0 && high == Long.MIN_VALUE);
+        return none ? new Longs(field, 1, 0) : new Longs(field, low + above, high - below);
     }
 
     private static @Nullable Slice bytesOf(@Nullable Object value) {
@@ -98,15 +117,19 @@ final class RangePredicates {
     /**
      * In the order of {@link Double#compare}, which puts NaN last, but for -0.0, which is 0.0 (a
      * sum with 0.0 makes it so, in the bounds too).
+     *
+     * @param lowOrderMax the order of low and a value is at most this: -1 where low is excluded
      */
-    private record Doubles(int field, double low, double high) implements RecordPredicate {
+    private record Doubles(int field, double low, int lowOrderMax, double high, int highOrderMax)
+            implements RecordPredicate {
         @Override
         public boolean matches(RecordView record) {
             if (record.isAbsent(field)) {
                 return false;
             }
             double value = record.getDouble(field) + 0.0;
-            return Double.compare(low, value) <= 0 && Double.compare(value, high) <= 0;
+            return Double.compare(low, value) <= lowOrderMax
+                    && Double.compare(value, high) <= highOrderMax;
         }
     }
 
@@ -115,14 +138,32 @@ final class RangePredicates {
         private final int field;
         private final @Nullable Slice low;
         private final @Nullable Slice high;
+
+        /** The order of a value and low is at least this: 1 where low is excluded. */
+        private final int lowOrderMin;
+
+        /** The order of a value and high is at most this: -1 where high is excluded. */
+        private final int highOrderMax;
+
         private final boolean equal;
         private final Slice value = new Slice();
 
-        Strings(int field, @Nullable Slice low, @Nullable Slice high) {
+        Strings(
+                int field,
+                @Nullable Slice low,
+                int lowOrderMin,
+                @Nullable Slice high,
+                int highOrderMax) {
             this.field = field;
             this.low = low;
+            this.lowOrderMin = lowOrderMin;
             this.high = high;
-            this.equal = low != null && high != null && low.contentEquals(high);
+            this.highOrderMax = highOrderMax;
+            this.equal = lowOrderMin == 0
+                    && highOrderMax == 0
+                    && low != null
+                    && high != null
+                    && low.contentEquals(high);
         }
 
         @Override
@@ -134,8 +175,8 @@ final class RangePredicates {
             if (equal && low != null) {
                 return value.contentEquals(low);
             }
-            return (low == null || value.compareBytes(low) >= 0)
-                    && (high == null || value.compareBytes(high) <= 0);
+            return (low == null || value.compareBytes(low) >= lowOrderMin)
+                    && (high == null || value.compareBytes(high) <= highOrderMax);
         }
     }
 

@@ -404,7 +404,9 @@ final class AccessChoice {
                     };
                 }
             }
-            return new Estimate(Math.round(counted * part), guessCount);
+            int testCount = query.conditions().testCount();
+            return new Estimate(
+                    Math.round(counted * part * Math.pow(0.5, testCount)), guessCount + testCount);
         }
 
         /** Who guesses less knows more; among equals the smaller one, since all conditions hold. */

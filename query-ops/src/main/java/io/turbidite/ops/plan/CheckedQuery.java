@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A request whose names are resolved against a source and whose parts go together.
@@ -65,7 +66,10 @@ record CheckedQuery(
     }
 
     static CheckedQuery of(QueryRequest request, Source source) {
-        return of(request, source, Conditions.of(source.type(), request.predicates()));
+        return of(
+                request,
+                source,
+                Conditions.of(source.type(), request.predicates(), request.where(), Map.of()));
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.Expression;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
@@ -11,7 +12,9 @@ import io.turbidite.ops.run.RunOptions;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A query that has been checked but for the values of its parameters: what it takes from one run to
@@ -55,6 +58,7 @@ public final class PreparedPlan {
                 case Predicate.Within _, Predicate.Contains _ -> {}
             }
         }
+        Conditions.collectParameters(request.where(), parameters);
         return new PreparedPlan(request, parameters, check(request, source));
     }
 
@@ -79,7 +83,16 @@ public final class PreparedPlan {
                 constant.add(predicate);
             }
         }
-        return CheckedQuery.of(request, source, Conditions.of(type, constant));
+        Conditions.checkWhere(type, request.where());
+        List<Expression> fixed = new ArrayList<>();
+        for (Expression condition : request.where()) {
+            List<String> names = new ArrayList<>(0);
+            Conditions.collectParameters(List.of(condition), names);
+            if (names.isEmpty()) {
+                fixed.add(condition);
+            }
+        }
+        return CheckedQuery.of(request, source, Conditions.of(type, constant, fixed, Map.of()));
     }
 
     /** Names of the parameters, in the order in which the predicates first name them. */
@@ -109,8 +122,18 @@ public final class PreparedPlan {
         for (Predicate predicate : request.predicates()) {
             bound.add(bind(predicate, values));
         }
-        return Plan.of(
-                query.with(Conditions.of(query.type(), bound)), request.access(), view, options);
+        Conditions conditions = request.where().isEmpty()
+                ? Conditions.of(query.type(), bound)
+                : Conditions.of(query.type(), bound, request.where(), byName(values));
+        return Plan.of(query.with(conditions), request.access(), view, options);
+    }
+
+    private Map<String, @Nullable Object> byName(@Nullable Object[] values) {
+        Map<String, @Nullable Object> named = new HashMap<>();
+        for (int i = 0; i < values.length; i++) {
+            named.put(parameters.get(i), values[i]);
+        }
+        return named;
     }
 
     private Predicate bind(Predicate predicate, @Nullable Object[] values) {

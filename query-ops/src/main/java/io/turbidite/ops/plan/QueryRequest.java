@@ -1,5 +1,6 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.expr.Expression;
 import io.turbidite.ops.expr.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,7 @@ import java.util.List;
  * A query as it was asked, not yet checked against a source. <em>Immutable.</em>
  *
  * @param predicates all must hold
+ * @param where conditions; all of them must hold too
  * @param select fields to return; empty: the whole record
  * @param count whether only the number of records is wanted
  * @param groupBy fields to count by; empty: none
@@ -21,6 +23,7 @@ import java.util.List;
  */
 public record QueryRequest(
         List<Predicate> predicates,
+        List<Expression> where,
         List<String> select,
         boolean count,
         List<String> groupBy,
@@ -42,6 +45,7 @@ public record QueryRequest(
 
     public QueryRequest {
         predicates = List.copyOf(predicates);
+        where = List.copyOf(where);
         select = List.copyOf(select);
         groupBy = List.copyOf(groupBy);
         order = List.copyOf(order);

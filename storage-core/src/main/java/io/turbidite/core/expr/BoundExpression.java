@@ -6,7 +6,6 @@ import io.turbidite.core.type.TypeKind;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
-import java.util.function.ToIntFunction;
 
 /**
  * An expression whose names are numbered: its meaning over the values of one record after another.
@@ -20,6 +19,23 @@ public sealed interface BoundExpression {
         /** A value of the record: text if it comes from text; null where there is none. */
         @Nullable
         Object value(int index);
+    }
+
+    /** Numbers the names of an expression. */
+    @FunctionalInterface
+    interface Binding {
+        /** The number of a field, or an exception that says what fields there are. */
+        int field(String name);
+
+        /**
+         * The value that a parameter stands for.
+         *
+         * @throws InvalidRequestException if nobody gives it one
+         */
+        default @Nullable Object parameter(String name) {
+            throw new InvalidRequestException(
+                    "parameter ':%s' stands for a value that nobody gives here".formatted(name));
+        }
     }
 
     /** The type of the result; STRING also for what is read from text; null if it depends. */
@@ -37,12 +53,11 @@ public sealed interface BoundExpression {
     /**
      * Binds an expression over a flat record.
      *
-     * @param binding the number of a name, or an exception that says what names there are
-     * @throws InvalidRequestException if it has a path or a parameter
+     * @throws InvalidRequestException if it has a path
      */
-    static BoundExpression of(Expression expression, ToIntFunction<String> binding) {
+    static BoundExpression of(Expression expression, Binding binding) {
         return switch (expression) {
-            case Expression.Name(String name) -> new Value(binding.applyAsInt(name));
+            case Expression.Name(String name) -> new Value(binding.field(name));
             case Expression.Constant(Literal literal) -> constant(literal);
             case Expression.Call(Function function, List<Expression> arguments) ->
                 new Result(function, all(arguments, binding));
@@ -55,22 +70,19 @@ public sealed interface BoundExpression {
             }
             case Expression.And(List<Expression> terms) -> new Joined(all(terms, binding), false);
             case Expression.Or(List<Expression> terms) -> new Joined(all(terms, binding), true);
-            case Expression.Parameter _ ->
-                throw new InvalidRequestException("%s stands for a value that nobody gives here"
-                        .formatted(expression.text()));
+            case Expression.Parameter(String name) -> new Fixed(binding.parameter(name), null);
             case Expression.Path _ ->
                 throw new InvalidRequestException(
                         "%s is a path, but the record is flat".formatted(expression.text()));
         };
     }
 
-    private static List<BoundExpression> all(
-            List<Expression> expressions, ToIntFunction<String> binding) {
+    private static List<BoundExpression> all(List<Expression> expressions, Binding binding) {
         return expressions.stream().map(e -> of(e, binding)).toList();
     }
 
     /** The right side of a comparison: a constant number is worked out once. */
-    private static BoundExpression side(Expression right, ToIntFunction<String> binding) {
+    private static BoundExpression side(Expression right, Binding binding) {
         return right instanceof Expression.Constant(Literal literal)
                         && literal instanceof Literal.Numeric number
                 ? new Fixed(number.value(), null)

@@ -1,6 +1,7 @@
 package io.turbidite.core.expr;
 
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
@@ -130,6 +131,22 @@ public sealed interface Expression {
 
     /** As it is read. */
     String text();
+
+    /** Gives the name of each field of flat records, as often as it stands there. */
+    default void forEachName(Consumer<String> taker) {
+        switch (this) {
+            case Name(String name) -> taker.accept(name);
+            case Call(var _, List<Expression> arguments) ->
+                arguments.forEach(argument -> argument.forEachName(taker));
+            case Comparison(Expression left, var _, Expression right) -> {
+                left.forEachName(taker);
+                right.forEachName(taker);
+            }
+            case And(List<Expression> terms) -> terms.forEach(term -> term.forEachName(taker));
+            case Or(List<Expression> terms) -> terms.forEach(term -> term.forEachName(taker));
+            case Constant _, Parameter _, Path _ -> {}
+        }
+    }
 
     /**
      * What is true where this condition is false; unknown stays unknown, so that it moves down to

@@ -27,8 +27,8 @@ final class LogQuestion {
 
     @Option(
             names = "--where",
-            paramLabel = "expression",
-            description = "The expression is true, such as 'stars > 3 && type == \"PushEvent\"'.")
+            paramLabel = "condition",
+            description = "The condition is true, such as \"stars > 3 and type = 'PushEvent'\".")
     private @Nullable String expression;
 
     @Option(

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command.query;
 
+import io.turbidite.core.expr.Expression;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Query;
@@ -10,7 +11,9 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** The options of {@code query} that say what is asked. Set by the parser. */
@@ -42,6 +45,13 @@ public final class Question {
             hideParamSyntax = true,
             description = "String f has all of the words, in any order and case.")
     private List<String> words = new ArrayList<>();
+
+    @Option(
+            names = "--where",
+            paramLabel = "condition",
+            description =
+                    "The condition is true, such as \"delay > 30 and dest in ('JFK', 'LGA')\".")
+    private List<String> conditions = new ArrayList<>();
 
     @Option(
             names = "--select",
@@ -90,15 +100,21 @@ public final class Question {
                 .flatMap(some -> some);
     }
 
-    /** Whether a predicate is about the field. */
+    /** Whether a predicate or condition is about the field. */
     boolean asksFor(String field) {
-        return predicates().anyMatch(predicate -> predicate.field().equals(field));
+        Set<String> names = new HashSet<>();
+        predicates().forEach(predicate -> names.add(predicate.field()));
+        for (String condition : conditions) {
+            Expression.condition(condition, Expression.Grammar.FIELDS).forEachName(names::add);
+        }
+        return names.contains(field);
     }
 
     /** The query that the options say. */
     public Query on(Source source) {
         Query query = Query.on(source);
         predicates().forEach(query::where);
+        conditions.forEach(query::where);
         query.select(select).groupBy(groups.toArray(String[]::new));
         if (count) {
             query.count();

@@ -1,15 +1,12 @@
 package io.turbidite.ops.expr;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.expr.Words;
 import io.turbidite.core.record.RecordView;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
-import java.util.Set;
 
 /**
  * Whether a text has all of some words. A word is a longest run of letters, digits and the marks on
@@ -17,47 +14,20 @@ import java.util.Set;
  *
  * <p>ASCII text, the common case, is read where it lies; any other is decoded.
  */
-final class Words implements RecordPredicate {
+final class WordPredicate implements RecordPredicate {
     private final int field;
     private final List<String> words;
     private final byte[][] ascii;
     private final boolean[] found;
     private final Slice text = new Slice();
 
-    Words(int field, List<String> words) {
+    WordPredicate(int field, List<String> words) {
         this.field = field;
         this.words = List.copyOf(words);
         this.ascii = words.stream()
                 .map(word -> word.getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
         this.found = new boolean[words.size()];
-    }
-
-    /** The different words of a text, in lower case, in the order of their first appearance. */
-    static List<String> of(String text) {
-        Set<String> words = new LinkedHashSet<>();
-        int start = -1;
-        for (int at = 0; at <= text.length(); ) {
-            int codePoint = at < text.length() ? text.codePointAt(at) : ' ';
-            if (isWordPart(codePoint)) {
-                start = start < 0 ? at : start;
-            } else if (start >= 0) {
-                words.add(text.substring(start, at).toLowerCase(Locale.ROOT));
-                start = -1;
-            }
-            at += Character.charCount(codePoint);
-        }
-        return new ArrayList<>(words);
-    }
-
-    private static boolean isWordPart(int codePoint) {
-        if (Character.isLetterOrDigit(codePoint)) {
-            return true;
-        }
-        int category = Character.getType(codePoint);
-        return category == Character.NON_SPACING_MARK
-                || category == Character.COMBINING_SPACING_MARK
-                || category == Character.ENCLOSING_MARK;
     }
 
     @Override
@@ -73,7 +43,7 @@ final class Words implements RecordPredicate {
         for (int at = 0; at <= length; at++) {
             int b = at < length ? text.byteAt(at) : ' ';
             if (b >= 0x80) {
-                return of(text.toUtf8()).containsAll(words);
+                return Words.of(text.toUtf8()).containsAll(words);
             }
             if (isAsciiWordPart(b)) {
                 start = start < 0 ? at : start;

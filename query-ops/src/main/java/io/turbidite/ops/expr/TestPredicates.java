@@ -1,0 +1,86 @@
+package io.turbidite.ops.expr;
+
+import io.turbidite.core.expr.BoundExpression;
+import io.turbidite.core.record.RecordView;
+
+import org.jspecify.annotations.Nullable;
+
+/** Conditions over records that are more than one predicate on one field. */
+final class TestPredicates {
+    private TestPredicates() {}
+
+    /** True of no record. */
+    record None() implements RecordPredicate {
+        @Override
+        public boolean matches(RecordView record) {
+            return false;
+        }
+    }
+
+    /** The field has a value, and the predicate does not hold. */
+    record Not(int field, RecordPredicate predicate) implements RecordPredicate {
+        @Override
+        public boolean matches(RecordView record) {
+            return !record.isAbsent(field) && !predicate.matches(record);
+        }
+    }
+
+    /** All hold. */
+    static final class All implements RecordPredicate {
+        private final RecordPredicate[] terms;
+
+        All(RecordPredicate[] terms) {
+            this.terms = terms;
+        }
+
+        @Override
+        public boolean matches(RecordView record) {
+            for (RecordPredicate term : terms) {
+                if (!term.matches(record)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+    }
+
+    /** One holds. */
+    static final class Any implements RecordPredicate {
+        private final RecordPredicate[] terms;
+
+        Any(RecordPredicate[] terms) {
+            this.terms = terms;
+        }
+
+        @Override
+        public boolean matches(RecordView record) {
+            for (RecordPredicate term : terms) {
+                if (term.matches(record)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /** Evaluated over decoded values: an object for each that is read. */
+    static final class Evaluated implements RecordPredicate, BoundExpression.Row {
+        private final BoundExpression expression;
+        private @Nullable RecordView record;
+
+        Evaluated(BoundExpression expression) {
+            this.expression = expression;
+        }
+
+        @Override
+        public boolean matches(RecordView view) {
+            record = view;
+            return Boolean.TRUE.equals(expression.evaluate(this));
+        }
+
+        @Override
+        public @Nullable Object value(int index) {
+            return record == null ? null : record.get(index);
+        }
+    }
+}
