@@ -1,6 +1,7 @@
 package io.turbidite.feeds;
 
 import io.turbidite.core.StorageException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.LogFeedDefinition.LogPart;
@@ -74,19 +75,12 @@ public final class LogFeed implements AutoCloseable {
         }
         LogPart log = definition.log();
         OpenLog open = OpenLog.openOrCreate(directory(store, log.name()), options(log));
-        boolean opened = false;
-        try {
+        try (Undo undo = Undo.of(open::close)) {
             checkSame(definition, open);
             log.psfs().registerMissing(open.log());
             FeedDelivery delivery = FeedDelivery.into(
                     open.log(), RealDisk.open(open.directory()), Clock.system(), definition.feed());
-            LogFeed feed = new LogFeed(definition, source, open, delivery);
-            opened = true;
-            return feed;
-        } finally {
-            if (!opened) {
-                open.close();
-            }
+            return undo.keep(new LogFeed(definition, source, open, delivery));
         }
     }
 

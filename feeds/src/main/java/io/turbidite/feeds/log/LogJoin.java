@@ -1,5 +1,6 @@
 package io.turbidite.feeds.log;
 
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.ReadView;
@@ -98,15 +99,8 @@ public final class LogJoin implements AutoCloseable {
      */
     public static LogJoin open(HashLog log, LogQuery query, Match match, RunOptions options) {
         ReadView view = match.dataset.openView();
-        boolean opened = false;
-        try {
-            LogJoin join = new LogJoin(log, query, match, view, options);
-            opened = true;
-            return join;
-        } finally {
-            if (!opened) {
-                view.close();
-            }
+        try (Undo undo = Undo.of(view::close)) {
+            return undo.keep(new LogJoin(log, query, match, view, options));
         }
     }
 

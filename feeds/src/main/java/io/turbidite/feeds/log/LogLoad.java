@@ -2,6 +2,7 @@ package io.turbidite.feeds.log;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.feeds.parse.JsonEnd;
 import io.turbidite.hashlog.HashLog;
@@ -114,20 +115,14 @@ public final class LogLoad implements AutoCloseable {
                     "%d threads, but 1 to %d are possible".formatted(threads, THREADS_MAX));
         }
         LogLoad load = new LogLoad(log, tasks, problems);
-        boolean started = false;
-        try {
+        try (Undo undo = Undo.of(load::close)) {
             for (int i = 0; i < threads; i++) {
                 load.loaders.add(load.new Loader(log, i));
             }
             for (int i = 0; i < 2 * threads + 1; i++) {
                 load.free.add(load.new Block());
             }
-            started = true;
-            return load;
-        } finally {
-            if (!started) {
-                load.close();
-            }
+            return undo.keep(load);
         }
     }
 

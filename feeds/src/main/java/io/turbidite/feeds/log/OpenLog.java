@@ -1,6 +1,7 @@
 package io.turbidite.feeds.log;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
@@ -95,8 +96,7 @@ public final class OpenLog implements AutoCloseable {
                 options.log().shape().ringBytes() + options.tableBytesMax() + READER_BYTES);
         Tasks tasks = ThreadTasks.create("hashlog");
         StoreEvents events = new StoreEvents();
-        HashLog log = null;
-        try {
+        try (Undo undo = Undo.of(tasks::close)) {
             LogSite site = new LogSite(
                     directory.toString(),
                     RealDisk.open(directory),
@@ -106,12 +106,7 @@ public final class OpenLog implements AutoCloseable {
                     budget,
                     new Meters(),
                     events);
-            log = opening.apply(site);
-            return new OpenLog(log, tasks, events, directory);
-        } finally {
-            if (log == null) {
-                tasks.close();
-            }
+            return undo.keep(new OpenLog(opening.apply(site), tasks, events, directory));
         }
     }
 

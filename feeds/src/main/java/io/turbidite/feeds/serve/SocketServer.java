@@ -15,6 +15,7 @@ import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.turbidite.core.Undo;
 import io.turbidite.core.time.Clock;
 
 import org.slf4j.Logger;
@@ -93,15 +94,9 @@ public final class SocketServer implements AutoCloseable {
             Path directory, ServeOptions options, CommandHandler handler, Clock clock)
             throws IOException {
         SocketServer server = new SocketServer(directory.resolve(SOCKET), options, handler, clock);
-        boolean started = false;
-        try {
+        try (Undo undo = Undo.of(server::close)) {
             server.bind(directory);
-            started = true;
-            return server;
-        } finally {
-            if (!started) {
-                server.close();
-            }
+            return undo.keep(server);
         }
     }
 

@@ -2,6 +2,7 @@ package io.turbidite.feeds.source;
 
 import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.FileStatus;
@@ -76,15 +77,8 @@ public final class SourceStream implements AutoCloseable {
      */
     static SourceStream open(Disk disk, SourceFile file, boolean proves) {
         DiskFile opened = disk.openReadOnly(file.path());
-        boolean isOpen = false;
-        try {
-            SourceStream stream = new SourceStream(disk, file, opened, proves);
-            isOpen = true;
-            return stream;
-        } finally {
-            if (!isOpen) {
-                opened.close();
-            }
+        try (Undo undo = Undo.of(opened::close)) {
+            return undo.keep(new SourceStream(disk, file, opened, proves));
         }
     }
 

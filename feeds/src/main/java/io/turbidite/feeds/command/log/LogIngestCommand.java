@@ -4,6 +4,7 @@ import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
@@ -182,19 +183,15 @@ final class LogIngestCommand implements Callable<Integer> {
             wanted.registerMissing(open.log());
             try (LogLoad load = LogLoad.start(open, threads, this::refused)) {
                 boolean finished = false;
-                boolean settled = false;
-                try {
+                try (Undo undo = Undo.of(load::halt)) {
                     try {
                         finished = readAll(open, load, sources);
                     } finally {
                         // also where a file broke off: what was read before is good
                         load.finish();
-                        settled = true;
+                        undo.keep();
                     }
                 } finally {
-                    if (!settled) {
-                        load.halt();
-                    }
                     tellLater();
                     if (load.headers() > 0) {
                         console.err()

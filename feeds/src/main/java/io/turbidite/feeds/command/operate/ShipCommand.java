@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command.operate;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
@@ -81,25 +82,18 @@ public final class ShipCommand implements Callable<Integer> {
     /** Leaves no file that is not whole. */
     private ShipmentReport sendToFile(Store store) {
         Path file = console.directory().resolve(PathArgument.path("FILE", target));
-        boolean created = false;
-        boolean complete = false;
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            created = true;
+        try (FileChannel channel = FileChannel.open(
+                        file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                Undo undo = Undo.of(() -> delete(file))) {
             ShipmentReport report = send(store, Channels.newOutputStream(channel));
             channel.force(true);
-            complete = true;
-            return report;
+            return undo.keep(report);
         } catch (FileAlreadyExistsException e) {
             throw new InvalidRequestException(
                     "%s is there already; give a new file".formatted(target), e);
         } catch (IOException e) {
             throw new InvalidRequestException(
                     "%s can't be written: %s".formatted(target, e.getMessage()), e);
-        } finally {
-            if (created && !complete) {
-                delete(file);
-            }
         }
     }
 
