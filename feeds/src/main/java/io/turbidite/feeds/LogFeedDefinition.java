@@ -63,21 +63,21 @@ public record LogFeedDefinition(String feed, LogPart log, SourcePart source, Ori
     }
 
     private static @Nullable LogFeedDefinition definition(DefinitionReader reader, Section root) {
-        String feed = reader.name(root, "feed", "feed");
-        LogPart log = log(reader, root);
-        SourcePart source = reader.source(root);
+        String feed = DefinitionReader.name(root, "feed", "feed");
+        LogPart log = log(root);
+        SourcePart source = reader.sources().source(root);
         root.end();
         return feed == null || log == null || source == null
                 ? null
                 : new LogFeedDefinition(feed, log, source, reader.origin());
     }
 
-    private static @Nullable LogPart log(DefinitionReader reader, Section root) {
+    private static @Nullable LogPart log(Section root) {
         Section section = root.child(KEY);
         if (section == null) {
             return null;
         }
-        String name = reader.name(section, "name", KEY);
+        String name = DefinitionReader.name(section, "name", KEY);
         String text = section.text("parser");
         ParserSpec parser = text == null
                 ? new ParserSpec.Json()
@@ -90,7 +90,7 @@ public record LogFeedDefinition(String feed, LogPart log, SourcePart source, Ori
         if (retainBytes != null && retainBytes <= 0) {
             section.problem("retainBytes", "must be above 0");
         }
-        Retention retainAge = DefinitionReader.age(section);
+        Retention retainAge = DatasetReader.age(section);
         boolean directIo = section.truth("directIo", false);
         section.end();
         return name == null || parser == null || psfs == null

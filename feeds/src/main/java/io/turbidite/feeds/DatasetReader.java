@@ -1,0 +1,303 @@
+package io.turbidite.feeds;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.FeedDefinition.DatasetPart;
+import io.turbidite.feeds.FeedDefinition.IndexPart;
+import io.turbidite.lsm.component.Compression;
+import io.turbidite.lsm.component.PageOptions;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.BitmapHandover;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.schema.MergeRepair;
+import io.turbidite.lsm.schema.Retention;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Turns the section {@code dataset} of a definition into a {@link DatasetPart}. Static, without
+ * state.
+ *
+ * <p>Sets of words are as in {@link SourceReader}.
+ */
+final class DatasetReader {
+    private static final List<String> MAINTENANCES =
+            Arrays.stream(Maintenance.values()).map(Maintenance::label).toList();
+    private static final List<String> REPAIRS =
+            Arrays.stream(MergeRepair.values()).map(MergeRepair::label).toList();
+    private static final List<String> HANDOVERS =
+            Arrays.stream(BitmapHandover.values()).map(BitmapHandover::label).toList();
+    private static final List<String> INDEX_KINDS = List.of("btree");
+    private static final List<String> INDEX_KINDS_NAMED = List.of("rtree", "inverted", "pm");
+    private static final List<String> COMPRESSIONS =
+            Arrays.stream(Compression.values()).map(Compression::label).toList();
+
+    /** Bounds what one file can make the store allocate at creation. */
+    private static final int PARTITIONS_MAX = 256;
+
+    private DatasetReader() {}
+
+    /** Null only if there are problems. */
+    static @Nullable DatasetPart read(Section root) {
+        root.missing("dataset");
+        Section section = root.child("dataset");
+        if (section == null) {
+            return null;
+        }
+        String name = DefinitionReader.name(section, "name", "dataset");
+        if (name != null && name.startsWith("_")) {
+            section.problem(
+                    "name",
+                    "'%s' is wrong: names that begin with '_' are the store's own".formatted(name));
+        }
+        RecordType type = type(section);
+        List<String> primaryKey = fields(section, "primaryKey", type);
+        section.missing("primaryKey");
+        checkRequired(section, type, primaryKey);
+        List<String> filters = fields(section, "filter", type);
+        Integer partitions = section.integer("partitions", 1, PARTITIONS_MAX);
+        String strategy = section.choice("maintenance", MAINTENANCES, List.of());
+        Maintenance maintenance =
+                strategy == null ? Maintenance.EAGER : Maintenance.ofLabel(strategy);
+        MergePolicySpec mergePolicy = mergePolicy(section);
+        section.convert("maintenance", maintenance, chosen -> {
+            if (mergePolicy != null) {
+                chosen.checkOfDataset(String.valueOf(name), mergePolicy);
+            }
+            return chosen;
+        });
+        PageOptions pages = pages(section, PageOptions.standard());
+        Retention retention = retention(section, type, filters, mergePolicy);
+        String repairLabel = section.choice("repair", REPAIRS, List.of());
+        MergeRepair repair =
+                repairLabel == null ? MergeRepair.MERGE : MergeRepair.ofLabel(repairLabel);
+        BitmapHandover bitmapHandover = bitmapHandover(section, maintenance);
+        List<IndexPart> indexes =
+                indexes(section, String.valueOf(name), type, maintenance, mergePolicy, pages);
+        section.convert("repair", repair, chosen -> {
+            maintenance.checkRepair(chosen, String.valueOf(name), "it");
+            indexes.forEach(index -> index.maintenance()
+                    .checkRepair(chosen, String.valueOf(name), "index " + index.name()));
+            return chosen;
+        });
+        section.end();
+        if (name == null || type == null || primaryKey.isEmpty() || mergePolicy == null) {
+            return null;
+        }
+        int partitionCount = partitions == null ? 1 : partitions;
+        return new DatasetPart(
+                name,
+                type,
+                primaryKey,
+                filters,
+                partitionCount,
+                maintenance,
+                mergePolicy,
+                pages,
+                retention,
+                repair,
+                bitmapHandover,
+                indexes);
+    }
+
+    private static BitmapHandover bitmapHandover(Section section, Maintenance maintenance) {
+        String label = section.choice("bitmapHandover", HANDOVERS, List.of());
+        BitmapHandover method =
+                label == null ? BitmapHandover.SIDE_FILE : BitmapHandover.ofLabel(label);
+        section.convert("bitmapHandover", method, chosen -> {
+            chosen.checkWith(maintenance, "this one");
+            return chosen;
+        });
+        return method;
+    }
+
+    private static @Nullable RecordType type(Section dataset) {
+        dataset.missing("type");
+        Section section = dataset.child("type");
+        if (section == null) {
+            return null;
+        }
+        List<Field> fields = new ArrayList<>();
+        for (String name : section.keys()) {
+            String label = section.text(name);
+            Field field = label == null
+                    ? null
+                    : section.convert(name, label, text -> Field.parse(name, text));
+            if (field != null) {
+                fields.add(field);
+            }
+        }
+        if (section.keys().isEmpty()) {
+            dataset.problem("type", "declares no field");
+        }
+        return fields.size() == section.keys().size()
+                ? dataset.convert("type", fields, RecordType::of)
+                : null;
+    }
+
+    /** One or more declared fields. Not checked against a type that has problems of its own. */
+    private static List<String> fields(Section section, String key, @Nullable RecordType type) {
+        List<String> names = section.texts(key);
+        Set<String> seen = new HashSet<>();
+        for (String name : names) {
+            if (type != null) {
+                section.convert(key, name, text -> type.require(text, key));
+            }
+            if (!seen.add(name)) {
+                section.problem(key, "names field '%s' twice".formatted(name));
+            }
+        }
+        return names;
+    }
+
+    private static void checkRequired(
+            Section section, @Nullable RecordType type, List<String> primaryKey) {
+        for (String name : primaryKey) {
+            int index = type == null ? -1 : type.indexOf(name);
+            if (type != null && index >= 0 && type.field(index).optional()) {
+                section.problem(
+                        "primaryKey",
+                        "names field '%s', which is optional (%s); a key's fields are required"
+                                .formatted(name, type.field(index).typeLabel()));
+            }
+        }
+    }
+
+    private static List<IndexPart> indexes(
+            Section dataset,
+            String datasetName,
+            @Nullable RecordType type,
+            Maintenance ofDataset,
+            @Nullable MergePolicySpec mergePolicy,
+            PageOptions datasetPages) {
+        List<IndexPart> indexes = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        for (Section section : dataset.children("indexes")) {
+            String name = DefinitionReader.name(section, "name", "index");
+            if (name != null && !names.add(name)) {
+                section.problem("name", "'%s' names an earlier index too".formatted(name));
+            }
+            if ("primary".equals(name)) {
+                section.problem("name", "is '%s', which is the primary's".formatted(name));
+            }
+            section.missing("kind");
+            var _ = section.choice("kind", INDEX_KINDS, INDEX_KINDS_NAMED);
+            section.missing("on");
+            List<String> on = fields(section, "on", type);
+            String label = section.text("maintenance");
+            Maintenance strategy = label == null
+                    ? null
+                    : section.convert("maintenance", label, Maintenance::ofIndexLabel);
+            Maintenance maintenance = strategy == null ? ofDataset.ofItsIndexes() : strategy;
+            PageOptions pages = pages(section, datasetPages);
+            boolean unique = section.truth("unique", false);
+            section.convert("maintenance", maintenance, chosen -> {
+                chosen.checkOfIndex(datasetName, String.valueOf(name), unique);
+                if (mergePolicy != null) {
+                    chosen.checkWithin(ofDataset, mergePolicy, datasetName, String.valueOf(name));
+                }
+                return chosen;
+            });
+            var _ = section.ignoreRestOf("kind", INDEX_KINDS_NAMED);
+            section.end();
+            if (name != null && !on.isEmpty()) {
+                indexes.add(new IndexPart(name, on, unique, maintenance, pages));
+            }
+        }
+        return indexes;
+    }
+
+    /** How components keep their pages; what the section does not say is as in {@code defaults}. */
+    private static PageOptions pages(Section section, PageOptions defaults) {
+        PageOptions pages = defaults;
+        String compression = section.choice("compression", COMPRESSIONS, List.of());
+        if (compression != null) {
+            PageOptions before = pages;
+            PageOptions after = section.convert(
+                    "compression",
+                    compression,
+                    label -> before.withCompression(Compression.ofLabel(label)));
+            pages = after == null ? before : after;
+        }
+        Long bytes = section.bytes("pageBytes");
+        if (bytes != null) {
+            PageOptions before = pages;
+            PageOptions after = section.convert(
+                    "pageBytes",
+                    bytes,
+                    b -> before.withPageBytes((int) Math.min(b, Integer.MAX_VALUE)));
+            pages = after == null ? before : after;
+        }
+        return pages;
+    }
+
+    private static @Nullable Retention retention(
+            Section dataset,
+            @Nullable RecordType type,
+            List<String> filters,
+            @Nullable MergePolicySpec mergePolicy) {
+        Retention retention = age(dataset);
+        if (retention != null
+                && type != null
+                && mergePolicy != null
+                && filters.stream().allMatch(filter -> type.indexOf(filter) >= 0)) {
+            List<KeySpec> keys = filters.stream()
+                    .map(f -> KeySpec.of(type, List.of(f), "filter"))
+                    .toList();
+            dataset.convert("retain", retention, kept -> {
+                DatasetSchema.checkRetention(keys, mergePolicy);
+                return kept;
+            });
+        }
+        return retention;
+    }
+
+    /** How long something is kept. */
+    static @Nullable Retention age(Section section) {
+        if (section.value("retain") instanceof YamlNode.Scalar number
+                && number.kind() == YamlNode.Scalar.Kind.NUMBER) {
+            section.problem(
+                    "retain",
+                    "must be a number with d, h, m or s such as 30d, not %s"
+                            .formatted(number.described()));
+            return null;
+        }
+        String text = section.text("retain");
+        return text == null ? null : section.convert("retain", text, Retention::parse);
+    }
+
+    /** Null if it is wrong: then nothing is checked against it. */
+    private static @Nullable MergePolicySpec mergePolicy(Section dataset) {
+        if (!dataset.keys().contains("mergePolicy")) {
+            return MergePolicySpec.standard();
+        }
+        Section section = dataset.child("mergePolicy");
+        if (section == null) {
+            return null;
+        }
+        String kind = section.requiredText("kind");
+        Map<String, String> parameters = section.scalars();
+        if (kind != null) {
+            try {
+                return MergePolicySpec.parse(kind, parameters);
+            } catch (InvalidRequestException e) {
+                // "parameter: what is wrong with it"
+                String message = String.valueOf(e.getMessage());
+                int colon = message.indexOf(':');
+                section.problem(
+                        message.substring(0, colon), "is wrong: " + message.substring(colon + 2));
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,130 @@
+package io.turbidite.feeds;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.FeedDefinition.DatasetPart;
+import io.turbidite.feeds.FeedDefinition.FormatPart;
+import io.turbidite.feeds.FeedDefinition.SourcePart;
+import io.turbidite.feeds.parse.CsvFormat;
+import io.turbidite.feeds.parse.Transform;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Turns the sections of a definition that say where records come from and what becomes of them on
+ * the way into their parts. <em>Immutable.</em>
+ *
+ * <p>Each closed set of words may be here twice: the words that this release has, and the words
+ * that the format names. A word of only the second kind gets a message of its own.
+ *
+ * @param directory that relative paths start at
+ */
+record SourceReader(Path directory) {
+    private static final List<String> SOURCES = List.of("file");
+    private static final List<String> SOURCES_NAMED = List.of("tcp", "http", "kafka", "tweets");
+    private static final List<String> PARSERS = List.of("csv", "json");
+    private static final List<String> POLICIES = List.of("basic");
+    private static final List<String> POLICIES_NAMED =
+            List.of("spill", "discard", "throttle", "elastic");
+
+    /** The section {@code source}; null only if there are problems. */
+    @Nullable
+    SourcePart source(Section root) {
+        root.missing("source");
+        Section section = root.child("source");
+        if (section == null) {
+            return null;
+        }
+        section.missing("kind");
+        var _ = section.choice("kind", SOURCES, SOURCES_NAMED);
+        if (section.ignoreRestOf("kind", SOURCES_NAMED)) {
+            return null;
+        }
+        String path = section.requiredText("path");
+        section.end();
+        Path resolved = path == null ? null : section.convert("path", path, this::resolve);
+        return path == null || resolved == null ? null : new SourcePart(path, resolved);
+    }
+
+    private Path resolve(String path) {
+        try {
+            return directory.resolve(path);
+        } catch (InvalidPathException e) {
+            throw new InvalidRequestException("no path: " + e.getReason(), e);
+        }
+    }
+
+    /** The section {@code parser}; null only if there are problems. */
+    @Nullable
+    FormatPart format(Section root) {
+        root.missing("parser");
+        Section section = root.child("parser");
+        if (section == null) {
+            return null;
+        }
+        section.missing("kind");
+        String kind = section.choice("kind", PARSERS, List.of());
+        if (kind == null) {
+            return null;
+        }
+        if (kind.equals("json")) {
+            section.end();
+            return new FormatPart.Json();
+        }
+        boolean header = section.truth("header", true);
+        String separator = section.text("separator");
+        List<String> columns = section.texts("columns");
+        section.end();
+        if (separator != null && separator.length() != 1) {
+            section.problem("separator", "must be one character, not '%s'".formatted(separator));
+            return null;
+        }
+        char character = separator == null ? ',' : separator.charAt(0);
+        if (section.convert("separator", character, CsvFormat::checkSeparator) == null) {
+            return null;
+        }
+        String key = columns.isEmpty() ? "header" : "columns";
+        CsvFormat csv = section.convert(key, columns, c -> new CsvFormat(character, header, c));
+        return csv == null ? null : new FormatPart.Csv(csv);
+    }
+
+    /** The section {@code transform}, checked against the dataset if that is sound. */
+    List<Transform> transforms(Section root, @Nullable DatasetPart dataset) {
+        Section section = root.child("transform");
+        List<Transform> transforms = new ArrayList<>();
+        if (section == null) {
+            return transforms;
+        }
+        for (String field : section.keys()) {
+            String text = section.text(field);
+            if (text == null) {
+                continue;
+            }
+            Transform transform = new Transform(field, text);
+            transforms.add(transform);
+            if (dataset != null) {
+                section.convert(field, transform, t -> {
+                    t.check(dataset.type().field(dataset.type().require(field, "transform")));
+                    return t;
+                });
+            }
+        }
+        return transforms;
+    }
+
+    /** The section {@code policy}, which leaves no choice yet. */
+    void policy(Section root) {
+        Section section = root.child("policy");
+        if (section == null) {
+            return;
+        }
+        section.missing("kind");
+        var _ = section.choice("kind", POLICIES, POLICIES_NAMED);
+        var _ = section.ignoreRestOf("kind", POLICIES_NAMED);
+        section.end();
+    }
+}
