@@ -63,8 +63,8 @@ final class CurveWindow {
                 if (enter(level, digit)) {
                     long before = level == Hilbert.LEVELS - 1
                             ? 0
-                            : from >>> 2 * (level + 1) << 2 * (level + 1);
-                    goDown(before | (long) digit << 2 * level, level, forward);
+                            : from >>> (2 * (level + 1)) << (2 * (level + 1));
+                    goDown(before | (long) digit << (2 * level), level, forward);
                     return true;
                 }
             }
@@ -110,9 +110,9 @@ final class CurveWindow {
             while (!enter(level, digit)) {
                 digit += step;
             }
-            number |= (long) digit << 2 * level;
+            number |= (long) digit << (2 * level);
         }
-        found = forward ? number : number | (1L << 2 * level) - 1;
+        found = forward ? number : number | (1L << (2 * level)) - 1;
     }
 
     /** Moves to a quarter of the square noted at this level; whether it has cells. */
@@ -139,6 +139,6 @@ final class CurveWindow {
     }
 
     private static int digit(long number, int level) {
-        return (int) (number >>> 2 * level) & 3;
+        return (int) (number >>> (2 * level)) & 3;
     }
 }

@@ -32,13 +32,15 @@ class MetersTest {
 
     @Test
     void a_room_makes_its_instruments_once_and_for_each_store_its_own() {
-        List<Counter> first = meters.once(List.class, made -> List.of(made.counter("x")));
-        List<Counter> second = meters.once(List.class, made -> List.of(made.counter("y")));
+        Room first = meters.once(Room.class, made -> new Room(made.counter("x")));
+        Room second = meters.once(Room.class, made -> new Room(made.counter("y")));
         assertThat(second).isSameAs(first);
-        assertThat(meters.instruments()).containsExactlyElementsOf(first);
-        assertThat(new Meters().once(List.class, made -> List.of(made.counter("x"))))
+        assertThat(meters.instruments()).containsExactly(first.counter());
+        assertThat(new Meters().once(Room.class, made -> new Room(made.counter("x"))))
                 .isNotEqualTo(first);
     }
+
+    private record Room(Counter counter) {}
 
     @Test
     void the_order_of_scopes_does_not_matter() {

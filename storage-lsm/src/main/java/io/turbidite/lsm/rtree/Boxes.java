@@ -145,8 +145,8 @@ public final class Boxes {
             if (level < 0) {
                 return page;
             }
-            long next = (long) (page >>> BoxesLayout.FAN_OUT_SHIFT * level) + 1;
-            page = (int) Math.min(pageCount, next << BoxesLayout.FAN_OUT_SHIFT * level);
+            long next = (long) (page >>> (BoxesLayout.FAN_OUT_SHIFT * level)) + 1;
+            page = (int) Math.min(pageCount, next << (BoxesLayout.FAN_OUT_SHIFT * level));
         }
         return -1;
     }
@@ -174,7 +174,7 @@ public final class Boxes {
     }
 
     private boolean meets(int level, int page, Box window) {
-        return relation(level, page >>> BoxesLayout.FAN_OUT_SHIFT * level, window) != OUTSIDE;
+        return relation(level, page >>> (BoxesLayout.FAN_OUT_SHIFT * level), window) != OUTSIDE;
     }
 
     /** How the {@code index}-th box of a level lies to the window. */
@@ -276,7 +276,7 @@ public final class Boxes {
     public @Nullable String problemOf(int page, long indexOnPage, Box value) {
         Box box = new Box();
         for (int level = 0; level <= rootLevel; level++) {
-            int index = page >>> BoxesLayout.FAN_OUT_SHIFT * level;
+            int index = page >>> (BoxesLayout.FAN_OUT_SHIFT * level);
             box(bytes, levels[level] + (long) BoxesLayout.BOX_BYTES * index, box);
             if (!box.contains(value)) {
                 return "%s is not in box %d of level %d, %s".formatted(value, index, level, box);
