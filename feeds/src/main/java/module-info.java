@@ -17,6 +17,7 @@ module io.turbidite.feeds {
     requires transitive org.jspecify;
 
     exports io.turbidite.feeds;
+    exports io.turbidite.feeds.command;
     exports io.turbidite.feeds.log;
     exports io.turbidite.feeds.parse;
 

@@ -145,8 +145,8 @@ public final class Main {
         boolean debug = Arrays.asList(args).contains("--debug");
         PrintWriter out = new PrintWriter(console.out(), true, StandardCharsets.UTF_8);
         CommandLine commands = new CommandLine(new Root())
-                .addSubcommand(new QuickstartCommand(console, StoreServer::start))
-                .addSubcommand(new RunCommand(console, StoreServer::start))
+                .addSubcommand(new QuickstartCommand(console, StoreServer::serve))
+                .addSubcommand(new RunCommand(console, StoreServer::serve))
                 .addSubcommand(new QueryCommand(console, stores))
                 .addSubcommand(new GetCommand(console, stores))
                 .addSubcommand(new InspectCommand(console, stores))

@@ -40,7 +40,7 @@ import java.util.Optional;
  *
  * <p>Close it before the store. <em>Thread-safe.</em>
  */
-public final class StoreServer implements Serving.Server {
+public final class StoreServer implements AutoCloseable {
     private static final int OUT_BUFFER_BYTES = 32 << 10;
 
     private final Store store;
@@ -74,8 +74,23 @@ public final class StoreServer implements Serving.Server {
         return started;
     }
 
+    /** As {@link #start(Store)}, for a feed that fills the store. */
+    static Serving.Server serve(Store store, Path home) {
+        StoreServer started = start(store, home);
+        return new Serving.Server() {
+            @Override
+            public Optional<String> problem() {
+                return started.problem();
+            }
+
+            @Override
+            public void close() {
+                started.close();
+            }
+        };
+    }
+
     /** Why nobody is served, if so: the store can be used as if there were no server. */
-    @Override
     public Optional<String> problem() {
         return Optional.ofNullable(problem);
     }

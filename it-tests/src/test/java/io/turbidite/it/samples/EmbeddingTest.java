@@ -89,6 +89,30 @@ class EmbeddingTest {
             }
             """;
 
+    /** Serves a store, and asks it as another process would. */
+    private static final String SERVER = """
+            package app;
+
+            import io.turbidite.feeds.command.Main;
+            import io.turbidite.feeds.command.StoreServer;
+            import io.turbidite.lsm.Store;
+
+            import java.nio.file.Path;
+
+            public final class Served {
+                private Served() {}
+
+                public static void main(String[] arguments) {
+                    try (Store store = Store.open(Path.of(arguments[0]));
+                            StoreServer server = StoreServer.start(store)) {
+                        System.out.println("problem: " + server.problem().orElse("none"));
+                        String[] command = {"inspect", arguments[0], "--json"};
+                        System.out.println("code: " + Main.run(command, System.out, System.err));
+                    }
+                }
+            }
+            """;
+
     @TempDir
     private Path directory;
 
@@ -172,14 +196,30 @@ class EmbeddingTest {
                 .contains("NONE: here\n", "LZ4: here\n", "ZSTD: here\n");
     }
 
+    @Test
+    void a_named_module_serves_its_store_to_other_processes() throws Exception {
+        List<String> feeds = List.of("io.turbidite.feeds");
+        Files.writeString(sources.resolve("Served.java"), SERVER);
+        String path = joined(needed(feeds, true));
+        describe(feeds, "");
+        compile("-p", path, "-Xlint:-incubating"); // the hash log may use the vector module
+        String modules = classes + File.pathSeparator + path;
+        assertThat(java("-p", modules, "-m", "app/app.Served", store()))
+                .contains("problem: none\n", "{\"store\":", "code: 0\n");
+    }
+
     private String store() {
         return directory.resolve("store").toString();
     }
 
     /** The modules that {@link #USED} require, and what they require. */
     private static List<ModuleReference> needed(boolean withOptional) {
+        return needed(USED, withOptional);
+    }
+
+    private static List<ModuleReference> needed(List<String> used, boolean withOptional) {
         Map<String, ModuleReference> modules = new LinkedHashMap<>();
-        Deque<String> open = new ArrayDeque<>(USED);
+        Deque<String> open = new ArrayDeque<>(used);
         while (!open.isEmpty()) {
             String name = open.remove();
             if (modules.containsKey(name) || ModuleFinder.ofSystem().find(name).isPresent()) {
@@ -206,9 +246,13 @@ class EmbeddingTest {
     }
 
     private void describe(String more) throws IOException {
+        describe(USED, more);
+    }
+
+    private void describe(List<String> used, String more) throws IOException {
         Files.writeString(
                 sources.resolveSibling("module-info.java"),
-                USED.stream()
+                used.stream()
                         .map(name -> "requires " + name + ";")
                         .collect(Collectors.joining(" ", "module app { ", more + " }")));
     }
