@@ -11,7 +11,11 @@ import io.turbidite.lsm.StoreDescription;
 import io.turbidite.lsm.StoreDescription.DatasetDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.component.PageOptions;
+import io.turbidite.lsm.schema.DatasetOptions;
+import io.turbidite.lsm.schema.DatasetOptions.Choice;
 import io.turbidite.lsm.schema.Retention;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -85,26 +89,33 @@ final class DatasetMatch {
         fixed("primaryKey", list(wanted.primaryKey()), list(there.primaryKey()));
         ifWritten("filter", list(wanted.filters()), list(there.filterFields()));
         ifWritten("partitions", wanted.partitions(), described.partitions().size());
-        ifWritten("maintenance", wanted.maintenance().label(), described.maintenance());
-        ifWritten("mergePolicy", wanted.mergePolicy().toString(), described.mergePolicy());
+        DatasetOptions options = wanted.options();
+        DatasetOptions kept = described.options();
+        for (Choice choice : Choice.values()) {
+            ifWritten(choice.key(), choice.label(options), choice.label(kept));
+        }
+        ifWritten(
+                "mergePolicy",
+                options.mergePolicy().toString(),
+                kept.mergePolicy().toString());
         PageOptions pages = primary.pages();
-        ifWritten("pageBytes", wanted.pages().pageBytes(), pages.pageBytes());
+        ifWritten("pageBytes", options.components().pageBytes(), pages.pageBytes());
         ifWritten(
                 "compression",
-                wanted.pages().compression().label(),
+                options.components().compression().label(),
                 pages.compression().label());
-        ifWritten("repair", wanted.repair().label(), described.repair());
-        ifWritten("bitmapHandover", wanted.bitmapHandover().label(), described.bitmapHandover());
-        String kept = described.retain();
-        Retention retention = wanted.retention();
+        compareRetention(options.retention(), kept.retention());
+    }
+
+    private void compareRetention(@Nullable Retention retention, @Nullable Retention kept) {
         if (kept == null) {
             if (retention != null) {
                 problem("retain", retention.toString(), "none", "take the key out");
             }
         } else if (retention == null) {
-            problem("retain", "missing", kept, "write 'retain: %s'".formatted(kept));
+            problem("retain", "missing", kept.toString(), "write 'retain: %s'".formatted(kept));
         } else {
-            fixed("retain", retention.toString(), kept);
+            fixed("retain", retention.toString(), kept.toString());
         }
     }
 

@@ -6,13 +6,14 @@ import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.FeedDefinition.DatasetPart;
 import io.turbidite.feeds.FeedDefinition.IndexPart;
+import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
-import io.turbidite.lsm.schema.BitmapHandover;
+import io.turbidite.lsm.schema.DatasetOptions;
+import io.turbidite.lsm.schema.DatasetOptions.Choice;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.Retention;
 
 import org.jspecify.annotations.Nullable;
@@ -31,12 +32,6 @@ import java.util.Set;
  * <p>Sets of words are as in {@link SourceReader}.
  */
 final class DatasetReader {
-    private static final List<String> MAINTENANCES =
-            Arrays.stream(Maintenance.values()).map(Maintenance::label).toList();
-    private static final List<String> REPAIRS =
-            Arrays.stream(MergeRepair.values()).map(MergeRepair::label).toList();
-    private static final List<String> HANDOVERS =
-            Arrays.stream(BitmapHandover.values()).map(BitmapHandover::label).toList();
     private static final List<String> INDEX_KINDS = List.of("btree");
     private static final List<String> INDEX_KINDS_NAMED = List.of("rtree", "inverted", "pm");
     private static final List<String> COMPRESSIONS =
@@ -66,59 +61,57 @@ final class DatasetReader {
         checkRequired(section, type, primaryKey);
         List<String> filters = fields(section, "filter", type);
         Integer partitions = section.integer("partitions", 1, PARTITIONS_MAX);
-        String strategy = section.choice("maintenance", MAINTENANCES, List.of());
-        Maintenance maintenance =
-                strategy == null ? Maintenance.EAGER : Maintenance.ofLabel(strategy);
         MergePolicySpec mergePolicy = mergePolicy(section);
-        section.convert("maintenance", maintenance, chosen -> {
-            if (mergePolicy != null) {
-                chosen.checkOfDataset(String.valueOf(name), mergePolicy);
+        DatasetOptions options = options(section, type, filters, mergePolicy);
+        String datasetName = String.valueOf(name);
+        boolean repairFits = true;
+        for (Choice choice : Choice.values()) {
+            // of a merge policy that has problems of its own nothing more is said
+            if (mergePolicy != null || choice != Choice.MAINTENANCE) {
+                boolean fits = null
+                        != section.convert(choice.key(), options, chosen -> {
+                            choice.check(chosen, datasetName);
+                            return chosen;
+                        });
+                repairFits &= fits || choice != Choice.REPAIR;
             }
-            return chosen;
-        });
-        PageOptions pages = pages(section, PageOptions.standard());
-        Retention retention = retention(section, type, filters, mergePolicy);
-        String repairLabel = section.choice("repair", REPAIRS, List.of());
-        MergeRepair repair =
-                repairLabel == null ? MergeRepair.MERGE : MergeRepair.ofLabel(repairLabel);
-        BitmapHandover bitmapHandover = bitmapHandover(section, maintenance);
-        List<IndexPart> indexes =
-                indexes(section, String.valueOf(name), type, maintenance, mergePolicy, pages);
-        section.convert("repair", repair, chosen -> {
-            maintenance.checkRepair(chosen, String.valueOf(name), "it");
-            indexes.forEach(index -> index.maintenance()
-                    .checkRepair(chosen, String.valueOf(name), "index " + index.name()));
-            return chosen;
-        });
+        }
+        List<IndexPart> indexes = indexes(section, datasetName, type, options, mergePolicy);
+        if (repairFits) {
+            section.convert(Choice.REPAIR.key(), options.repair(), chosen -> {
+                indexes.forEach(index -> index.maintenance()
+                        .checkRepair(chosen, datasetName, "index " + index.name()));
+                return chosen;
+            });
+        }
         section.end();
         if (name == null || type == null || primaryKey.isEmpty() || mergePolicy == null) {
             return null;
         }
         int partitionCount = partitions == null ? 1 : partitions;
-        return new DatasetPart(
-                name,
-                type,
-                primaryKey,
-                filters,
-                partitionCount,
-                maintenance,
-                mergePolicy,
-                pages,
-                retention,
-                repair,
-                bitmapHandover,
-                indexes);
+        return new DatasetPart(name, type, primaryKey, filters, partitionCount, options, indexes);
     }
 
-    private static BitmapHandover bitmapHandover(Section section, Maintenance maintenance) {
-        String label = section.choice("bitmapHandover", HANDOVERS, List.of());
-        BitmapHandover method =
-                label == null ? BitmapHandover.SIDE_FILE : BitmapHandover.ofLabel(label);
-        section.convert("bitmapHandover", method, chosen -> {
-            chosen.checkWith(maintenance, "this one");
-            return chosen;
-        });
-        return method;
+    /** What has problems stays as it is by default. */
+    private static DatasetOptions options(
+            Section section,
+            @Nullable RecordType type,
+            List<String> filters,
+            @Nullable MergePolicySpec mergePolicy) {
+        DatasetOptions.Builder options = DatasetOptions.builder();
+        for (Choice choice : Choice.values()) {
+            String word = section.choice(choice.key(), choice.words(), List.of());
+            if (word != null) {
+                choice.choose(options, word);
+            }
+        }
+        if (mergePolicy != null) {
+            options.mergePolicy(mergePolicy);
+        }
+        PageOptions pages = pages(section, PageOptions.standard());
+        return options.components(ComponentOptions.primary().withPages(pages))
+                .retention(retention(section, type, filters, mergePolicy))
+                .build();
     }
 
     private static @Nullable RecordType type(Section dataset) {
@@ -177,9 +170,10 @@ final class DatasetReader {
             Section dataset,
             String datasetName,
             @Nullable RecordType type,
-            Maintenance ofDataset,
-            @Nullable MergePolicySpec mergePolicy,
-            PageOptions datasetPages) {
+            DatasetOptions options,
+            @Nullable MergePolicySpec mergePolicy) {
+        Maintenance ofDataset = options.maintenance();
+        PageOptions datasetPages = options.components().pages();
         List<IndexPart> indexes = new ArrayList<>();
         Set<String> names = new HashSet<>();
         for (Section section : dataset.children("indexes")) {

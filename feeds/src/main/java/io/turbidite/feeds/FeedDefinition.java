@@ -9,13 +9,9 @@ import io.turbidite.feeds.source.FileSource;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.StoreOptions;
-import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.PageOptions;
-import io.turbidite.lsm.merge.MergePolicySpec;
-import io.turbidite.lsm.schema.BitmapHandover;
+import io.turbidite.lsm.schema.DatasetOptions;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.schema.MergeRepair;
-import io.turbidite.lsm.schema.Retention;
 
 import org.jspecify.annotations.Nullable;
 
@@ -90,14 +86,7 @@ public record FeedDefinition(
                 .primaryKey(dataset.primaryKey.toArray(String[]::new))
                 .filter(dataset.filters.toArray(String[]::new))
                 .partitions(dataset.partitions)
-                .maintenance(dataset.maintenance)
-                .repair(dataset.repair)
-                .bitmapHandover(dataset.bitmapHandover)
-                .mergePolicy(dataset.mergePolicy)
-                .components(ComponentOptions.primary().withPages(dataset.pages));
-        if (dataset.retention != null) {
-            spec.retain(dataset.retention);
-        }
+                .options(dataset.options);
         dataset.type.fields().forEach(spec::field);
         for (IndexPart index : dataset.indexes) {
             IndexSpec btree = IndexSpec.btree(index.name, index.on.toArray(String[]::new))
@@ -146,12 +135,7 @@ public record FeedDefinition(
      *
      * @param type the declared fields
      * @param filters the fields whose least and greatest value each component keeps
-     * @param maintenance how filters follow updates, and indexes too unless they say otherwise
-     * @param pages how the primary's components keep their pages
-     * @param retention how long records are kept, by the first filter; null: for ever
-     * @param repair whether merges repair indexes under validation
-     * @param bitmapHandover how invalidations reach components that are being built, under
-     *     mutable-bitmap
+     * @param options how the store keeps it
      */
     public record DatasetPart(
             String name,
@@ -159,12 +143,7 @@ public record FeedDefinition(
             List<String> primaryKey,
             List<String> filters,
             int partitions,
-            Maintenance maintenance,
-            MergePolicySpec mergePolicy,
-            PageOptions pages,
-            @Nullable Retention retention,
-            MergeRepair repair,
-            BitmapHandover bitmapHandover,
+            DatasetOptions options,
             List<IndexPart> indexes) {
         public DatasetPart {
             primaryKey = List.copyOf(primaryKey);

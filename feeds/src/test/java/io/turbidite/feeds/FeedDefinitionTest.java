@@ -87,13 +87,14 @@ class FeedDefinitionTest {
 
     @Test
     void marksAreHandedOverByEitherMethodWhereThereAreAny() {
-        assertThat(parse(GOOD).dataset().bitmapHandover()).isEqualTo(BitmapHandover.SIDE_FILE);
+        assertThat(parse(GOOD).dataset().options().bitmapHandover())
+                .isEqualTo(BitmapHandover.SIDE_FILE);
         String lock = GOOD.replace(
                         "maintenance: eager\n",
                         "maintenance: mutable-bitmap\n  bitmapHandover: lock\n")
                 .replace("kind: prefix", "kind: correlated-prefix")
                 .replace(", maintenance: eager }", " }");
-        assertThat(parse(lock).dataset().bitmapHandover()).isEqualTo(BitmapHandover.LOCK);
+        assertThat(parse(lock).dataset().options().bitmapHandover()).isEqualTo(BitmapHandover.LOCK);
         assertThat(parse(lock).toDatasetSpec().bitmapHandover()).isEqualTo(BitmapHandover.LOCK);
         assertThat(problems(lock.replace("bitmapHandover: lock", "bitmapHandover: none")))
                 .singleElement()
@@ -107,10 +108,10 @@ class FeedDefinitionTest {
 
     @Test
     void mergesRepairUnlessTheyAreToldNotTo() {
-        assertThat(parse(GOOD).dataset().repair()).isEqualTo(MergeRepair.MERGE);
+        assertThat(parse(GOOD).dataset().options().repair()).isEqualTo(MergeRepair.MERGE);
         String off =
                 GOOD.replace("maintenance: eager\n", "maintenance: validation\n  repair: off\n");
-        assertThat(parse(off).dataset().repair()).isEqualTo(MergeRepair.OFF);
+        assertThat(parse(off).dataset().options().repair()).isEqualTo(MergeRepair.OFF);
         assertThat(parse(off).toDatasetSpec().repair()).isEqualTo(MergeRepair.OFF);
         assertThat(problems(off.replace("maintenance: validation", "maintenance: auto")))
                 .anySatisfy(problem -> assertThat(problem)
@@ -132,7 +133,7 @@ class FeedDefinitionTest {
         assertThat(definition.dataset().primaryKey()).containsExactly("id");
         assertThat(definition.dataset().filters()).containsExactly("at");
         assertThat(definition.dataset().partitions()).isEqualTo(2);
-        assertThat(definition.dataset().mergePolicy())
+        assertThat(definition.dataset().options().mergePolicy())
                 .hasToString("prefix(mergeableBytesMax=1GiB, toleranceCount=7)");
         assertThat(definition.dataset().indexes())
                 .containsExactly(
@@ -214,7 +215,7 @@ class FeedDefinitionTest {
         for (String field : List.of("at", "day")) {
             FeedDefinition definition =
                     parse(retaining("filter: " + field, "correlated-prefix", "30d"));
-            assertThat(definition.dataset().retention()).hasToString("30d");
+            assertThat(definition.dataset().options().retention()).hasToString("30d");
             assertThat(definition.toDatasetSpec().retention()).hasToString("30d");
         }
     }
@@ -255,7 +256,7 @@ class FeedDefinitionTest {
                 parser: { kind: json }
                 """);
         PageOptions zstd = new PageOptions(64 << 10, Compression.ZSTD);
-        assertThat(definition.dataset().pages()).isEqualTo(zstd);
+        assertThat(definition.dataset().options().components().pages()).isEqualTo(zstd);
         assertThat(definition.dataset().indexes())
                 .extracting(FeedDefinition.IndexPart::pages)
                 .containsExactly(zstd, new PageOptions(4 << 10, Compression.LZ4));
@@ -271,7 +272,7 @@ class FeedDefinitionTest {
                 """);
         assertThat(definition.mode()).isEqualTo(Mode.UPSERT);
         assertThat(definition.dataset().filters()).isEmpty();
-        assertThat(definition.dataset().mergePolicy().kind()).isEqualTo("tiering");
+        assertThat(definition.dataset().options().mergePolicy().kind()).isEqualTo("tiering");
         assertThat(definition.source().resolved()).isEqualTo(Path.of("/abs/dir"));
         assertThat(definition.format()).isInstanceOf(FormatPart.Json.class);
         assertThat(definition.transforms()).isEmpty();

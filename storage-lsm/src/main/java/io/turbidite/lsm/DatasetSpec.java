@@ -8,6 +8,7 @@ import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.engine.CacheNeed;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.BitmapHandover;
+import io.turbidite.lsm.schema.DatasetOptions;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -35,12 +36,7 @@ public final class DatasetSpec {
     private List<String> filterFields = List.of();
     private final List<IndexSpec> indexes = new ArrayList<>();
     private int partitions = 1;
-    private Maintenance maintenance = Maintenance.EAGER;
-    private MergePolicySpec mergePolicy = MergePolicySpec.standard();
-    private @Nullable Retention retention;
-    private MergeRepair repair = MergeRepair.MERGE;
-    private BitmapHandover bitmapHandover = BitmapHandover.SIDE_FILE;
-    private ComponentOptions componentOptions = ComponentOptions.primary();
+    private DatasetOptions options = DatasetOptions.defaults();
 
     private DatasetSpec(String name) {
         this.name = Limits.checkName("dataset", name);
@@ -89,12 +85,12 @@ public final class DatasetSpec {
     }
 
     public DatasetSpec maintenance(Maintenance strategy) {
-        maintenance = strategy;
+        options = options.toBuilder().maintenance(strategy).build();
         return this;
     }
 
     public DatasetSpec mergePolicy(MergePolicySpec policy) {
-        mergePolicy = policy;
+        options = options.toBuilder().mergePolicy(policy).build();
         return this;
     }
 
@@ -109,13 +105,13 @@ public final class DatasetSpec {
 
     /** As {@link #retain(Duration)}. */
     public DatasetSpec retain(Retention age) {
-        retention = age;
+        options = options.toBuilder().retention(age).build();
         return this;
     }
 
     /** Whether merges repair indexes under validation. Default: they do. */
     public DatasetSpec repair(MergeRepair choice) {
-        repair = choice;
+        options = options.toBuilder().repair(choice).build();
         return this;
     }
 
@@ -124,13 +120,19 @@ public final class DatasetSpec {
      * {@link Maintenance#MUTABLE_BITMAP}. Default: by a side-file.
      */
     public DatasetSpec bitmapHandover(BitmapHandover method) {
-        bitmapHandover = method;
+        options = options.toBuilder().bitmapHandover(method).build();
         return this;
     }
 
     /** Page size, compression and Bloom filter of the disk components. */
-    public DatasetSpec components(ComponentOptions options) {
-        componentOptions = options;
+    public DatasetSpec components(ComponentOptions chosen) {
+        options = options.toBuilder().components(chosen).build();
+        return this;
+    }
+
+    /** All at once, instead of those that were given before. */
+    public DatasetSpec options(DatasetOptions all) {
+        options = all;
         return this;
     }
 
@@ -159,27 +161,32 @@ public final class DatasetSpec {
     }
 
     public Maintenance maintenance() {
-        return maintenance;
+        return options.maintenance();
     }
 
     public MergePolicySpec mergePolicy() {
-        return mergePolicy;
+        return options.mergePolicy();
     }
 
     public @Nullable Retention retention() {
-        return retention;
+        return options.retention();
     }
 
     public MergeRepair repair() {
-        return repair;
+        return options.repair();
     }
 
     public BitmapHandover bitmapHandover() {
-        return bitmapHandover;
+        return options.bitmapHandover();
     }
 
     public ComponentOptions components() {
-        return componentOptions;
+        return options.components();
+    }
+
+    /** How the store will keep it. */
+    public DatasetOptions options() {
+        return options;
     }
 
     /**
@@ -212,7 +219,7 @@ public final class DatasetSpec {
      */
     DatasetSchema resolve(int id) {
         RecordType type = type();
-        componentOptions.compression().requireAvailable();
+        options.components().compression().requireAvailable();
         String use = "dataset " + name;
         KeySpec key = KeySpec.of(type, primaryKey, use + ": primary key");
         List<KeySpec> filter = new ArrayList<>();
@@ -221,7 +228,8 @@ public final class DatasetSpec {
         }
         List<IndexSchema> resolved = new ArrayList<>();
         for (IndexSpec index : indexes) {
-            resolved.add(index.resolve(name, type, resolved.size() + 1, maintenance, State.READY));
+            resolved.add(
+                    index.resolve(name, type, resolved.size() + 1, maintenance(), State.READY));
         }
         return new DatasetSchema(
                 id,
@@ -232,11 +240,6 @@ public final class DatasetSpec {
                 filter,
                 IndexCatalog.of(name, resolved, resolved.size() + 1),
                 partitions,
-                maintenance,
-                mergePolicy,
-                componentOptions,
-                retention,
-                repair,
-                bitmapHandover);
+                options);
     }
 }

@@ -8,6 +8,7 @@ import io.turbidite.lsm.component.ComponentSpace;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.schema.DatasetOptions;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
@@ -76,6 +77,7 @@ public record StoreDescription(
      * A dataset.
      *
      * @param schemaVersion 1 at its creation, one more after each change of its indexes
+     * @param options how the store keeps it
      */
     public record DatasetDescription(
             String name,
@@ -83,11 +85,7 @@ public record StoreDescription(
             String type,
             List<String> primaryKey,
             List<String> filterFields,
-            String maintenance,
-            String mergePolicy,
-            @Nullable String retain,
-            String repair,
-            String bitmapHandover,
+            DatasetOptions options,
             List<PartitionDescription> partitions) {}
 
     /**
@@ -169,11 +167,7 @@ public record StoreDescription(
                     schema.type().toString(),
                     schema.primaryKey().fields(),
                     schema.filterFields(),
-                    schema.maintenance().label(),
-                    schema.mergePolicy().toString(),
-                    schema.retention() == null ? null : schema.retention().toString(),
-                    schema.repair().label(),
-                    schema.bitmapHandover().label(),
+                    schema.options(),
                     dataset.partitions().stream().map(StoreDescription::of).toList()));
         }
         return new StoreDescription(

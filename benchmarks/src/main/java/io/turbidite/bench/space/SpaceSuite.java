@@ -12,9 +12,9 @@ import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.StoreDescription.DatasetDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.StoreDescription.PartitionDescription;
+import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.ComponentSpace;
 import io.turbidite.lsm.component.Compression;
-import io.turbidite.lsm.component.PageOptions;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -108,7 +108,7 @@ public final class SpaceSuite {
 
     private FeedDefinition with(Compression compression) {
         DatasetPart dataset = definition.dataset();
-        PageOptions pages = dataset.pages().withCompression(compression);
+        ComponentOptions components = dataset.options().components().withCompression(compression);
         List<IndexPart> indexes = new ArrayList<>();
         for (IndexPart index : dataset.indexes()) {
             indexes.add(new IndexPart(
@@ -124,12 +124,7 @@ public final class SpaceSuite {
                 dataset.primaryKey(),
                 dataset.filters(),
                 dataset.partitions(),
-                dataset.maintenance(),
-                dataset.mergePolicy(),
-                pages,
-                dataset.retention(),
-                dataset.repair(),
-                dataset.bitmapHandover(),
+                dataset.options().toBuilder().components(components).build(),
                 indexes);
         return new FeedDefinition(
                 definition.feed(),

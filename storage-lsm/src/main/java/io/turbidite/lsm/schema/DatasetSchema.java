@@ -24,9 +24,7 @@ import java.util.List;
  * @param filter over the filter fields, each encoded on its own; empty if there are none
  * @param catalog the secondaries
  * @param partitions 1 to 256
- * @param retention how long records are kept by the first filter field; null: for ever
- * @param repair whether merges repair indexes that are maintained by validation
- * @param bitmapHandover how marks reach components that are being built, under mutable-bitmap
+ * @param options how the store keeps it
  */
 public record DatasetSchema(
         int id,
@@ -37,12 +35,7 @@ public record DatasetSchema(
         List<KeySpec> filter,
         IndexCatalog catalog,
         int partitions,
-        Maintenance maintenance,
-        MergePolicySpec mergePolicy,
-        ComponentOptions components,
-        @Nullable Retention retention,
-        MergeRepair repair,
-        BitmapHandover bitmapHandover) {
+        DatasetOptions options) {
     private static final int PARTITION_COUNT_MAX = 256;
 
     public DatasetSchema {
@@ -66,7 +59,8 @@ public record DatasetSchema(
             throw new InvalidRequestException("dataset %s: partitions is %d but must be 1 to %d"
                     .formatted(name, partitions, PARTITION_COUNT_MAX));
         }
-        if (retention != null) {
+        MergePolicySpec mergePolicy = options.mergePolicy();
+        if (options.retention() != null) {
             try {
                 checkRetention(filter, mergePolicy);
             } catch (InvalidRequestException e) {
@@ -74,13 +68,11 @@ public record DatasetSchema(
                         "dataset %s: %s".formatted(name, e.getMessage()), e);
             }
         }
-        maintenance.checkOfDataset(name, mergePolicy);
-        maintenance.checkRepair(repair, name, "it");
-        bitmapHandover.checkWith(maintenance, name);
+        options.check(name);
         for (IndexSchema index : catalog.all()) {
             index.maintenance().checkOfIndex(name, index.name(), index.unique());
-            index.maintenance().checkWithin(maintenance, mergePolicy, name, index.name());
-            index.maintenance().checkRepair(repair, name, "index " + index.name());
+            index.maintenance().checkWithin(options.maintenance(), mergePolicy, name, index.name());
+            index.maintenance().checkRepair(options.repair(), name, "index " + index.name());
         }
     }
 
@@ -105,6 +97,30 @@ public record DatasetSchema(
                     "retain needs a merge policy that is correlated and leaves large components alone: correlated-prefix, correlated-tiering or correlated-no-merge, not %s"
                             .formatted(mergePolicy.kind()));
         }
+    }
+
+    public Maintenance maintenance() {
+        return options.maintenance();
+    }
+
+    public MergePolicySpec mergePolicy() {
+        return options.mergePolicy();
+    }
+
+    public ComponentOptions components() {
+        return options.components();
+    }
+
+    public @Nullable Retention retention() {
+        return options.retention();
+    }
+
+    public MergeRepair repair() {
+        return options.repair();
+    }
+
+    public BitmapHandover bitmapHandover() {
+        return options.bitmapHandover();
     }
 
     /** The secondaries that wait for the primary's merges. */
@@ -188,26 +204,13 @@ public record DatasetSchema(
 
     private DatasetSchema withCatalog(int newVersion, IndexCatalog changed) {
         return new DatasetSchema(
-                id,
-                newVersion,
-                name,
-                type,
-                primaryKey,
-                filter,
-                changed,
-                partitions,
-                maintenance,
-                mergePolicy,
-                components,
-                retention,
-                repair,
-                bitmapHandover);
+                id, newVersion, name, type, primaryKey, filter, changed, partitions, options);
     }
 
     /** How the components of a tree keep their pages. */
     public PageOptions pages(TreeId tree) {
         IndexSchema index = index(tree);
-        return index == null || index.pages() == null ? components.pages() : index.pages();
+        return index == null || index.pages() == null ? components().pages() : index.pages();
     }
 
     /** The filter fields' names. */

@@ -10,13 +10,12 @@ import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
-import io.turbidite.lsm.schema.BitmapHandover;
+import io.turbidite.lsm.schema.DatasetOptions;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.schema.Maintenance;
-import io.turbidite.lsm.schema.MergeRepair;
 import io.turbidite.lsm.schema.RepairPlacement;
 import io.turbidite.lsm.schema.Retention;
 import io.turbidite.lsm.schema.TreeId;
@@ -173,17 +172,44 @@ final class ManifestCodec {
                 writePages(out, pages);
             }
         }
-        out.writeUTF(schema.maintenance().label());
-        out.writeUTF(schema.mergePolicy().toString());
-        Retention retention = schema.retention();
-        out.writeUTF(retention == null ? "" : retention.toString());
-        out.writeUTF(schema.repair().label());
-        out.writeUTF(schema.bitmapHandover().label());
-        ComponentOptions options = schema.components();
-        writePages(out, options.pages());
-        out.writeBoolean(options.bloom());
-        out.writeDouble(options.bloomFalsePositiveRate());
-        out.writeBoolean(options.keyTree());
+        writeOptions(out, schema.options());
+    }
+
+    /** Merge policy and retention stand behind the first choice, the components last. */
+    private static void writeOptions(DataOutputStream out, DatasetOptions options)
+            throws IOException {
+        for (DatasetOptions.Choice choice : DatasetOptions.Choice.values()) {
+            out.writeUTF(choice.label(options));
+            if (choice == DatasetOptions.Choice.MAINTENANCE) {
+                out.writeUTF(options.mergePolicy().toString());
+                Retention retention = options.retention();
+                out.writeUTF(retention == null ? "" : retention.toString());
+            }
+        }
+        ComponentOptions components = options.components();
+        writePages(out, components.pages());
+        out.writeBoolean(components.bloom());
+        out.writeDouble(components.bloomFalsePositiveRate());
+        out.writeBoolean(components.keyTree());
+    }
+
+    private static DatasetOptions readOptions(DataInputStream in) throws IOException {
+        DatasetOptions.Builder options = DatasetOptions.builder();
+        for (DatasetOptions.Choice choice : DatasetOptions.Choice.values()) {
+            choice.choose(options, in.readUTF());
+            if (choice == DatasetOptions.Choice.MAINTENANCE) {
+                MergePolicySpec policy = MergePolicySpec.parse(in.readUTF());
+                String retain = in.readUTF();
+                options.mergePolicy(policy)
+                        .retention(retain.isEmpty() ? null : Retention.parse(retain));
+            }
+        }
+        PageOptions pages = readPages(in);
+        boolean bloom = in.readBoolean();
+        double falsePositiveRate = in.readDouble();
+        boolean keyTree = in.readBoolean();
+        return options.components(new ComponentOptions(pages, bloom, falsePositiveRate, keyTree))
+                .build();
     }
 
     private static void writePages(DataOutputStream out, PageOptions pages) throws IOException {
@@ -229,31 +255,9 @@ final class ManifestCodec {
             indexes.add(readIndex(in, version, type));
         }
         IndexCatalog catalog = IndexCatalog.of(name, indexes, nextIndexId);
-        Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
-        MergePolicySpec policy = MergePolicySpec.parse(in.readUTF());
-        String retain = in.readUTF();
-        MergeRepair repair = MergeRepair.ofLabel(in.readUTF());
-        BitmapHandover handover = BitmapHandover.ofLabel(in.readUTF());
-        PageOptions pages = readPages(in);
-        boolean bloom = in.readBoolean();
-        double falsePositiveRate = in.readDouble();
-        boolean keyTree = in.readBoolean();
-        ComponentOptions options = new ComponentOptions(pages, bloom, falsePositiveRate, keyTree);
+        DatasetOptions options = readOptions(in);
         return new DatasetSchema(
-                id,
-                schemaVersion,
-                name,
-                type,
-                primaryKey,
-                filter,
-                catalog,
-                partitions,
-                maintenance,
-                policy,
-                options,
-                retain.isEmpty() ? null : Retention.parse(retain),
-                repair,
-                handover);
+                id, schemaVersion, name, type, primaryKey, filter, catalog, partitions, options);
     }
 
     private static IndexSchema readIndex(DataInputStream in, int version, RecordType type)

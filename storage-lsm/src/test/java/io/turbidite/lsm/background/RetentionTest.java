@@ -236,7 +236,8 @@ class RetentionTest {
         disk.onOperation(step -> {});
         assertThat(SimStore.rows(sim.store.dataset("T"))).isEqualTo(after);
         assertThat(sizes).contains(15);
-        assertThat(sim.store.describe().datasets().getFirst().retain()).isEqualTo("30d");
+        assertThat(sim.store.describe().datasets().getFirst().options().retention())
+                .hasToString("30d");
         sim.close();
     }
 

@@ -88,12 +88,7 @@ class OldZerosTest {
                 made.filter(),
                 IndexCatalog.of(made.name(), indexes, made.catalog().nextId()),
                 made.partitions(),
-                made.maintenance(),
-                made.mergePolicy(),
-                made.components(),
-                made.retention(),
-                made.repair(),
-                made.bitmapHandover());
+                made.options());
     }
 
     private static DatasetSpec spec() {

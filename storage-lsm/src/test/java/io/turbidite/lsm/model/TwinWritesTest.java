@@ -82,12 +82,7 @@ class TwinWritesTest {
                 made.filter(),
                 made.catalog(),
                 made.partitions(),
-                made.maintenance(),
-                made.mergePolicy(),
-                made.components(),
-                made.retention(),
-                made.repair(),
-                made.bitmapHandover());
+                made.options());
     }
 
     private Dataset older(Maintenance maintenance) {

@@ -13,6 +13,7 @@ import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.BitmapHandover;
+import io.turbidite.lsm.schema.DatasetOptions;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -88,12 +89,13 @@ class ManifestFormatTest {
                                         IndexSchema.State.DISABLED)),
                         4),
                 1,
-                Maintenance.VALIDATION,
-                MergePolicySpec.parse("correlated-no-merge"),
-                ComponentOptions.primary(),
-                Retention.parse("30d"),
-                MergeRepair.MERGE,
-                BitmapHandover.SIDE_FILE);
+                new DatasetOptions(
+                        Maintenance.VALIDATION,
+                        MergePolicySpec.parse("correlated-no-merge"),
+                        ComponentOptions.primary(),
+                        Retention.parse("30d"),
+                        MergeRepair.MERGE,
+                        BitmapHandover.SIDE_FILE));
     }
 
     /** What version 10 can say. */

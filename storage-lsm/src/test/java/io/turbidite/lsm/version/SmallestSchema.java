@@ -5,6 +5,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.BitmapHandover;
+import io.turbidite.lsm.schema.DatasetOptions;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.Maintenance;
@@ -26,12 +27,13 @@ final class SmallestSchema {
             List.of(),
             IndexCatalog.of("T", List.of(), 1),
             1,
-            Maintenance.EAGER,
-            MergePolicySpec.parse("no-merge"),
-            ComponentOptions.primary(),
-            null,
-            MergeRepair.MERGE,
-            BitmapHandover.SIDE_FILE);
+            new DatasetOptions(
+                    Maintenance.EAGER,
+                    MergePolicySpec.parse("no-merge"),
+                    ComponentOptions.primary(),
+                    null,
+                    MergeRepair.MERGE,
+                    BitmapHandover.SIDE_FILE));
 
     private SmallestSchema() {}
 }

@@ -64,18 +64,14 @@ public final class Inspection {
             DatasetDescription dataset, RecordType type) {
         Json.Line fields = Json.line();
         type.fields().forEach(field -> fields.put(field.name(), field.typeLabel()));
-        return Json.line()
+        Json.Line line = Json.line()
                 .put("name", dataset.name())
                 .put("schemaVersion", dataset.schemaVersion())
                 .put("type", fields.toMap())
                 .put("primaryKey", dataset.primaryKey())
-                .put("filter", dataset.filterFields())
-                .put("maintenance", dataset.maintenance())
-                .put("mergePolicy", dataset.mergePolicy())
-                .put("retain", dataset.retain())
-                .put("repair", dataset.repair())
-                .put("bitmapHandover", dataset.bitmapHandover())
-                .put(
+                .put("filter", dataset.filterFields());
+        dataset.options().labels().forEach(line::put);
+        return line.put(
                         "partitions",
                         dataset.partitions().stream().map(Inspection::toMap).toList())
                 .toMap();
@@ -175,8 +171,8 @@ public final class Inspection {
                                 dataset.filterFields().isEmpty()
                                         ? "none"
                                         : String.join(", ", dataset.filterFields()),
-                                dataset.maintenance(),
-                                dataset.mergePolicy()));
+                                dataset.options().maintenance().label(),
+                                dataset.options().mergePolicy()));
         DisabledIndexes.of(dataset)
                 .forEach(index ->
                         out.println("  " + DisabledIndexes.note(directory, dataset.name(), index)));
@@ -192,7 +188,8 @@ public final class Inspection {
             IndexDescription primary = partition.indexes().getFirst();
             partition
                     .indexes()
-                    .forEach(index -> print(index, dataset.maintenance(), primary.pages(), out));
+                    .forEach(index -> print(
+                            index, dataset.options().maintenance().label(), primary.pages(), out));
         }
     }
 

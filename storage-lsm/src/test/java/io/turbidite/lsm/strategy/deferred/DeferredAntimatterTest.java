@@ -23,6 +23,7 @@ import io.turbidite.lsm.entry.ListCursor.Row;
 import io.turbidite.lsm.memory.TestChunks;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.BitmapHandover;
+import io.turbidite.lsm.schema.DatasetOptions;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexCatalog;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -70,12 +71,13 @@ class DeferredAntimatterTest {
                 List.of(),
                 IndexCatalog.of("People", indexes, 4),
                 1,
-                Maintenance.EAGER,
-                MergePolicySpec.parse("correlated-no-merge"),
-                ComponentOptions.primary(),
-                null,
-                MergeRepair.MERGE,
-                BitmapHandover.SIDE_FILE);
+                new DatasetOptions(
+                        Maintenance.EAGER,
+                        MergePolicySpec.parse("correlated-no-merge"),
+                        ComponentOptions.primary(),
+                        null,
+                        MergeRepair.MERGE,
+                        BitmapHandover.SIDE_FILE));
     }
 
     private static IndexSchema index(int id, String field, Maintenance maintenance) {
