@@ -3,6 +3,8 @@ package io.turbidite.ops;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.EntryKeyList;
+import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
@@ -108,6 +110,9 @@ final class MemorySource implements Source {
         partition.records.put(key, stored);
         for (int i = 0; i < indexes.size(); i++) {
             byte[] secondaryKey = secondaryKey(i, record);
+            if (secondaryKey == null) {
+                continue;
+            }
             partition
                     .entries
                     .get(i)
@@ -130,8 +135,9 @@ final class MemorySource implements Source {
     private void delete(Partition partition, byte[] key) {
         Stored old = partition.records.remove(key);
         for (int i = 0; old != null && i < indexes.size(); i++) {
-            if (indexes.get(i).alwaysValid()) {
-                partition.entries.get(i).remove(join(secondaryKey(i, old.record), key));
+            byte[] secondaryKey = secondaryKey(i, old.record);
+            if (indexes.get(i).alwaysValid() && secondaryKey != null) {
+                partition.entries.get(i).remove(join(secondaryKey, key));
             }
         }
     }
@@ -173,7 +179,14 @@ final class MemorySource implements Source {
         return true;
     }
 
-    private byte[] secondaryKey(int index, byte[] record) {
+    /** Null if the index has no entry for the record. */
+    private byte @Nullable [] secondaryKey(int index, byte[] record) {
+        if (indexes.get(index).kind() == IndexDescription.Kind.RTREE) {
+            EntryKeyList keys = new EntryKeyList();
+            EntryKeys entryKeys = indexes.get(index).entryKeys(type);
+            entryKeys.append(view.wrap(Slice.of(record)), new Slice(), keys);
+            return keys.count() == 0 ? null : keys.key(0, new Slice()).toByteArray();
+        }
         return key(KeySpec.of(type, indexes.get(index).fields(), "index"), record);
     }
 

@@ -1,5 +1,6 @@
 package io.turbidite.ops;
 
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.record.RandomValues;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.Field;
@@ -100,11 +101,24 @@ final class RandomSource {
             indexes.add(new IndexDescription(
                     "by" + i, IndexDescription.Kind.BTREE, some(1, 3), random.nextBoolean()));
         }
-        if (random.nextInt(4) == 0) {
-            indexes.add(new IndexDescription(
-                    "near", IndexDescription.Kind.RTREE, List.of("place"), true));
+        if (random.nextInt(3) == 0) {
+            indexes.add(rtree("near", "place"));
+        }
+        if (random.nextInt(3) == 0) {
+            indexes.add(rtree("over", "area"));
         }
         return indexes;
+    }
+
+    private IndexDescription rtree(String name, String field) {
+        return new IndexDescription(
+                name,
+                IndexDescription.Kind.RTREE,
+                List.of(field),
+                random.nextBoolean(),
+                KeyForm.CURRENT,
+                true,
+                Map.of());
     }
 
     /** Some different fields. */
@@ -153,9 +167,7 @@ final class RandomSource {
     /** Ways in to ask for: none, the scan, each index. */
     List<String> accesses() {
         List<String> accesses = new ArrayList<>(List.of("", QueryRequest.SCAN));
-        source.indexes().stream()
-                .filter(index -> index.kind() == IndexDescription.Kind.BTREE)
-                .forEach(index -> accesses.add(index.name()));
+        source.indexes().forEach(index -> accesses.add(index.name()));
         return accesses;
     }
 

@@ -42,15 +42,26 @@ public record IndexSpec(
         if (fields.isEmpty()) {
             throw new InvalidRequestException("index %s names no field".formatted(name));
         }
-        if (kind != IndexDescription.Kind.BTREE) {
-            throw new InvalidRequestException("index %s: kind %s is not built; btree is"
+        if (kind == IndexDescription.Kind.INVERTED) {
+            throw new InvalidRequestException("index %s: kind %s is not built; btree and rtree are"
                     .formatted(name, kind.name().toLowerCase(java.util.Locale.ROOT)));
+        }
+        if (unique && kind != IndexDescription.Kind.BTREE) {
+            throw new InvalidRequestException("index %s: only a btree can be unique, not kind %s"
+                    .formatted(name, kind.label()));
         }
     }
 
     /** A B+-tree over one or more fields. */
     public static IndexSpec btree(String name, String... fields) {
         return new IndexSpec(name, IndexDescription.Kind.BTREE, List.of(fields), false, null, null);
+    }
+
+    /**
+     * An R-tree over a point or a rectangle: for windows. A record without a value has no entry.
+     */
+    public static IndexSpec rtree(String name, String field) {
+        return new IndexSpec(name, IndexDescription.Kind.RTREE, List.of(field), false, null, null);
     }
 
     /** The same index, but no two records may have the same key. */

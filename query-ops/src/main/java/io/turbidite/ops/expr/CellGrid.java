@@ -24,7 +24,7 @@ public record CellGrid(double originX, double originY, double dx, double dy) {
     private static final double INDEX_MAX = 1L << 52;
 
     /** Appends the key of the cell that holds the point. */
-    void append(double x, double y, ByteSink sink) {
+    public void append(double x, double y, ByteSink sink) {
         sink.putLongBigEndian(index(x, originX, dx) ^ Long.MIN_VALUE);
         sink.putLongBigEndian(index(y, originY, dy) ^ Long.MIN_VALUE);
     }

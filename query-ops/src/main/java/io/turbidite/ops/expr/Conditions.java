@@ -429,6 +429,39 @@ public final class Conditions {
         return common;
     }
 
+    /** One of the windows on a field; null if there is none. */
+    public @Nullable Rectangle anyWindow(String field) {
+        for (Predicate predicate : predicates) {
+            if (predicate instanceof Predicate.Within(String name, Rectangle window)
+                    && name.equals(field)) {
+                return window;
+            }
+        }
+        return null;
+    }
+
+    /** Whether there are windows on some field that have nothing in common: no point is in them. */
+    public boolean hasDisjointWindows() {
+        for (Predicate predicate : predicates) {
+            if (predicate instanceof Predicate.Within(String field, var _)
+                    && type.field(type.indexOf(field)).kind() == TypeKind.POINT
+                    && window(field) == null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether there are only windows on this field. */
+    public boolean onlyWindows(String field) {
+        for (Predicate predicate : predicates) {
+            if (!(predicate instanceof Predicate.Within) || !predicate.field().equals(field)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** All predicates compiled, for one thread. */
     public RecordPredicate[] compile() {
         return compile(List.of());

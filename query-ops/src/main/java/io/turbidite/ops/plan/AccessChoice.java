@@ -4,11 +4,15 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.scan.PrimaryRange;
@@ -22,6 +26,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -30,8 +35,8 @@ import java.util.Set;
  * <ol>
  *   <li>Predicates that leave no value of some field, or a limit of 0: nothing is read.
  *   <li>Equalities on all of the primary key: a get.
- *   <li>Else each B+-tree index of which the first field (or first few) has an equality or range,
- *       with fetch; without fetch, and then whatever it has predicates on, where entries hold all
+ *   <li>Else each R-tree whose field has a window, and each B+-tree index of which the first field
+ *       (or first few) has an equality or range, with fetch; without fetch, and then whatever it has predicates on, where entries hold all
  *       fields that a count needs and are always valid; and the primary scan, narrowed by
  *       predicates on the first primary key fields and by the filter.
  * </ol>
@@ -89,6 +94,9 @@ final class AccessChoice {
     static AccessChoice of(CheckedQuery query, ReadView view, @Nullable String wanted) {
         if (query.conditions().contradictory()) {
             return only(query, new Access.Nothing("the predicates leave no value"));
+        }
+        if (query.conditions().hasDisjointWindows()) {
+            return only(query, new Access.Nothing("the windows have no place in common"));
         }
         if (query.limit() == 0) {
             return only(query, new Access.Nothing("no row is wanted"));
@@ -163,6 +171,9 @@ final class AccessChoice {
         List<Access> others = new ArrayList<>(2);
         List<IndexDescription> indexes = view.indexes();
         for (IndexDescription index : indexes) {
+            if (index.kind() == IndexDescription.Kind.RTREE) {
+                window(query, index, filter).ifPresent(others::add);
+            }
             if (index.kind() != IndexDescription.Kind.BTREE) {
                 continue;
             }
@@ -180,6 +191,30 @@ final class AccessChoice {
         return choose(query, view, wanted, scan, others, indexes);
     }
 
+    /** The way in by an R-tree, if there is a window on its field. */
+    private static Optional<Access> window(
+            CheckedQuery query, IndexDescription index, FilterPredicate filter) {
+        String field = index.fields().getFirst();
+        TypeKind kind = query.type().field(query.type().indexOf(field)).kind();
+        SpatialKind spatial = kind == TypeKind.POINT ? SpatialKind.POINT : SpatialKind.RECTANGLE;
+        // a rectangle may meet two windows and not what they have in common
+        Rectangle bounds = spatial == SpatialKind.POINT
+                ? query.conditions().window(field)
+                : query.conditions().anyWindow(field);
+        if (bounds == null) {
+            return Optional.empty();
+        }
+        IndexSearch search = new IndexSearch.Window(spatial, bounds);
+        IndexRange range = new IndexRange(index, search, filter, List.of(), true);
+        boolean isWhole =
+                spatial == SpatialKind.POINT || query.conditions().predicates().size() == 1;
+        boolean counts = query.kind() == CheckedQuery.Kind.COUNT
+                || (query.kind() == CheckedQuery.Kind.CELLS
+                        && query.type().field(query.cellField()).name().equals(field));
+        boolean entriesDo = counts && isWhole && query.conditions().onlyWindows(field);
+        return Optional.of(entriesDo ? new Access.Entries(range) : new Access.Fetch(range));
+    }
+
     private static AccessChoice choose(
             CheckedQuery query,
             ReadView view,
@@ -195,7 +230,7 @@ final class AccessChoice {
             IndexRange range = range(others.get(i));
             rows[i] = view.estimateSearch(range.index().name(), range.search(), filter);
             Set<String> used = Set.copyOf(range.narrowed());
-            result = result.better(Estimate.of(query, rows[i], used));
+            result = result.better(Estimate.of(query, rows[i], used, range.windowed()));
         }
         List<Costed> costed = new ArrayList<>();
         costed.add(costed(query, scan, scanRows, result.rows()));
@@ -268,7 +303,7 @@ final class AccessChoice {
         List<String> names = indexes.stream().map(IndexDescription::name).toList();
         throw new InvalidRequestException(
                 names.contains(wanted)
-                        ? "index '%s' has no equality or range on its first field in this query"
+                        ? "index '%s' has no equality or range on its first field in this query, and no window"
                                 .formatted(wanted)
                         : "there is no index '%s' on %s; there are %s"
                                 .formatted(wanted, query.source().name(), names));
@@ -386,16 +421,28 @@ final class AccessChoice {
         static Estimate ofScan(CheckedQuery query, long scanRows) {
             Set<String> known = new HashSet<>(query.source().primaryKey());
             known.addAll(query.source().filterFields());
-            return of(query, scanRows, known);
+            return of(query, scanRows, known, null);
         }
 
-        static Estimate of(CheckedQuery query, long counted, Set<String> accountedFor) {
+        /**
+         * @param accountedFor fields whose equalities and ranges the way in goes by
+         * @param windowed the field whose windows it goes by
+         */
+        static Estimate of(
+                CheckedQuery query,
+                long counted,
+                Set<String> accountedFor,
+                @Nullable String windowed) {
             double part = 1;
             int guessCount = 0;
             for (Predicate predicate : query.conditions().predicates()) {
                 boolean ranged =
                         predicate instanceof Predicate.Eq || predicate instanceof Predicate.Range;
-                if (!ranged || !accountedFor.contains(predicate.field())) {
+                boolean isKnown = ranged
+                        ? accountedFor.contains(predicate.field())
+                        : predicate instanceof Predicate.Within
+                                && predicate.field().equals(windowed);
+                if (!isKnown) {
                     guessCount++;
                     part *= switch (predicate) {
                         case Predicate.Eq _ -> 0.05;

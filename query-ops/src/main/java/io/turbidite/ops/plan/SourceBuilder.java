@@ -6,8 +6,10 @@ import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.Projection;
@@ -29,7 +31,9 @@ import io.turbidite.ops.scan.PartitionedRecords;
 import io.turbidite.ops.scan.RecordSource;
 import io.turbidite.ops.scan.SelectedRecords;
 import io.turbidite.ops.scan.WayIn;
+import io.turbidite.ops.search.EntryCells;
 import io.turbidite.ops.search.EntryFields;
+import io.turbidite.ops.search.EntryTuples;
 import io.turbidite.ops.search.IndexOnlyScan;
 import io.turbidite.ops.search.IndexRange;
 
@@ -37,7 +41,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /** Builds the operators of a way in, and the steps that explain them. Owned by one plan. */
 final class SourceBuilder {
@@ -107,7 +110,8 @@ final class SourceBuilder {
      */
     FrameSource build(List<Integer> partitions, TupleMaker maker, FrameWriter target) {
         if (choice.chosen() instanceof Access.Entries(var range)) {
-            EntryFields fields = entryFields(range);
+            EntryTuples fields =
+                    range.windowed() == null ? entryFields(range) : new EntryCells(query.grid());
             return new IndexOnlyScan(
                     view,
                     partitions,
@@ -233,10 +237,10 @@ final class SourceBuilder {
             case Access.Fetch(var range) -> {
                 steps.add(new PlanStep("fetch", fetchDetail(range), estimate, fetched));
                 steps.add(new PlanStep("sort-distinct", "primary keys", estimate, distinct));
-                steps.add(new PlanStep("search", indexDetail(range.index()), estimate, read));
+                steps.add(new PlanStep("search", indexDetail(range), estimate, read));
             }
             case Access.Entries(var range) ->
-                steps.add(new PlanStep("search", indexDetail(range.index()), estimate, read));
+                steps.add(new PlanStep("search", indexDetail(range), estimate, read));
         }
         return steps;
     }
@@ -289,12 +293,16 @@ final class SourceBuilder {
         return suffix.isEmpty() ? detail.toString() : detail + ", merged" + suffix;
     }
 
-    private static String indexDetail(IndexDescription index) {
-        return "%s (%s) on %s"
-                .formatted(
-                        index.name(),
-                        index.kind().name().toLowerCase(Locale.ROOT),
-                        String.join(", ", index.fields()));
+    private static String indexDetail(IndexRange range) {
+        IndexDescription index = range.index();
+        String detail = "%s (%s) on %s"
+                .formatted(index.name(), index.kind().label(), String.join(", ", index.fields()));
+        return range.search() instanceof IndexSearch.Window(var _, Rectangle window)
+                ? detail
+                        + " in the window %s,%s,%s,%s"
+                                .formatted(
+                                        window.minX(), window.minY(), window.maxX(), window.maxY())
+                : detail;
     }
 
     String names(List<Integer> fields) {

@@ -3,6 +3,7 @@ package io.turbidite.ops.search;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.ops.frame.OperatorMeter;
@@ -57,7 +58,10 @@ public final class CandidateSearch implements AutoCloseable {
         IndexCursor cursor =
                 view.search(partition, range.index().name(), range.search(), range.filter());
         boolean isDoubtful = !range.index().alwaysValid() || !range.filter().isNone();
-        return new CandidateSearch(cursor, range.index().multiValued(), isDoubtful, meter);
+        // an R-tree has one entry for a record, or none
+        boolean isMultiValued =
+                range.index().multiValued() && range.index().kind() != IndexDescription.Kind.RTREE;
+        return new CandidateSearch(cursor, isMultiValued, isDoubtful, meter);
     }
 
     /**

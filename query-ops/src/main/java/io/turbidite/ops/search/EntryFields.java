@@ -15,7 +15,7 @@ import java.util.List;
  * Reads the encoded fields of index entries: those of the secondary key, then those of the primary
  * key. <em>Confined to one thread.</em>
  */
-public final class EntryFields {
+public final class EntryFields implements EntryTuples {
     private final TypeKind[] kinds;
     private final KeyForm[] forms;
     private final int secondaryCount;
@@ -59,13 +59,13 @@ public final class EntryFields {
         this.neededCount = needed;
     }
 
-    /** Fields of each tuple. */
+    @Override
     public int tupleFieldCount() {
         return tuple.length;
     }
 
-    /** The tuple of an entry, reused by the next call; null if the entry does not match. */
-    Slice @Nullable [] tuple(Slice secondaryKey, Slice primaryKey) {
+    @Override
+    public Slice @Nullable [] tuple(Slice secondaryKey, Slice primaryKey) {
         int at = 0;
         for (int i = 0; i < neededCount; i++) {
             Slice key = i < secondaryCount ? secondaryKey : primaryKey;

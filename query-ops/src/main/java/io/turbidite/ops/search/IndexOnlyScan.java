@@ -21,7 +21,7 @@ public final class IndexOnlyScan implements FrameSource {
     private final ReadView view;
     private final Iterator<Integer> partitions;
     private final IndexRange range;
-    private final EntryFields fields;
+    private final EntryTuples fields;
     private final FrameEmitter emitter;
     private final OperatorMeter searched;
     private final OperatorMeter selected;
@@ -37,7 +37,7 @@ public final class IndexOnlyScan implements FrameSource {
             ReadView view,
             List<Integer> partitions,
             IndexRange range,
-            EntryFields fields,
+            EntryTuples fields,
             FrameEmitter emitter,
             Meters meters) {
         this.view = view;

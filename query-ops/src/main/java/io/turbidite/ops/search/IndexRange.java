@@ -4,6 +4,8 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.List;
 
 /**
@@ -20,4 +22,9 @@ public record IndexRange(
         IndexSearch search,
         FilterPredicate filter,
         List<String> narrowed,
-        boolean isExact) {}
+        boolean isExact) {
+    /** The field whose windows it is made of; null if it is none. */
+    public @Nullable String windowed() {
+        return search instanceof IndexSearch.Window ? index.fields().getFirst() : null;
+    }
+}

@@ -3,6 +3,7 @@ package io.turbidite.core.scan;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.index.FieldKeys;
+import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.type.RecordType;
 
@@ -85,9 +86,16 @@ public record IndexDescription(
                 }
                 yield FieldKeys.of(type, fields, use, form);
             }
-            case RTREE, INVERTED ->
-                throw new InvalidRequestException(
-                        "%s: kind %s is not built; btree is".formatted(use, kind.label()));
+            case RTREE -> {
+                if (!parameters.isEmpty()) {
+                    throw new InvalidRequestException("%s: an rtree takes no parameter, not %s"
+                            .formatted(use, new TreeMap<>(parameters).keySet()));
+                }
+                yield SpatialKeys.of(type, fields, use);
+            }
+            case INVERTED ->
+                throw new InvalidRequestException("%s: kind %s is not built; btree and rtree are"
+                        .formatted(use, kind.label()));
         };
     }
 }

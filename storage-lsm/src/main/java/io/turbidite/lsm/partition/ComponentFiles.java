@@ -2,10 +2,12 @@ package io.turbidite.lsm.partition;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
@@ -139,14 +141,19 @@ public final class ComponentFiles {
 
     /**
      * How a tree's components look. The primary alone has a key tree. Where primary keys are looked
-     * up, in the primary and in companions, there is a Bloom filter.
+     * up, in the primary and in companions, there is a Bloom filter; in an R-tree there are boxes.
      */
     public static ComponentOptions options(DatasetSchema schema, TreeId tree) {
         ComponentOptions options = schema.components().withPages(schema.pages(tree));
         if (tree.isPrimary()) {
             return options;
         }
-        return options.withBloom(options.bloom() && tree.isCompanion()).withKeyTree(false);
+        IndexSchema index = schema.index(tree);
+        boolean isSpatial =
+                index != null && !tree.isCompanion() && index.entryKeys() instanceof SpatialKeys;
+        return options.withBloom(options.bloom() && tree.isCompanion())
+                .withKeyTree(false)
+                .withBoxes(isSpatial ? ((SpatialKeys) index.entryKeys()).kind() : null);
     }
 
     /** Lets the maker's references go; files that were not installed are deleted. */

@@ -1,12 +1,16 @@
 package io.turbidite.lsm.read;
 
+import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.lsm.entry.CheckedCursor;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.LiveCursor;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.rtree.SkippingCursor;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.TreeId;
@@ -15,6 +19,8 @@ import io.turbidite.lsm.strategy.deletedkey.UndeletedCursor;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +46,7 @@ final class MergedLayers {
     private final TreeId tree;
     private final FilterPredicate filter;
     private final TimestampRange band;
+    private final IndexSearch.@Nullable Window window;
     private final long snapshot;
 
     /**
@@ -58,6 +65,7 @@ final class MergedLayers {
         this.tree = tree;
         this.filter = bounds.filter();
         this.band = bounds.band();
+        this.window = bounds.window();
         this.snapshot = snapshot;
         MemoryLayer frozen = version.frozen();
         if (frozen != null) {
@@ -92,11 +100,11 @@ final class MergedLayers {
         boolean mayHide = !isChecked && version.schema().maintenance().isBlind();
         boolean isNeeded = false;
         for (ComponentHandle handle : version.tree(tree).reversed()) {
-            if (handle.livingCount() == 0) {
+            if (handle.livingCount() == 0 || isOutside(handle)) {
                 continue;
             }
             if (isNeeded || mayMatch(handle)) {
-                add(handle.cursor(), isChecked, handle.state().repairedTimestamp());
+                add(entries(handle), isChecked, handle.state().repairedTimestamp());
                 isNeeded = mayHide;
             } else if (isVouched) {
                 passOver(handle.state().minTimestamp());
@@ -108,10 +116,7 @@ final class MergedLayers {
             }
             if (isNeeded || layer.mayMatch(filter)) {
                 boolean isCurrent = layer.equals(version.current());
-                add(
-                        layer.tree(tree).cursor(),
-                        isChecked,
-                        isCurrent ? Long.MAX_VALUE : layer.maxTimestamp());
+                add(entries(layer), isChecked, isCurrent ? Long.MAX_VALUE : layer.maxTimestamp());
                 isNeeded = mayHide;
             } else if (isVouched) {
                 passOver(layer.minTimestamp());
@@ -121,6 +126,26 @@ final class MergedLayers {
             vouch(Long.MAX_VALUE);
         }
         return LiveCursor.of(MergeCursor.of(oldestFirst.reversed()), snapshot);
+    }
+
+    /** No entry of it is in the window, and none hides one that is: that has the same key. */
+    private boolean isOutside(ComponentHandle handle) {
+        return window != null
+                && !handle.isQuarantined()
+                && !handle.component().mayMeet(new Box().set(window.bounds()));
+    }
+
+    private EntryCursor entries(ComponentHandle handle) {
+        return window == null
+                ? handle.cursor()
+                : handle.windowCursor(new WindowSearch(window.kind(), window.bounds()));
+    }
+
+    private EntryCursor entries(MemoryLayer layer) {
+        EntryCursor all = layer.tree(tree).cursor();
+        return window == null
+                ? all
+                : new SkippingCursor(all, new WindowSearch(window.kind(), window.bounds()));
     }
 
     /**

@@ -1,5 +1,7 @@
 package io.turbidite.lsm.read;
 
+import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.scan.CandidateBatch;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
@@ -13,6 +15,7 @@ import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.rtree.SkippingCursor;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.validation.TimestampValidation;
@@ -26,6 +29,9 @@ import java.util.List;
 public final class PartitionReads {
     /** An estimate counts memory entries one by one up to here, then takes all of them. */
     private static final int COUNTED_MAX = 256;
+
+    /** As {@link #COUNTED_MAX}, in a window, which mostly has few of very many. */
+    private static final int WINDOW_COUNTED_MAX = 4_096;
 
     /**
      * More than there can be, of an index that can't be searched: a plan that has another way takes
@@ -83,6 +89,7 @@ public final class PartitionReads {
             Partition partition, IndexSchema index, IndexSearch search, FilterPredicate filter) {
         return switch (search) {
             case KeyRange range -> estimate(partition, index.tree(), range, filter);
+            case IndexSearch.Window window -> estimate(partition, index.tree(), window, filter);
         };
     }
 
@@ -112,6 +119,49 @@ public final class PartitionReads {
             return entries;
         } finally {
             pinned.unpin();
+        }
+    }
+
+    private static long estimate(
+            Partition partition, TreeId tree, IndexSearch.Window window, FilterPredicate filter) {
+        Box bounds = new Box().set(window.bounds());
+        Version pinned = partition.pin();
+        try {
+            long entries = estimate(pinned.current(), tree, window, filter);
+            MemoryLayer frozen = pinned.frozen();
+            if (frozen != null) {
+                entries += estimate(frozen, tree, window, filter);
+            }
+            List<ComponentHandle> components = pinned.hasTree(tree) ? pinned.tree(tree) : List.of();
+            for (ComponentHandle handle : components) {
+                if (handle.component().filter().mayMatch(filter)) {
+                    if (handle.isQuarantined()) {
+                        return UNREADABLE_ENTRIES;
+                    }
+                    entries += handle.component().estimateEntries(bounds);
+                }
+            }
+            return entries;
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private static long estimate(
+            MemoryLayer layer, TreeId tree, IndexSearch.Window window, FilterPredicate filter) {
+        if (!layer.hasTree(tree) || !layer.mayMatch(filter)) {
+            return 0;
+        }
+        MemoryComponent memory = layer.tree(tree);
+        WindowSearch search = new WindowSearch(window.kind(), window.bounds());
+        try (EntryCursor cursor = new SkippingCursor(memory.cursor(), search)) {
+            long counted = 0;
+            while (cursor.next()) {
+                if (++counted == WINDOW_COUNTED_MAX) {
+                    return memory.entryCount();
+                }
+            }
+            return counted;
         }
     }
 

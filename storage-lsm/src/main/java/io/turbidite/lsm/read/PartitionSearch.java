@@ -41,6 +41,11 @@ final class PartitionSearch implements IndexCursor {
         this.stack = switch (search) {
             case KeyRange range ->
                 new SnapshotCursor(partition, index.tree(), view, new ScanBounds(range, filter));
+            case IndexSearch.Window window -> {
+                index.requireWindows(window.kind());
+                yield new SnapshotCursor(
+                        partition, index.tree(), view, new ScanBounds(window, filter));
+            }
         };
     }
 

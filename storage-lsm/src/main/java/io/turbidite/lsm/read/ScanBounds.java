@@ -1,17 +1,33 @@
 package io.turbidite.lsm.read;
 
 import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a cursor over a tree reads. <em>Immutable.</em>
  *
  * @param keys the range of its keys
  * @param filter lets layers be skipped
+ * @param window what of an R-tree's keys is shown; null for all
  * @param band the timestamps of its entries; all but in a primary with live bitmaps
  */
-record ScanBounds(KeyRange keys, FilterPredicate filter, TimestampRange band) {
+record ScanBounds(
+        KeyRange keys,
+        FilterPredicate filter,
+        IndexSearch.@Nullable Window window,
+        TimestampRange band) {
     ScanBounds(KeyRange keys, FilterPredicate filter) {
         this(keys, filter, TimestampRange.ALL);
+    }
+
+    ScanBounds(KeyRange keys, FilterPredicate filter, TimestampRange band) {
+        this(keys, filter, null, band);
+    }
+
+    ScanBounds(IndexSearch.Window window, FilterPredicate filter) {
+        this(KeyRange.all(), filter, window, TimestampRange.ALL);
     }
 }

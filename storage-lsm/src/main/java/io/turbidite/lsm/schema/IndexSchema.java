@@ -2,9 +2,11 @@ package io.turbidite.lsm.schema;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.index.FieldKeys;
+import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.IndexDescription;
@@ -98,6 +100,20 @@ public record IndexSchema(
             return ofFields.spec();
         }
         throw new IllegalStateException("index %s has no key of its fields".formatted(name));
+    }
+
+    /**
+     * Checks that it can be searched by windows.
+     *
+     * @param kind of the keys that are meant
+     * @throws InvalidRequestException if it has no such keys
+     */
+    public void requireWindows(SpatialKind kind) {
+        if (!(entryKeys instanceof SpatialKeys spatial) || spatial.kind() != kind) {
+            throw new InvalidRequestException(
+                    "index %s, a %s on %s, is no rtree of such values: it has no windows"
+                            .formatted(name, this.kind.label(), fields()));
+        }
     }
 
     /**

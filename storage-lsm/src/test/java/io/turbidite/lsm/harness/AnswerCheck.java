@@ -4,18 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.EntryKeyList;
+import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexSearch;
+import io.turbidite.core.scan.IndexSearch.Window;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.ValidSearch;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.Rectangle;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Inside;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -80,6 +86,7 @@ public final class AnswerCheck {
         for (IndexSchema index : schema.indexes()) {
             if (index.isReady()) {
                 check.search(index, created, filter);
+                check.window(index, created, filter);
             }
         }
     }
@@ -146,7 +153,7 @@ public final class AnswerCheck {
         TreeSet<Entry> fetched = new TreeSet<>();
         try {
             for (int p = 0; p < view.partitionCount(); p++) {
-                indexOnly(index, p, filter, valid);
+                indexOnly(index, p, KeyRange.all(), filter, valid);
                 throughIndex(index, p, filter, fetched);
             }
         } catch (InvalidRequestException gone) {
@@ -164,6 +171,67 @@ public final class AnswerCheck {
         assertHolds(fetched, expected, "%s, records", index);
     }
 
+    /** What plain comparisons find in a window is what the R-tree finds, valid entries alone. */
+    private void window(IndexSchema index, Range created, FilterPredicate filter) {
+        if (!(index.entryKeys() instanceof SpatialKeys spatial)) {
+            return;
+        }
+        Window window = new Window(spatial.kind(), bounds());
+        TreeSet<Entry> all = new TreeSet<>();
+        TreeSet<Entry> expected = new TreeSet<>();
+        for (Row row : rows) {
+            if (isInside(row, spatial.kind(), window.bounds())) {
+                all.addAll(entries(index, row));
+                if (created.holds(row)) {
+                    expected.addAll(entries(index, row));
+                }
+            }
+        }
+        TreeSet<Entry> valid = new TreeSet<>();
+        try {
+            for (int p = 0; p < view.partitionCount(); p++) {
+                indexOnly(index, p, window, filter, valid);
+            }
+        } catch (InvalidRequestException gone) {
+            assertThat(Inside.schema(dataset).index(index.id()))
+                    .as(gone.getMessage())
+                    .isNull();
+            return;
+        }
+        assertHolds(all, valid, "%s, " + window, index);
+        assertHolds(valid, expected, "%s, " + window, index);
+        assertThat(view.estimateSearch(index.name(), window, filter)).isNotNegative();
+    }
+
+    private Rectangle bounds() {
+        double x = random.nextInt(-20, 27) * 1.25;
+        double y = random.nextInt(-50, 51) * 0.7;
+        double width = random.nextInt(3) * 1.25 * random.nextInt(8);
+        double height = random.nextInt(3) * 0.7 * random.nextInt(20);
+        return switch (random.nextInt(8)) {
+            case 0 -> new Rectangle(-1e9, -1e9, 1e9, 1e9);
+            case 1 -> new Rectangle(50, -100, 1e8, 100);
+            default -> new Rectangle(x, y, x + width, y + height);
+        };
+    }
+
+    private static boolean isInside(Row row, SpatialKind kind, Rectangle window) {
+        if (kind == SpatialKind.POINT) {
+            Point place = row.place();
+            return place != null
+                    && window.minX() <= place.x()
+                    && place.x() <= window.maxX()
+                    && window.minY() <= place.y()
+                    && place.y() <= window.maxY();
+        }
+        Rectangle area = row.area();
+        return area != null
+                && window.minX() <= area.maxX()
+                && area.minX() <= window.maxX()
+                && window.minY() <= area.maxY()
+                && area.minY() <= window.maxY();
+    }
+
     /** Not by AssertJ, which compares each with each. */
     private static void assertHolds(
             Set<Entry> all, Set<Entry> some, String what, IndexSchema index) {
@@ -175,9 +243,13 @@ public final class AnswerCheck {
     }
 
     private void indexOnly(
-            IndexSchema index, int partition, FilterPredicate filter, Set<Entry> found) {
+            IndexSchema index,
+            int partition,
+            IndexSearch search,
+            FilterPredicate filter,
+            Set<Entry> found) {
         try (ValidSearch entries =
-                ValidSearch.open(view, partition, index.describe(), KeyRange.all(), filter)) {
+                ValidSearch.open(view, partition, index.describe(), search, filter)) {
             while (entries.next()) {
                 boolean isNew = found.add(new Entry(
                         entries.secondaryKey().toByteArray(),

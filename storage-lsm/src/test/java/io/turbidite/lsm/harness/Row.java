@@ -1,5 +1,7 @@
 package io.turbidite.lsm.harness;
 
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.Rectangle;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 
@@ -25,6 +27,8 @@ public record Row(
                 .field("score", "int32?")
                 .field("created", "datetime?")
                 .field("body", "string")
+                .field("place", "point?")
+                .field("area", "rectangle?")
                 .primaryKey("id")
                 .filter("created")
                 .index(IndexSpec.btree("by_user", "user"))
@@ -39,6 +43,8 @@ public record Row(
                 .field("score", "int32?")
                 .field("created", "datetime?")
                 .field("body", "string")
+                .field("place", "point?")
+                .field("area", "rectangle?")
                 .primaryKey("id");
     }
 
@@ -55,7 +61,35 @@ public record Row(
             map.put("created", created);
         }
         map.put("body", body);
+        Point place = place();
+        if (place != null) {
+            map.put("place", place);
+        }
+        Rectangle area = area();
+        if (area != null) {
+            map.put("area", area);
+        }
         return map;
+    }
+
+    /** Follows from other fields; most lie in a few places, some far away. None without a score. */
+    public @Nullable Point place() {
+        if (score == null) {
+            return null;
+        }
+        double far = id % 17 == 0 ? 1e6 : 1;
+        double y = user == null ? 0 : user.hashCode() % 50 * 0.7;
+        return new Point((score % 37 * 1.25 - 20) * far, y);
+    }
+
+    /** Around the place, from nothing to the whole neighbourhood; none without a user. */
+    public @Nullable Rectangle area() {
+        Point place = place();
+        if (place == null || user == null) {
+            return null;
+        }
+        double size = new double[] {0, 0.125, 3, 1_000, 1e300}[(int) Math.floorMod(id, 5L)];
+        return new Rectangle(place.x(), place.y() - size, place.x() + size / 3, place.y());
     }
 
     public static Row of(@Nullable Map<String, @Nullable Object> fields) {

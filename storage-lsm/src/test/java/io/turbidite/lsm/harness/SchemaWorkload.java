@@ -32,6 +32,7 @@ public final class SchemaWorkload {
             IndexSpec.btree("by_body", "body"),
             IndexSpec.btree("by_created", "created", "id"),
             IndexSpec.btree("by_score_only", "score"),
+            IndexSpec.rtree("places", "place"),
             IndexSpec.btree("once", "id", "body").asUnique().withMaintenance(Maintenance.EAGER));
 
     private SplittableRandom random;

@@ -3,14 +3,19 @@ package io.turbidite.lsm.harness;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.EntryKeyList;
+import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.CandidateBatch;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.type.Rectangle;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Inside;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -111,12 +116,13 @@ final class ViewWalk implements AutoCloseable {
             }
         }
         all.sort((a, b) -> Arrays.compareUnsigned(a.key, b.key));
-        KeyRange range = range(all, random);
+        IndexSearch range =
+                tree == 0 ? range(all, random) : search(indexes.get(tree - 1), all, random);
         List<Shown> inRange = all.stream()
                 .filter(shown -> range.contains(Slice.of(shown.key)))
                 .toList();
         Cursor cursor = tree == 0
-                ? records(dataset, view.scan(partition, range, FilterPredicate.none()))
+                ? records(dataset, view.scan(partition, (KeyRange) range, FilterPredicate.none()))
                 : entries(view, partition, indexes.get(tree - 1), range);
         IndexSchema index = tree == 0 ? null : indexes.get(tree - 1);
         BooleanSupplier isDropped =
@@ -135,6 +141,23 @@ final class ViewWalk implements AutoCloseable {
             entries.add(keys.key(i, new Slice()).toByteArray());
         }
         return entries;
+    }
+
+    /** Of an R-tree, a window from one entry to another mostly. */
+    private static IndexSearch search(IndexSchema index, List<Shown> all, SplittableRandom random) {
+        boolean isSpatial = index.entryKeys() instanceof SpatialKeys;
+        if (!isSpatial || all.isEmpty() || random.nextInt(4) == 0) {
+            return range(all, random);
+        }
+        SpatialKind kind = ((SpatialKeys) index.entryKeys()).kind();
+        Box bounds = new Box();
+        Box one = new Box();
+        for (int i = 0; i < 2; i++) {
+            kind.decode(Slice.of(all.get(random.nextInt(all.size())).key), 0, one);
+            bounds.add(one);
+        }
+        return new IndexSearch.Window(
+                kind, new Rectangle(bounds.minX(), bounds.minY(), bounds.maxX(), bounds.maxY()));
     }
 
     private static KeyRange range(List<Shown> all, SplittableRandom random) {
@@ -244,7 +267,8 @@ final class ViewWalk implements AutoCloseable {
         };
     }
 
-    private static Cursor entries(ReadView view, int partition, IndexSchema index, KeyRange range) {
+    private static Cursor entries(
+            ReadView view, int partition, IndexSchema index, IndexSearch range) {
         IndexCursor entries = view.search(partition, index.name(), range, FilterPredicate.none());
         CandidateBatch candidate = new CandidateBatch(1 << 16);
         boolean alwaysValid = index.describe().alwaysValid();
