@@ -169,6 +169,7 @@ final class DatasetMatch {
 
     private void compareIndex(String key, IndexPart part, IndexDescription index) {
         int before = problems.size();
+        indexKey(key + ".kind", part, part.kind().label(), index.kind());
         indexKey(key + ".on", part, list(part.on()), list(index.fields()));
         indexKey(key + ".unique", part, part.unique(), index.unique());
         if (isWritten(key + ".maintenance")) {
@@ -212,6 +213,9 @@ final class DatasetMatch {
         StringBuilder command = new StringBuilder(command("create", part.name()))
                 .append(" --on ")
                 .append(String.join(",", part.on()));
+        if (part.kind() != io.turbidite.core.scan.IndexDescription.Kind.BTREE) {
+            command.append(" --kind ").append(part.kind().label());
+        }
         if (part.unique()) {
             command.append(" --unique");
         }

@@ -1,7 +1,9 @@
 package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.FeedDefinition.DatasetPart;
@@ -32,8 +34,8 @@ import java.util.Set;
  * <p>Sets of words are as in {@link SourceReader}.
  */
 final class DatasetReader {
-    private static final List<String> INDEX_KINDS = List.of("btree");
-    private static final List<String> INDEX_KINDS_NAMED = List.of("rtree", "inverted", "pm");
+    private static final List<String> INDEX_KINDS = List.of("btree", "rtree");
+    private static final List<String> INDEX_KINDS_NAMED = List.of("inverted", "pm");
     private static final List<String> COMPRESSIONS =
             Arrays.stream(Compression.values()).map(Compression::label).toList();
 
@@ -185,16 +187,22 @@ final class DatasetReader {
                 section.problem("name", "is '%s', which is the primary's".formatted(name));
             }
             section.missing("kind");
-            var _ = section.choice("kind", INDEX_KINDS, INDEX_KINDS_NAMED);
+            String label = section.choice("kind", INDEX_KINDS, INDEX_KINDS_NAMED);
+            IndexDescription.Kind kind =
+                    label == null ? IndexDescription.Kind.BTREE : IndexDescription.Kind.of(label);
             section.missing("on");
             List<String> on = fields(section, "on", type);
-            String label = section.text("maintenance");
-            Maintenance strategy = label == null
+            checkRtree(section, kind, type, on, String.valueOf(name));
+            String maintained = section.text("maintenance");
+            Maintenance strategy = maintained == null
                     ? null
-                    : section.convert("maintenance", label, Maintenance::ofIndexLabel);
+                    : section.convert("maintenance", maintained, Maintenance::ofIndexLabel);
             Maintenance maintenance = strategy == null ? ofDataset.ofItsIndexes() : strategy;
             PageOptions pages = pages(section, datasetPages);
             boolean unique = section.truth("unique", false);
+            if (unique && kind != IndexDescription.Kind.BTREE) {
+                section.problem("unique", "goes with a btree alone, not with kind " + kind.label());
+            }
             section.convert("maintenance", maintenance, chosen -> {
                 chosen.checkOfIndex(datasetName, String.valueOf(name), unique);
                 if (mergePolicy != null) {
@@ -205,10 +213,24 @@ final class DatasetReader {
             var _ = section.ignoreRestOf("kind", INDEX_KINDS_NAMED);
             section.end();
             if (name != null && !on.isEmpty()) {
-                indexes.add(new IndexPart(name, on, unique, maintenance, pages));
+                indexes.add(new IndexPart(name, kind, on, unique, maintenance, pages));
             }
         }
         return indexes;
+    }
+
+    /** An rtree is on one field, a point or a rectangle. */
+    private static void checkRtree(
+            Section section,
+            IndexDescription.Kind kind,
+            @Nullable RecordType type,
+            List<String> on,
+            String name) {
+        boolean isDeclared =
+                type != null && on.stream().allMatch(field -> type.indexOf(field) >= 0);
+        if (kind == IndexDescription.Kind.RTREE && isDeclared && !on.isEmpty()) {
+            section.convert("on", on, fields -> SpatialKeys.of(type, fields, "index " + name));
+        }
     }
 
     /** How components keep their pages; what the section does not say is as in {@code defaults}. */

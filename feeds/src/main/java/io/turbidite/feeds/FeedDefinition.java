@@ -2,6 +2,7 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
@@ -89,10 +90,13 @@ public record FeedDefinition(
                 .options(dataset.options);
         dataset.type.fields().forEach(spec::field);
         for (IndexPart index : dataset.indexes) {
-            IndexSpec btree = IndexSpec.btree(index.name, index.on.toArray(String[]::new))
-                    .withPages(index.pages)
-                    .withMaintenance(index.maintenance);
-            spec.index(index.unique ? btree.asUnique() : btree);
+            spec.index(new IndexSpec(
+                    index.name,
+                    index.kind,
+                    index.on,
+                    index.unique,
+                    index.pages,
+                    index.maintenance));
         }
         return spec;
     }
@@ -152,9 +156,10 @@ public record FeedDefinition(
         }
     }
 
-    /** A B+-tree index over declared fields. */
+    /** An index over declared fields. */
     public record IndexPart(
             String name,
+            IndexDescription.Kind kind,
             List<String> on,
             boolean unique,
             Maintenance maintenance,

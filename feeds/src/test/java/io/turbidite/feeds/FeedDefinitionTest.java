@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.lsm.component.Compression;
@@ -139,12 +140,14 @@ class FeedDefinitionTest {
                 .containsExactly(
                         new FeedDefinition.IndexPart(
                                 "by_tail",
+                                IndexDescription.Kind.BTREE,
                                 List.of("tailnum"),
                                 false,
                                 Maintenance.EAGER,
                                 PageOptions.standard()),
                         new FeedDefinition.IndexPart(
                                 "by_two",
+                                IndexDescription.Kind.BTREE,
                                 List.of("tailnum", "on"),
                                 false,
                                 Maintenance.EAGER,

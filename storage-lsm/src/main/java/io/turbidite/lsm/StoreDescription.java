@@ -2,6 +2,7 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.scan.IndexDescription.Kind;
 import io.turbidite.lsm.component.ComponentDamage;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentSpace;
@@ -104,6 +105,7 @@ public record StoreDescription(
     /**
      * An index of a partition; the first is the primary.
      *
+     * @param kind {@code btree} or {@code rtree}
      * @param maintenance how it follows updates; the dataset's strategy for the primary
      * @param pages how new components keep their pages
      * @param state {@code ready}, {@code building} or {@code disabled}
@@ -115,6 +117,7 @@ public record StoreDescription(
      */
     public record IndexDescription(
             String name,
+            String kind,
             List<String> fields,
             boolean unique,
             String maintenance,
@@ -207,6 +210,7 @@ public record StoreDescription(
                 String state = (index == null ? State.READY : index.state()).label();
                 indexes.add(new IndexDescription(
                         schema.treeName(tree),
+                        (index == null ? Kind.BTREE : index.kind()).label(),
                         fields,
                         index == null || index.unique(),
                         (index == null ? schema.maintenance() : index.maintenance()).label(),
@@ -227,6 +231,7 @@ public record StoreDescription(
                 if (index.state() == State.DISABLED) {
                     indexes.add(new IndexDescription(
                             index.name(),
+                            index.kind().label(),
                             index.fields(),
                             index.unique(),
                             index.maintenance().label(),

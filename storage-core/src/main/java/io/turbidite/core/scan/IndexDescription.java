@@ -46,6 +46,21 @@ public record IndexDescription(
         public String label() {
             return name().toLowerCase(Locale.ROOT);
         }
+
+        /**
+         * The kind of that {@link #label}.
+         *
+         * @throws InvalidRequestException naming the kinds there are
+         */
+        public static Kind of(String label) {
+            for (Kind kind : values()) {
+                if (kind.label().equals(label) && kind != INVERTED) {
+                    return kind;
+                }
+            }
+            throw new InvalidRequestException(
+                    "unknown kind of index '%s'; there are btree and rtree".formatted(label));
+        }
     }
 
     /** A B+-tree with one entry for each record, with the present encoding of keys. */

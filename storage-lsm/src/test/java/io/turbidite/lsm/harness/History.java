@@ -84,8 +84,6 @@ public final class History {
         if (failure == null) {
             return;
         }
-        if (true) {
-            throw new AssertionError(replay, failure);
         Predicate<List<Step>> alike = left -> isLike(failure, failure(left));
         Reduction.Reduced<Step> reduced = Reduction.of(steps, alike, RERUN_COUNT_MAX);
         List<Step> left = withSmallerBatches(reduced.left(), alike);

@@ -1,6 +1,5 @@
 package io.turbidite.feeds.command.store;
 
-import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.memory.ByteSize;
 import io.turbidite.core.scan.IndexDescription;
@@ -34,7 +33,6 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -194,7 +192,8 @@ public final class IndexCommand implements Callable<Integer> {
                 names = "--kind",
                 defaultValue = "btree",
                 paramLabel = "KIND",
-                description = "btree, which is the default.")
+                description =
+                        "btree, which is the default, or rtree: for windows, on a point or a rectangle.")
         private String kind = "btree";
 
         @Option(
@@ -233,8 +232,8 @@ public final class IndexCommand implements Callable<Integer> {
                     maintenance == null ? null : Maintenance.ofIndexLabel(maintenance);
             return target.build(console, (dataset, name) -> {
                 PageOptions pages = pages(dataset.pages());
-                return dataset.startIndex(
-                        new IndexSpec(name, kindOf(kind), fields, unique, pages, strategy));
+                return dataset.startIndex(new IndexSpec(
+                        name, IndexDescription.Kind.of(kind), fields, unique, pages, strategy));
             });
         }
 
@@ -251,16 +250,6 @@ public final class IndexCommand implements Callable<Integer> {
             return compression == null
                     ? pages
                     : pages.withCompression(Compression.ofLabel(compression));
-        }
-
-        private static IndexDescription.Kind kindOf(String label) {
-            for (IndexDescription.Kind kind : IndexDescription.Kind.values()) {
-                if (kind.name().toLowerCase(Locale.ROOT).equals(label)) {
-                    return kind;
-                }
-            }
-            throw new InvalidRequestException(
-                    "unknown kind of index '%s'; there is btree".formatted(label));
         }
     }
 

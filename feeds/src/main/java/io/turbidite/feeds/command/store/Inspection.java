@@ -92,6 +92,7 @@ public final class Inspection {
     private static Map<String, @Nullable Object> toMap(IndexDescription index) {
         return Json.line()
                 .put("name", index.name())
+                .put("kind", index.kind())
                 .put("on", index.fields())
                 .put("pageBytes", index.pages().pageBytes())
                 .put("compression", index.pages().compression().label())
@@ -196,9 +197,10 @@ public final class Inspection {
     /** Tells what the index has otherwise than its dataset. */
     private static void print(
             IndexDescription index, String maintenance, PageOptions pages, PrintStream out) {
-        out.println("    %sindex %s on %s%s%s%s%s%s%s%s"
+        out.println("    %s%sindex %s on %s%s%s%s%s%s%s%s"
                 .formatted(
                         index.unique() && !index.name().equals("primary") ? "unique " : "",
+                        index.kind().equals("btree") ? "" : index.kind() + " ",
                         index.name(),
                         String.join(", ", index.fields()),
                         index.state().equals("ready") ? "" : " (" + index.state() + ")",
