@@ -32,10 +32,11 @@ public final class FileSource {
     }
 
     /**
-     * Looks up what files there are.
+     * Looks up what files there are, and how they begin.
      *
      * @param path a file or a directory on {@code disk}; {@code ""} is the disk's root
-     * @throws InvalidRequestException if there is neither, or no file in the directory
+     * @throws InvalidRequestException if there is neither, or no file in the directory, or one that
+     *     is compressed by another program than gzip
      */
     public static FileSource open(Disk disk, String path) {
         if (!path.isEmpty() && !disk.exists(path)) {
@@ -45,14 +46,14 @@ public final class FileSource {
         if (!isDirectory(disk, path)) {
             checkFile(disk, path);
             String name = path.substring(path.lastIndexOf('/') + 1);
-            return new FileSource(disk, List.of(new SourceFile(name, path, byteCount(disk, path))));
+            return new FileSource(disk, List.of(sourceFile(disk, name, path)));
         }
         List<SourceFile> files = new ArrayList<>();
         for (String name : disk.list(path)) {
             String inDisk = path.isEmpty() ? name : path + "/" + name;
             if (!name.startsWith(".") && !isDirectory(disk, inDisk)) {
                 checkFile(disk, inDisk);
-                files.add(new SourceFile(name, inDisk, byteCount(disk, inDisk)));
+                files.add(sourceFile(disk, name, inDisk));
             }
         }
         if (files.isEmpty()) {
@@ -149,9 +150,21 @@ public final class FileSource {
         return disk.status(path).kind() == FileStatus.Kind.DIRECTORY;
     }
 
-    private static long byteCount(Disk disk, String path) {
+    private static SourceFile sourceFile(Disk disk, String name, String path) {
         try (DiskFile file = disk.openReadOnly(path)) {
-            return file.size();
+            byte[] first = new byte[Packing.BYTES_MAX];
+            int count = file.read(0, MemorySegment.ofArray(first), 0, first.length);
+            Packing packing = Packing.of(first, 0, count);
+            if (packing != null) {
+                throw new InvalidRequestException(
+                        "%s in %s is compressed by %s, and only gzip is uncompressed while it is read: %s FILE > PLAIN writes its content to a file"
+                                .formatted(
+                                        path,
+                                        disk.description(),
+                                        packing.label(),
+                                        packing.command()));
+            }
+            return new SourceFile(name, path, file.size());
         }
     }
 

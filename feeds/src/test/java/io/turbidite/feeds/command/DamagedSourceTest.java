@@ -18,7 +18,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Locale;
+import java.util.Map;
 import java.util.zip.GZIPOutputStream;
 
 /**
@@ -285,6 +287,48 @@ class DamagedSourceTest {
         assertThat(result.errLines())
                 .containsExactly(
                         "turbidite: standard input is gzip, which is read from files alone: give the file, or gunzip -c FILE | ./turbidite log ingest ... -");
+    }
+
+    /** As the programs make them, of one line. */
+    private static Map<String, byte[]> packed() {
+        HexFormat hex = HexFormat.of();
+        return Map.of(
+                "zstd -dc", hex.parseHex("28b52ffd0409410000317b7d0a00000000"),
+                "xz -dc", hex.parseHex("fd377a585a000004e6d6b446"),
+                "bzip2 -dc", hex.parseHex("425a683931415926535900000000"),
+                "unzip -p", hex.parseHex("504b03040a0000000000"),
+                "lz4 -dc", hex.parseHex("04224d186440a7"));
+    }
+
+    @Test
+    void what_other_programs_compressed_is_refused_with_what_uncompresses_it() throws IOException {
+        for (Map.Entry<String, byte[]> form : packed().entrySet()) {
+            String label = form.getKey().replace("unz", "z").replaceAll(" .*", "");
+            Result file = ingest("rows.csv", form.getValue());
+            assertThat(file.code()).as("%s %s", label, file.err()).isEqualTo(ExitCode.USAGE);
+            assertThat(file.errLines())
+                    .containsExactly(
+                            "turbidite: rows.csv in %s is compressed by %s, and only gzip is uncompressed while it is read: %s FILE > PLAIN writes its content to a file"
+                                    .formatted(directory, label, form.getKey()));
+            InputStream slowly = new ByteArrayInputStream(form.getValue()) {
+                @Override
+                public synchronized int read(byte[] into, int offset, int count) {
+                    return super.read(into, offset, Math.min(1, count));
+                }
+            };
+            Object[] args = {"log", "ingest", log, "-"};
+            Result piped = Command.run(slowly, Path.of(""), false, Interrupts.none(), args);
+            assertThat(piped.code()).as("%s %s", label, piped.err()).isEqualTo(ExitCode.USAGE);
+            assertThat(piped.errLines())
+                    .containsExactly(
+                            "turbidite: standard input is compressed by %s: %s FILE | ./turbidite log ingest ... -"
+                                    .formatted(label, form.getKey()));
+        }
+        Files.writeString(directory.resolve("numbers.yaml"), Command.NUMBERS_FEED);
+        Result feed = runFeed(packed().getOrDefault("zstd -dc", new byte[0]));
+        assertThat(feed.code()).isEqualTo(ExitCode.USAGE);
+        assertThat(feed.err()).contains("numbers.yaml:6: source.path", "is compressed by zstd");
+        assertThat(directory.resolve("store")).doesNotExist();
     }
 
     @Test

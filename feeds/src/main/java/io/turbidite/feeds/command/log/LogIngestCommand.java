@@ -19,6 +19,7 @@ import io.turbidite.feeds.log.LogLoad;
 import io.turbidite.feeds.log.LogPsfs;
 import io.turbidite.feeds.log.OpenLog;
 import io.turbidite.feeds.source.FileSource;
+import io.turbidite.feeds.source.Packing;
 import io.turbidite.feeds.source.SourceFile;
 import io.turbidite.feeds.source.SourceStream;
 import io.turbidite.hashlog.parse.ParserSpec;
@@ -280,8 +281,12 @@ final class LogIngestCommand implements Callable<Integer> {
             int count = console.in().read(into, offset, byteCount);
             if (!isPipeBegun && count > 0) {
                 isPipeBegun = true;
-                if (count == 1 && byteCount > 1) {
-                    count += Math.max(0, console.in().read(into, offset + 1, byteCount - 1));
+                int more = 0;
+                while (more >= 0
+                        && count < byteCount
+                        && (count == 1 || Packing.isOpen(into, offset, count))) {
+                    more = console.in().read(into, offset + count, byteCount - count);
+                    count += Math.max(0, more);
                 }
                 requirePlain(into, offset, count);
             }
@@ -303,6 +308,12 @@ final class LogIngestCommand implements Callable<Integer> {
         if (SourceStream.isGzip(bytes, offset, byteCount)) {
             throw new InvalidRequestException(
                     "standard input is gzip, which is read from files alone: give the file, or gunzip -c FILE | ./turbidite log ingest ... -");
+        }
+        Packing packing = Packing.of(bytes, offset, byteCount);
+        if (packing != null) {
+            throw new InvalidRequestException(
+                    "standard input is compressed by %s: %s FILE | ./turbidite log ingest ... -"
+                            .formatted(packing.label(), packing.command()));
         }
     }
 
