@@ -112,8 +112,8 @@ public record StoreDescription(
      * @param garbageEntries in a deferred index, about how many entries on disk wait until a merge
      *     of the primary finds them obsolete; 0 in others
      * @param repair the place of its repair, for an index under auto; else null
-     * @param deletedKeys the companions of a deleted-key index's components, in their order; empty
-     *     in others
+     * @param deletedKeys the deleted-key trees of a deleted-key index's components, in their order;
+     *     empty in others
      */
     public record IndexDescription(
             String name,
@@ -197,15 +197,15 @@ public record StoreDescription(
                 partition.garbage().refresh(pinned);
             }
             for (TreeId tree : schema.treeIds()) {
-                if (tree.isCompanion()) {
+                if (tree.isDeletedKeyTree()) {
                     continue;
                 }
                 IndexSchema index = schema.index(tree);
                 List<String> fields = index == null ? schema.primaryKey().fields() : index.fields();
                 List<ComponentDescription> components = components(pinned, tree);
                 boolean isDeferred = index != null && index.maintenance() == Maintenance.DEFERRED;
-                List<ComponentDescription> deletedKeys = index != null && index.hasCompanion()
-                        ? components(pinned, tree.companion())
+                List<ComponentDescription> deletedKeys = index != null && index.hasDeletedKeyTree()
+                        ? components(pinned, tree.deletedKeyTree())
                         : List.of();
                 String state = (index == null ? State.READY : index.state()).label();
                 indexes.add(new IndexDescription(

@@ -25,9 +25,9 @@ import java.util.function.BooleanSupplier;
 /**
  * Pages of immutable files in a fixed amount of memory off the heap.
  *
- * <p><em>Thread-safe</em>: see {@link PageFrame} for hits and {@link Slabs} for misses. Owned by the
- * store, which closes it after all cursors and components. Its memory is reserved from the account
- * at once and allocated as pages come.
+ * <p><em>Thread-safe</em>: see {@link PageFrame} for hits and {@link Slabs} for misses. Owned by
+ * the store, which closes it after all cursors and components. Its memory is reserved from the
+ * account at once and allocated as pages come.
  *
  * <pre>{@code
  * BufferCache cache = BufferCache.create(budget.account("cache"), 64 << 20, tasks, clock);

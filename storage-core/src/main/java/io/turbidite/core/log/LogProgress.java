@@ -14,8 +14,8 @@ import java.util.Objects;
  * other.
  *
  * <p>Invariants: (1) {@code durable <= written} and both only grow. (2) Once {@code failure} is
- * set, {@code durable} never changes again. (3) Claims are admitted exactly while there is no failure,
- * no close, and room for everything that can be in flight. (4)
+ * set, {@code durable} never changes again. (3) Claims are admitted exactly while there is no
+ * failure, no close, and room for everything that can be in flight. (4)
  * {@code vouchedDurable <= vouched <= durable}.
  *
  * <p><em>Thread-safe</em>: changes under the monitor, reads of volatile fields without.

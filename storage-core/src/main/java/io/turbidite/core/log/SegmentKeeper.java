@@ -18,17 +18,18 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p><em>Admission.</em> A record is admitted only when space for it exists. Claims that are not
  * yet written need at most {@link LogOptions#inFlightBytesMax} bytes, and what the writer has
- * framed already {@link LogOptions#batchBytesMax} more. Claims are admitted while the current segment
- * has room for that or a spare segment (which holds it) is ready, <em>and</em> there is a reserve: a
- * segment whose space has been written, in which the writer goes on if a full disk refuses what it
- * appends. The writer ends admission before it frees slots; a claim asks for it after it has
- * its slot. Hence all claims that were admitted were in flight together with the room that was there
- * then.
+ * framed already {@link LogOptions#batchBytesMax} more. Claims are admitted while the current
+ * segment has room for that or a spare segment (which holds it) is ready, <em>and</em> there is a
+ * reserve: a segment whose space has been written, in which the writer goes on if a full disk
+ * refuses what it appends. The writer ends admission before it frees slots; a claim asks for it
+ * after it has its slot. Hence all claims that were admitted were in flight together with the room
+ * that was there then.
  *
  * <p><em>The reserve.</em> Under {@link Durability#SYNC} each segment is written with zeros before
  * it is used, so that a commit's sync finds its space and changes nothing but content; the spare is
- * the reserve then. In the other modes segments grow, and a segment of its own is written with zeros, as
- * large as what may be in flight. It is used when an append meets a full disk, and only then.
+ * the reserve then. In the other modes segments grow, and a segment of its own is written with
+ * zeros, as large as what may be in flight. It is used when an append meets a full disk, and only
+ * then.
  *
  * <p><em>Thread-safe.</em> The monitor guards the list and the spare, for list work only.
  * {@code turn} is held for work on files of the list: one sync at a time, so that a failed one

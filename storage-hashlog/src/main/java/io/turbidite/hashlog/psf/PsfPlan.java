@@ -23,9 +23,9 @@ import java.util.SortedMap;
  * All PSFs of a set over one parse. <em>Confined to one thread.</em>
  *
  * <p>While the parser runs, the plan watches the fields that come: a term of a conjunction that
- * looks at one field is a <em>guard</em>, tested when the field is found. If it is not true, neither
- * is the predicate, and fields that only such predicates want are released. So {@code type ==
- * "PullRequestEvent" && payload.pull_request.head.repo.language == "C++"} costs other events no
+ * looks at one field is a <em>guard</em>, tested when the field is found. If it is not true,
+ * neither is the predicate, and fields that only such predicates want are released. So {@code type
+ * == "PullRequestEvent" && payload.pull_request.head.repo.language == "C++"} costs other events no
  * look into their payload, which is most of the record.
  */
 final class PsfPlan implements PropertyExtractor, FieldListener {

@@ -8,7 +8,7 @@ package io.turbidite.lsm.component;
  * @param fileId the file's number in its store, never reused
  * @param datasetId the dataset's number in its store
  * @param partition the partition of the dataset, from 0
- * @param indexId the index's number in its dataset; negative in its companion's files
+ * @param indexId the index's number in its dataset; negative in its deleted-key tree's files
  */
 public record ComponentHeader(
         long storeId, long fileId, int datasetId, int partition, int indexId) {

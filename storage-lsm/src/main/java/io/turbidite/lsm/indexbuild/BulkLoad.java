@@ -237,14 +237,14 @@ public final class BulkLoad {
                 built.finish(id, filter, done.wallMicros, afterMicros);
                 loaded.put(tree, built.open(0));
             }
-            if (index.hasCompanion()) {
-                writeCompanion(tree.companion(), id, done);
+            if (index.hasDeletedKeyTree()) {
+                writeDeletedKeyTree(tree.deletedKeyTree(), id, done);
             }
         }
     }
 
     /** Nothing is written over in a partition that was empty. */
-    private void writeCompanion(TreeId tree, ComponentId id, Build done) {
+    private void writeDeletedKeyTree(TreeId tree, ComponentId id, Build done) {
         try (ComponentBuild built = build(tree)) {
             var _ = built.create(0);
             built.finish(id, done.filter.build(), done.wallMicros, core.clock().wallMicros());

@@ -45,8 +45,8 @@ public final class PartitionBuild {
     private final List<ComponentHandle> sources = new ArrayList<>();
     private final List<BuiltComponent> targets = new ArrayList<>();
 
-    /** The targets' companions, in the same places; empty if the index has none. */
-    private final List<BuiltComponent> companions = new ArrayList<>();
+    /** The targets' deleted-key trees, in the same places; empty if the index has none. */
+    private final List<BuiltComponent> deletedKeyTrees = new ArrayList<>();
 
     private final Placement sink = new Placement();
     private @Nullable EntryCursor versions;
@@ -110,9 +110,9 @@ public final class PartitionBuild {
         }
         for (ComponentHandle source : sources) {
             targets.add(new BuiltComponent(partition, schema, index.tree(), source));
-            if (index.hasCompanion()) {
-                TreeId companion = index.tree().companion();
-                companions.add(new BuiltComponent(partition, schema, companion, source));
+            if (index.hasDeletedKeyTree()) {
+                TreeId deletedKeyTree = index.tree().deletedKeyTree();
+                deletedKeyTrees.add(new BuiltComponent(partition, schema, deletedKeyTree, source));
             }
             entriesTotal += source.component().entryCount();
         }
@@ -182,8 +182,8 @@ public final class PartitionBuild {
 
         @Override
         public void writtenOver(Slice primaryKey, long timestamp) {
-            if (!companions.isEmpty()) {
-                covering(companions, timestamp).put(primaryKey, timestamp, true);
+            if (!deletedKeyTrees.isEmpty()) {
+                covering(deletedKeyTrees, timestamp).put(primaryKey, timestamp, true);
             }
         }
 
@@ -199,7 +199,7 @@ public final class PartitionBuild {
 
     private List<BuiltComponent> all() {
         List<BuiltComponent> all = new ArrayList<>(targets);
-        all.addAll(companions);
+        all.addAll(deletedKeyTrees);
         return all;
     }
 
@@ -241,13 +241,13 @@ public final class PartitionBuild {
         if (!complete) {
             throw new IllegalStateException("the build is not complete");
         }
-        if (index.hasCompanion()) {
+        if (index.hasDeletedKeyTree()) {
             // first: a merge of the index finds the like of each of its components here
             partition
                     .current()
                     .installBuilt(
-                            index.tree().companion(),
-                            companions.stream().map(BuiltComponent::built).toList());
+                            index.tree().deletedKeyTree(),
+                            deletedKeyTrees.stream().map(BuiltComponent::built).toList());
         }
         partition
                 .current()
@@ -275,7 +275,7 @@ public final class PartitionBuild {
         closeVersions();
         all().forEach(target -> target.close(installed));
         targets.clear();
-        companions.clear();
+        deletedKeyTrees.clear();
         sources.forEach(ComponentHandle::giveBack);
         ComponentFiles.letGo(sources, true);
         sources.clear();

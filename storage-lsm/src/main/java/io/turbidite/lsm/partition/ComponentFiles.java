@@ -141,7 +141,8 @@ public final class ComponentFiles {
 
     /**
      * How a tree's components look. The primary alone has a key tree. Where primary keys are looked
-     * up, in the primary and in companions, there is a Bloom filter; in an R-tree there are boxes.
+     * up, in the primary and in deleted-key trees, there is a Bloom filter; in an R-tree there are
+     * boxes.
      */
     public static ComponentOptions options(DatasetSchema schema, TreeId tree) {
         ComponentOptions options = schema.components().withPages(schema.pages(tree));
@@ -149,9 +150,10 @@ public final class ComponentFiles {
             return options;
         }
         IndexSchema index = schema.index(tree);
-        boolean isSpatial =
-                index != null && !tree.isCompanion() && index.entryKeys() instanceof SpatialKeys;
-        return options.withBloom(options.bloom() && tree.isCompanion())
+        boolean isSpatial = index != null
+                && !tree.isDeletedKeyTree()
+                && index.entryKeys() instanceof SpatialKeys;
+        return options.withBloom(options.bloom() && tree.isDeletedKeyTree())
                 .withKeyTree(false)
                 .withBoxes(isSpatial ? ((SpatialKeys) index.entryKeys()).kind() : null);
     }

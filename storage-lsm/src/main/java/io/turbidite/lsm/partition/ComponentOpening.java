@@ -187,7 +187,7 @@ final class ComponentOpening {
     private boolean isMadeAgain() {
         IndexSchema index = place.schema().index(place.tree());
         return index != null
-                && !place.tree().isCompanion()
+                && !place.tree().isDeletedKeyTree()
                 && (index.maintenance() == Maintenance.VALIDATION
                         || index.maintenance() == Maintenance.AUTO);
     }

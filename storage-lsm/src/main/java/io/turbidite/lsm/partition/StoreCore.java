@@ -35,9 +35,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The core of an open store: what all its partitions stand on. Each part says how it may be used. <em>Immutable</em>
- * once the log is attached, which happens while the store opens: replay needs the partitions, and
- * they need the rest.
+ * The core of an open store: what all its partitions stand on. Each part says how it may be used.
+ * <em>Immutable</em> once the log is attached, which happens while the store opens: replay needs
+ * the partitions, and they need the rest.
  */
 public final class StoreCore {
     /** A sixteenth of the write memory, which has 256 chunks or more. */

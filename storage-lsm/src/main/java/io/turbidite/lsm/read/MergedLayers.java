@@ -34,8 +34,8 @@ import java.util.List;
  *       merged;
  *   <li><em>marked</em>, a primary with live bitmaps: no layer shows a key that another one shows,
  *       so layers are merged for the order alone, and each is pruned for itself;
- *   <li><em>undeleted</em>, a secondary with a companion: reconciled, without what the companions
- *       hide.
+ *   <li><em>undeleted</em>, a secondary with a deleted-key tree: reconciled, without what the
+ *       deleted-key trees hide.
  * </ol>
  *
  * <p><em>Confined to one thread.</em> Asked once; the version must stay pinned for as long as the
@@ -83,7 +83,7 @@ final class MergedLayers {
         boolean isChecked = index != null && index.maintenance() != Maintenance.EAGER;
         boolean isVouched = index != null && !isChecked && !filter.isNone();
         EntryCursor live = reconciled(isChecked, isVouched);
-        return index != null && index.hasCompanion()
+        return index != null && index.hasDeletedKeyTree()
                 ? new UndeletedCursor(live, deletedKeys(index), snapshot)
                 : live;
     }
@@ -198,14 +198,16 @@ final class MergedLayers {
         return MergeCursor.of(oldestFirst.reversed());
     }
 
-    /** The companions of all layers: those that filters rule out may hide entries of others. */
+    /**
+     * The deleted-key trees of all layers: those that filters rule out may hide entries of others.
+     */
     private DeletedKeys deletedKeys(IndexSchema index) {
-        TreeId companion = index.tree().companion();
+        TreeId deletedKeyTree = index.tree().deletedKeyTree();
         List<MemoryComponent> newestFirst = memory.reversed().stream()
-                .filter(layer -> layer.hasTree(companion))
-                .map(layer -> layer.tree(companion))
+                .filter(layer -> layer.hasTree(deletedKeyTree))
+                .map(layer -> layer.tree(deletedKeyTree))
                 .toList();
-        return new DeletedKeys(index.entryKeys(), newestFirst, version.tree(companion));
+        return new DeletedKeys(index.entryKeys(), newestFirst, version.tree(deletedKeyTree));
     }
 
     private boolean mayMatch(ComponentHandle handle) {

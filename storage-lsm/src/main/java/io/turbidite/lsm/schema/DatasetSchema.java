@@ -135,7 +135,9 @@ public record DatasetSchema(
         return catalog.live();
     }
 
-    /** A partition's trees: the primary, then those of the secondaries, companions behind. */
+    /**
+     * A partition's trees: the primary, then those of the secondaries, deleted-key trees behind.
+     */
     public List<TreeId> treeIds() {
         List<TreeId> ids = new ArrayList<>();
         ids.add(TreeId.PRIMARY);
@@ -173,7 +175,7 @@ public record DatasetSchema(
         if (index == null) {
             return IndexSchema.PRIMARY_NAME;
         }
-        return tree.isCompanion() ? "deleted keys of " + index.name() : index.name();
+        return tree.isDeletedKeyTree() ? "deleted keys of " + index.name() : index.name();
     }
 
     /** The same with an index more, or with another state of one. */

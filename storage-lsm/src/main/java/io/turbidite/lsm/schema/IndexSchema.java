@@ -57,10 +57,10 @@ public record IndexSchema(
     }
 
     /**
-     * Whether this index has a companion: the keys that were written over in each of its
+     * Whether this index has a deleted-key tree: the keys that were written over in each of its
      * components.
      */
-    public boolean hasCompanion() {
+    public boolean hasDeletedKeyTree() {
         return maintenance == Maintenance.DELETED_KEY;
     }
 
@@ -69,9 +69,9 @@ public record IndexSchema(
         return TreeId.of(id);
     }
 
-    /** Its trees: its own, then its companion. */
+    /** Its trees: its own, then its deleted-key tree. */
     public List<TreeId> treeIds() {
-        return hasCompanion() ? List.of(tree(), tree().companion()) : List.of(tree());
+        return hasDeletedKeyTree() ? List.of(tree(), tree().deletedKeyTree()) : List.of(tree());
     }
 
     /** The same in another state. */

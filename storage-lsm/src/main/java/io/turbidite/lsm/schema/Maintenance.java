@@ -34,8 +34,8 @@ public enum Maintenance {
 
     /**
      * Whether a search of an index shows only valid entries: because the index has no others, or
-     * because the search itself asks the companions. Otherwise readers must validate what they
-     * found.
+     * because the search itself asks the deleted-key trees. Otherwise readers must validate what
+     * they found.
      */
     public boolean isValidWhenFound() {
         return this == EAGER || this == DELETED_KEY;

@@ -4,11 +4,11 @@ import io.turbidite.lsm.component.ComponentHeader;
 
 /**
  * Names a tree of a dataset's partitions: the primary, the own tree of a secondary index, or its
- * companion, which goes along with it component for component, with the same component IDs, and
- * holds the deleted keys. <em>Immutable.</em>
+ * deleted-key tree, which goes along with it component for component, with the same component IDs,
+ * and holds the deleted keys. <em>Immutable.</em>
  *
  * @param number as files have it: 0 is the primary, an index's id its own tree, and less than 0
- *     a companion
+ *     a deleted-key tree
  */
 public record TreeId(int number) {
     /** The tree of the primary index, which every partition has. */
@@ -25,7 +25,7 @@ public record TreeId(int number) {
     }
 
     /** The tree that goes along with this one, which is a secondary's own. */
-    public TreeId companion() {
+    public TreeId deletedKeyTree() {
         assert number > 0 : this;
         return new TreeId(-number);
     }
@@ -35,7 +35,7 @@ public record TreeId(int number) {
     }
 
     /** Whether it goes along with a secondary's, rather than being an index's own. */
-    public boolean isCompanion() {
+    public boolean isDeletedKeyTree() {
         return number < 0;
     }
 

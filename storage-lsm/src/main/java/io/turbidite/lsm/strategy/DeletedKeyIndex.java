@@ -3,7 +3,7 @@ package io.turbidite.lsm.strategy;
 /**
  * The writes of the deleted-key strategy (LUO19 §4.1, after AsterixDB's former way): as blind as
  * those of {@link BlindIndex}, and beside the new entry the primary key goes into the layer's
- * companion, as anti-matter, to say that what older layers have of it is obsolete as of now.
+ * deleted-key tree, as anti-matter, to say that what older layers have of it is obsolete as of now.
  *
  * <p>Once for each layer is enough: what older layers hold is hidden from the first write of the
  * key on, and what this layer holds gets anti-matter in the index itself.
@@ -29,8 +29,8 @@ record DeletedKeyIndex() implements IndexMaintainer {
     }
 
     private static void noteKey(IndexWrite write) {
-        if (!write.has(write.companion, write.primaryKey)) {
-            write.put(write.companion, write.primaryKey, true);
+        if (!write.has(write.deletedKeyTree, write.primaryKey)) {
+            write.put(write.deletedKeyTree, write.primaryKey, true);
         }
     }
 }

@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A version gives its entries, and anti-matter for those of the version that it replaced which
  * are not among its own; an entry that both have is left out if no filter field has changed and the
  * old one stays (it may not, under retention, nor where entries are validated by their timestamps:
- * those of each version are put). So an index starts without an obsolete entry, whatever its strategy. Entries
- * belong where their version is: with its timestamp, in the component that covers it.
+ * those of each version are put). So an index starts without an obsolete entry, whatever its
+ * strategy. Entries belong where their version is: with its timestamp, in the component that covers
+ * it.
  *
  * <p><em>Confined to one thread.</em>
  */

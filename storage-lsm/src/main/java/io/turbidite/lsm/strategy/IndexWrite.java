@@ -24,7 +24,7 @@ final class IndexWrite {
     private final TreeId tree;
 
     /** What goes along with it, if anything does. */
-    final TreeId companion;
+    final TreeId deletedKeyTree;
 
     /** The layer that the write goes to. */
     @Nullable
@@ -54,7 +54,7 @@ final class IndexWrite {
 
     IndexWrite(IndexSchema index) {
         tree = index.tree();
-        companion = tree.companion();
+        deletedKeyTree = tree.deletedKeyTree();
     }
 
     /** Begins the write of an operation in a layer. */

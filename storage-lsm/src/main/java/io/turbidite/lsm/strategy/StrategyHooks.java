@@ -55,7 +55,7 @@ public final class StrategyHooks implements MergeHooks {
             return primary();
         }
         IndexSchema index = schema.index(tree);
-        if (index == null || tree.isCompanion()) {
+        if (index == null || tree.isDeletedKeyTree()) {
             return MergeHook.NONE;
         }
         return switch (index.maintenance()) {
@@ -66,7 +66,9 @@ public final class StrategyHooks implements MergeHooks {
                         : deferred.secondary(index.id(), Objects.requireNonNull(inputs.get(tree)));
             case DELETED_KEY ->
                 new DeletedKeyMerge(
-                        index, Objects.requireNonNull(inputs.get(tree.companion())), core.meters());
+                        index,
+                        Objects.requireNonNull(inputs.get(tree.deletedKeyTree())),
+                        core.meters());
             case VALIDATION ->
                 schema.repair() == MergeRepair.OFF || isPrimaryDamaged()
                         ? MergeHook.NONE

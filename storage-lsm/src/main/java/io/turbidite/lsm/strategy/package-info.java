@@ -13,15 +13,15 @@
  *       later.
  *   <li>{@link io.turbidite.lsm.strategy.bitmap}: writers mark the old version where it lies.
  *   <li>{@link io.turbidite.lsm.strategy.deferred}: merges of the primary find what is obsolete.
- *   <li>{@link io.turbidite.lsm.strategy.deletedkey}: a companion tree tells which keys were
+ *   <li>{@link io.turbidite.lsm.strategy.deletedkey}: a deleted-key tree tells which keys were
  *       written over.
  *   <li>{@link io.turbidite.lsm.strategy.advice}: which strategy an index should have.
  * </ul>
  *
  * <p>Eager needs no room: {@code EagerIndex} writes anti-matter for the old entry, and nothing is
  * left to do. {@link PrimaryRepair} is no strategy's: it repairs an index by the records of the
- * primary, for comparison. A strategy locks nothing, logs nothing and waits for nothing while a record is
- * written.
+ * primary, for comparison. A strategy locks nothing, logs nothing and waits for nothing while a
+ * record is written.
  */
 @NullMarked
 package io.turbidite.lsm.strategy;

@@ -30,8 +30,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Whoever is going to replace or drop components (a merge, a repair, retention) takes them
  * first, so that nobody else does; readers don't care.
  *
- * <p><em>Thread-safe:</em> count and {@code taken} by compare-and-swap, {@code obsolete} by release and
- * acquire.
+ * <p><em>Thread-safe:</em> count and {@code taken} by compare-and-swap, {@code obsolete} by release
+ * and acquire.
  */
 public final class ComponentHandle {
     private final ManifestState.ComponentState state;
@@ -307,8 +307,8 @@ public final class ComponentHandle {
     }
 
     /**
-     * Gives the component back, after the version without the component is installed or all is given
-     * up.
+     * Gives the component back, after the version without the component is installed or all is
+     * given up.
      */
     public void giveBack() {
         boolean was = taken.getAndSet(false);

@@ -125,8 +125,8 @@ public final class MemoryLayer {
     }
 
     /**
-     * Gives the layer its build concurrency, which it owns from now on: its entries are copied into a
-     * component with a live bitmap. Inside the closed gate, when it is frozen.
+     * Gives the layer its build concurrency, which it owns from now on: its entries are copied into
+     * a component with a live bitmap. Inside the closed gate, when it is frozen.
      */
     public void open(BuildConcurrency opened) {
         concurrency = opened;

@@ -25,8 +25,9 @@ import java.util.concurrent.TimeUnit;
  * repair leaves such files; so does a manifest that somebody replaced by an older one, and then
  * they may be the only copy of what they hold. So they go to a directory of their own, by rename,
  * and are deleted later: by command or when the disk is nearly full, but not by the opening that
- * moved them; or when the store has been open for a day. When the manifest that names one comes back, the next opening {@linkplain #putBack
- * puts it back}; while it names one, that is not deleted.
+ * moved them; or when the store has been open for a day. When the manifest that names one comes
+ * back, the next opening {@linkplain #putBack puts it back}; while it names one, that is not
+ * deleted.
  *
  * <p>The day is one of running time: a clock of the day may jump.
  *

@@ -202,7 +202,7 @@ public final class Workload {
 
     /**
      * Merges all when nobody reads anything old: then an index holds as many entries as there are
-     * records, and a companion none. Validation leaves that to repair.
+     * records, and a deleted-key tree none. Validation leaves that to repair.
      */
     public void checkNoGarbage(Store store) {
         for (int id = 0; id < 12; id++) {
@@ -225,8 +225,8 @@ public final class Workload {
                         .as("entries of %s", index)
                         .isEqualTo(entryCount(index, oracle.rows(INDEXED).values()));
             }
-            if (all && index.hasCompanion()) {
-                assertThat(entries(dataset, index.tree().companion())).isZero();
+            if (all && index.hasDeletedKeyTree()) {
+                assertThat(entries(dataset, index.tree().deletedKeyTree())).isZero();
             }
         }
     }

@@ -33,7 +33,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
-/** Deleted-key indexes (LUO19 §4.1): what is in the companions, and what they hide. */
+/** Deleted-key indexes (LUO19 §4.1): what is in the deleted-key trees, and what they hide. */
 class DeletedKeyTest {
     private static final long SEED = Seeds.of("DeletedKeyTest");
     private static final StoreOptions OPTIONS = SimStore.options(Durability.SYNC);
@@ -66,8 +66,8 @@ class DeletedKeyTest {
         return Garbage.entries(sim.store, dataset, BY_USER);
     }
 
-    /** Entries of each companion, newest first. */
-    private List<Long> companions(String index) {
+    /** Entries of each deleted-key tree, newest first. */
+    private List<Long> deletedKeyTrees(String index) {
         return Garbage.describe(sim.store, dataset, index).deletedKeys().stream()
                 .map(ComponentDescription::entries)
                 .toList();
@@ -93,7 +93,7 @@ class DeletedKeyTest {
         put(2, "dora");
         dataset.delete(3L);
         dataset.flush();
-        assertThat(companions(BY_USER)).containsExactly(3L, 0L);
+        assertThat(deletedKeyTrees(BY_USER)).containsExactly(3L, 0L);
         assertThat(valid()).isEqualTo(Map.of(1L, "carl", 2L, "dora"));
     }
 
@@ -115,10 +115,10 @@ class DeletedKeyTest {
         layer(1, "carl");
         layer(2, "dora");
         MergeStep.run(partition(), 0, 1);
-        assertThat(companions(BY_USER)).containsExactly(2L, 1L, 0L);
+        assertThat(deletedKeyTrees(BY_USER)).containsExactly(2L, 1L, 0L);
         assertThat(entries()).isEqualTo(4);
         MergeStep.run(partition(), 0, 2);
-        assertThat(companions(BY_USER)).containsExactly(0L);
+        assertThat(deletedKeyTrees(BY_USER)).containsExactly(0L);
         assertThat(entries()).isEqualTo(2);
         assertThat(valid()).isEqualTo(Map.of(1L, "carl", 2L, "dora"));
     }
@@ -130,7 +130,7 @@ class DeletedKeyTest {
         layer(1, "bert");
         MergeStep.run(partition(), 0, 1);
         assertThat(entries()).isEqualTo(2);
-        assertThat(companions(BY_USER)).containsExactly(1L);
+        assertThat(deletedKeyTrees(BY_USER)).containsExactly(1L);
         try (ReadView view = snapshot.view(dataset)) {
             assertThat(Garbage.valid(dataset, view, BY_USER)).isEqualTo(Map.of(1L, "anna"));
         }
@@ -139,7 +139,7 @@ class DeletedKeyTest {
         layer(2, "other");
         MergeStep.run(partition(), 0, 1);
         assertThat(entries()).isEqualTo(2);
-        assertThat(companions(BY_USER)).containsExactly(0L);
+        assertThat(deletedKeyTrees(BY_USER)).containsExactly(0L);
     }
 
     /** In the version after the merge the key that hid the entry is gone; the entry must be too. */
@@ -167,12 +167,13 @@ class DeletedKeyTest {
     }
 
     @Test
-    void an_index_that_is_built_later_has_the_companions_it_would_have_had() {
+    void an_index_that_is_built_later_has_the_deleted_key_trees_it_would_have_had() {
         layer(1, "anna");
         layer(1, "bert");
         put(1, "carl");
         dataset.createIndex(IndexSpec.btree("late", "user"));
-        assertThat(companions("late").stream().mapToLong(Long::longValue).sum()).isEqualTo(2);
+        assertThat(deletedKeyTrees("late").stream().mapToLong(Long::longValue).sum())
+                .isEqualTo(2);
         assertThat(Garbage.valid(dataset, "late")).isEqualTo(Map.of(1L, "carl"));
         put(1, "dora");
         dataset.flush();
@@ -181,7 +182,10 @@ class DeletedKeyTest {
         assertThat(Garbage.entries(sim.store, dataset, "late")).isEqualTo(1);
     }
 
-    /** The component with the key that hides may be skipped by its filter; its companion is not. */
+    /**
+     * The component with the key that hides may be skipped by its filter; its deleted-key tree is
+     * not.
+     */
     @Test
     void a_filter_that_skips_the_newer_component_brings_nothing_back() {
         dataset.upsert(new Row(1, "anna", 1, Instant.ofEpochSecond(10), "x").toMap());
@@ -200,7 +204,7 @@ class DeletedKeyTest {
     }
 
     @Test
-    void a_bulk_load_and_a_restart_keep_index_and_companion_together() {
+    void a_bulk_load_and_a_restart_keep_index_and_deleted_key_tree_together() {
         try (BulkLoader load = dataset.bulkLoad(3)) {
             for (long id = 0; id < 3; id++) {
                 load.add(
@@ -208,21 +212,21 @@ class DeletedKeyTest {
             }
             load.finish();
         }
-        assertThat(companions(BY_USER)).containsExactly(0L);
+        assertThat(deletedKeyTrees(BY_USER)).containsExactly(0L);
         put(1, "bert");
         sim.close();
         sim = SimStore.open(disk, SEED, OPTIONS);
         dataset = sim.store.dataset("T");
         assertThat(valid()).isEqualTo(Map.of(0L, "anna", 1L, "bert", 2L, "anna"));
         dataset.flush();
-        assertThat(companions(BY_USER)).containsExactly(1L, 0L);
+        assertThat(deletedKeyTrees(BY_USER)).containsExactly(1L, 0L);
         dataset.dropIndex("by_score");
         dataset.mergeAll();
         assertThat(entries()).isEqualTo(3);
     }
 
     @Test
-    void uncorrelated_an_index_is_merged_with_its_companion_alone() {
+    void uncorrelated_an_index_is_merged_with_its_deleted_key_tree_alone() {
         Dataset other = sim.store.createDataset(
                 spec("Other").mergePolicy(MergePolicySpec.parse("tiering")));
         for (String user : new String[] {"anna", "bert", "carl"}) {

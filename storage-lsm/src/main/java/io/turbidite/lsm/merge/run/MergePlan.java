@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What to merge in one go: the same number of neighbours in one tree and its companion or,
+ * What to merge in one go: the same number of neighbours in one tree and its deleted-key tree or,
  * correlated, in all trees of a partition (ALS15: the primary decides). <em>Immutable.</em>
  *
  * <p>Components that are taken are being replaced already: the policy sees them marked, so merges

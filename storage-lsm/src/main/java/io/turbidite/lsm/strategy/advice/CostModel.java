@@ -17,8 +17,8 @@ import io.turbidite.lsm.strategy.advice.Facts.IndexFacts;
  *       keys always changed); deleted-key writes a key besides for each write. Each entry is
  *       written W times, e to a page.
  *   <li><b>Merging</b>: validation has each entry looked up in key order each time that it is
- *       merged, k to a page, unless merges don't repair; deleted-key searches the companions for
- *       each, in no order; deferred writes what is superseded to a sort and reads it back.
+ *       merged, k to a page, unless merges don't repair; deleted-key searches the deleted-key trees
+ *       for each, in no order; deferred writes what is superseded to a sort and reads it back.
  *   <li><b>Auto</b> costs what validation does with merges that repair, or with such that don't,
  *       whichever is less.
  *   <li><b>Obsolete entries</b>: merges find those that they meet, and of W times that an entry is
@@ -27,7 +27,8 @@ import io.turbidite.lsm.strategy.advice.Facts.IndexFacts;
  *   <li><b>Queries</b> that fetch: a page for each obsolete candidate, under validation and
  *       deferred. Queries that don't: b candidates of a search are looked up in the P pages of key
  *       trees in key order, which touches P (1 - exp(-b/P)) of them (LUO19 §4.3). Deleted-key: f of
- *       the newer half of the companions for each candidate, and a page for each obsolete one.
+ *       the newer half of the deleted-key trees for each candidate, and a page for each obsolete
+ *       one.
  * </ul>
  *
  * What is the same under all strategies, such as fetching valid records, is left out.

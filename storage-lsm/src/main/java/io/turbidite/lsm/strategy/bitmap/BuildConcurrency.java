@@ -70,8 +70,8 @@ public sealed interface BuildConcurrency extends AutoCloseable permits SideFileM
     }
 
     /**
-     * For the build from components. The lock method needs four bytes for each entry, and is not used
-     * if they are not free.
+     * For the build from components. The lock method needs four bytes for each entry, and is not
+     * used if they are not free.
      */
     static BuildConcurrency ofComponents(boolean byLocks, List<Source> sources, Shared shared) {
         if (byLocks) {

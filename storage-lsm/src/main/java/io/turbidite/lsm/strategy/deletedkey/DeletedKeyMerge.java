@@ -13,25 +13,26 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * The merge of a deleted-key index: entries go whose primary keys the companions of the merged
- * components have, newer than the entry and at or below the horizon.
+ * The merge of a deleted-key index: entries go whose primary keys the deleted-key trees of the
+ * merged components have, newer than the entry and at or below the horizon.
  *
- * <p>The companions are merged right after, with the same readers in mind: where the oldest
+ * <p>The deleted-key trees are merged right after, with the same readers in mind: where the oldest
  * component is among the inputs they drop what is at or below that horizon, and what they told of
  * is gone here.
  */
 public final class DeletedKeyMerge implements MergeHook {
     private final IndexSchema index;
-    private final List<ComponentHandle> companions;
+    private final List<ComponentHandle> deletedKeyTrees;
     private final Counter removedCount;
     private @Nullable DeletedKeyFilter filter;
 
     /**
-     * @param companions of the merged components, newest first; held by the merge
+     * @param deletedKeyTrees of the merged components, newest first; held by the merge
      */
-    public DeletedKeyMerge(IndexSchema index, List<ComponentHandle> companions, Meters meters) {
+    public DeletedKeyMerge(
+            IndexSchema index, List<ComponentHandle> deletedKeyTrees, Meters meters) {
         this.index = index;
-        this.companions = companions;
+        this.deletedKeyTrees = deletedKeyTrees;
         this.removedCount = removedCount(meters);
     }
 
@@ -42,7 +43,7 @@ public final class DeletedKeyMerge implements MergeHook {
 
     @Override
     public EntryStream filter(EntryStream kept, VersionRetention retention) {
-        DeletedKeys deleted = new DeletedKeys(index.entryKeys(), List.of(), companions);
+        DeletedKeys deleted = new DeletedKeys(index.entryKeys(), List.of(), deletedKeyTrees);
         DeletedKeyFilter filtered = new DeletedKeyFilter(kept, deleted, retention.horizon());
         filter = filtered;
         return filtered;

@@ -10,11 +10,11 @@ import io.turbidite.lsm.version.ComponentHandle;
 import java.util.List;
 
 /**
- * The companions of a deleted-key index: which primary keys were written in each of its layers over
- * something older (LUO19 §4.1, on AsterixDB's former way).
+ * The deleted-key trees of a deleted-key index: which primary keys were written in each of its
+ * layers over something older (LUO19 §4.1, on AsterixDB's former way).
  *
- * <p>An entry of the index is obsolete for a reader if a companion has its primary key with a
- * timestamp above the entry's, and at or below the reader's. An entry that was superseded within
+ * <p>An entry of the index is obsolete for a reader if a deleted-key tree has its primary key with
+ * a timestamp above the entry's, and at or below the reader's. An entry that was superseded within
  * its own memory component is not told of here: local anti-matter took it away.
  *
  * <p><em>Confined to one thread.</em> The layers are whoever's pinned them.
@@ -28,8 +28,8 @@ public final class DeletedKeys {
 
     /**
      * @param entryKeys tells where the primary key is in an entry's key
-     * @param memoryNewestFirst companions in memory, all of them newer than those on disk
-     * @param disksNewestFirst companions on disk
+     * @param memoryNewestFirst deleted-key trees in memory, all of them newer than those on disk
+     * @param disksNewestFirst deleted-key trees on disk
      */
     public DeletedKeys(
             EntryKeys entryKeys,

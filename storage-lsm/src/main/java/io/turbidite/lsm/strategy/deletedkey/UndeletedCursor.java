@@ -4,8 +4,8 @@ import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.SelectingCursor;
 
 /**
- * What a reader sees of a deleted-key index: the live entries, without those that the companions of
- * the same version hide. So the entries shown are valid, and need no look at the primary.
+ * What a reader sees of a deleted-key index: the live entries, without those that the deleted-key
+ * trees of the same version hide. So the entries shown are valid, and need no look at the primary.
  *
  * <p>They must be looked up in the version that the entries come from. A merge takes an entry away
  * together with the key that hid it: in a newer version the key may be gone, and the entry would

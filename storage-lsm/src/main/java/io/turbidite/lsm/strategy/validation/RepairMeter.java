@@ -6,7 +6,8 @@ import io.turbidite.core.meter.Meters;
 import io.turbidite.lsm.schema.RepairCounts;
 
 /**
- * What repairs do, and how often an index under auto has another placement of repair. <em>Thread-safe.</em>
+ * What repairs do, and how often an index under auto has another placement of repair.
+ * <em>Thread-safe.</em>
  */
 public record RepairMeter(
         Counter checked,

@@ -4,7 +4,8 @@ import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
 
 /**
- * The candidates that were validated by timestamp, and the searches of key trees on disk that it took. <em>Thread-safe.</em>
+ * The candidates that were validated by timestamp, and the searches of key trees on disk that it
+ * took. <em>Thread-safe.</em>
  */
 public record ValidationMeter(Counter candidates, Counter searches) {
     /** Those of a store. */

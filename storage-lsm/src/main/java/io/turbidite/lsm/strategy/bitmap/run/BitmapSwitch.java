@@ -48,8 +48,8 @@ public final class BitmapSwitch {
     }
 
     /**
-     * Has invalidations in {@code sources} told to {@code concurrency}; null ends that, and no writer tells of
-     * one any more.
+     * Has invalidations in {@code sources} told to {@code concurrency}; null ends that, and no
+     * writer tells of one any more.
      */
     public static void tell(
             Partition partition,
