@@ -63,6 +63,16 @@ class FeedDefinitionTest {
     }
 
     @Test
+    void anIndexMayBeAnRtreeOnAPoint() {
+        FeedDefinition definition = FeedDefinition.parse(
+                "f.yaml", null, GOOD.replace("kind: btree, on: tailnum", "kind: rtree, on: place"));
+        assertThat(definition.dataset().indexes().getFirst().kind())
+                .isEqualTo(IndexDescription.Kind.RTREE);
+        assertThat(definition.toDatasetSpec().indexes().getFirst().kind())
+                .isEqualTo(IndexDescription.Kind.RTREE);
+    }
+
+    @Test
     void tagsAreRefusedRatherThanPassedOver() {
         assertThat(problems(GOOD.replace("name: Flights", "name: !!int Flights")))
                 .singleElement()
@@ -315,7 +325,10 @@ class FeedDefinitionTest {
                 "toleranceCount: 7 | tolerance: 7 | f.yaml:14: dataset.mergePolicy.tolerance | no such parameter",
                 "toleranceCount: 7 | toleranceCount: x | f.yaml:14: dataset.mergePolicy.toleranceCount | not a whole number",
                 "1GiB | 1GB | f.yaml:14: dataset.mergePolicy.mergeableBytesMax | 1GB",
-                "kind: btree, on: tailnum | kind: rtree, on: tailnum | f.yaml:16: dataset.indexes[0].kind | 'rtree' is not available in this release",
+                "kind: btree, on: tailnum | kind: rtree, on: tailnum | f.yaml:16: dataset.indexes[0].on | an rtree is on a point or a rectangle; tailnum is of type string",
+                "kind: btree, on: tailnum | kind: rtree, on: [place, at] | f.yaml:16: dataset.indexes[0].on | an rtree is on one field, not on [place, at]",
+                "kind: btree, on: tailnum | kind: rtree, on: nix | f.yaml:16: dataset.indexes[0].on | 'nix', which is not declared",
+                "kind: btree, on: tailnum | kind: rtree, on: place, unique: true | f.yaml:16: dataset.indexes[0].unique | goes with a btree alone, not with kind rtree",
                 "kind: btree, on: tailnum | kind: inverted, on: tailnum, tokenizer: word | f.yaml:16: dataset.indexes[0].kind | 'inverted' is not available in this release",
                 "kind: btree, on: tailnum | on: tailnum | f.yaml:16: dataset.indexes[0].kind | is missing",
                 "name: by_two | name: by_tail | f.yaml:17: dataset.indexes[1].name | names an earlier index",

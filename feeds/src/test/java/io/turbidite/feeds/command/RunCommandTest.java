@@ -196,7 +196,7 @@ class RunCommandTest {
         assertThat(result.out()).isEmpty();
         assertThat(result.errLines()).hasSize(3);
         assertThat(result.errLines().get(0)).contains(":6:", "int33");
-        assertThat(result.errLines().get(1)).contains(":19:", "dataset.indexes[0].kind", "rtree");
+        assertThat(result.errLines().get(1)).contains(":19:", "dataset.indexes[0].on", "rtree");
         assertThat(result.errLines().get(2)).contains(":21:", "parser.kind", "xml");
         assertThat(store()).doesNotExist();
     }
