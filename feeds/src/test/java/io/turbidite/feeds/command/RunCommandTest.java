@@ -189,14 +189,14 @@ class RunCommandTest {
                 directory.resolve("trips.yaml"),
                 Command.FEED
                         .replace("number: int32", "number: int33")
-                        .replace("kind: btree", "kind: rtree")
+                        .replace("kind: btree", "kind: heap")
                         .replace("kind: csv", "kind: xml"));
         Result result = run();
         assertThat(result.code()).isEqualTo(2);
         assertThat(result.out()).isEmpty();
         assertThat(result.errLines()).hasSize(3);
         assertThat(result.errLines().get(0)).contains(":6:", "int33");
-        assertThat(result.errLines().get(1)).contains(":19:", "dataset.indexes[0].on", "rtree");
+        assertThat(result.errLines().get(1)).contains(":19:", "dataset.indexes[0].kind", "heap");
         assertThat(result.errLines().get(2)).contains(":21:", "parser.kind", "xml");
         assertThat(store()).doesNotExist();
     }
