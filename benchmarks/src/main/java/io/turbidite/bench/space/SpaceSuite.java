@@ -113,6 +113,7 @@ public final class SpaceSuite {
         for (IndexPart index : dataset.indexes()) {
             indexes.add(new IndexPart(
                     index.name(),
+                    index.kind(),
                     index.on(),
                     index.unique(),
                     index.maintenance(),
