@@ -25,12 +25,12 @@ import java.lang.foreign.MemorySegment;
  */
 public final class MemoryComponent implements AutoCloseable {
     private final ChunkArena arena;
-    private final KeyTree tree;
+    private final MemoryTree tree;
     private volatile boolean closed;
 
     private MemoryComponent(ChunkArena arena) {
         this.arena = arena;
-        this.tree = new KeyTree(arena);
+        this.tree = new MemoryTree(arena);
     }
 
     /** An empty component; takes its first chunk. */
@@ -60,12 +60,12 @@ public final class MemoryComponent implements AutoCloseable {
         long leaf;
         do {
             leaf = tree.leafOf(key);
-            MemorySegment chunk = arena.chunk(KeyTree.leafRef(leaf));
-            long at = arena.offset(KeyTree.leafRef(leaf));
-            slot = tree.searchLeaf(chunk, at, KeyTree.leafVersion(leaf), key);
-        } while (slot == KeyTree.CHANGED);
-        place.leaf = KeyTree.leafRef(leaf);
-        place.version = KeyTree.leafVersion(leaf);
+            MemorySegment chunk = arena.chunk(MemoryTree.leafRef(leaf));
+            long at = arena.offset(MemoryTree.leafRef(leaf));
+            slot = tree.searchLeaf(chunk, at, MemoryTree.leafVersion(leaf), key);
+        } while (slot == MemoryTree.CHANGED);
+        place.leaf = MemoryTree.leafRef(leaf);
+        place.version = MemoryTree.leafVersion(leaf);
         place.slot = slot;
     }
 
@@ -256,11 +256,11 @@ public final class MemoryComponent implements AutoCloseable {
     private int newestOf(Slice key) {
         while (true) {
             long leaf = tree.leafOf(key);
-            MemorySegment chunk = arena.chunk(KeyTree.leafRef(leaf));
-            long at = arena.offset(KeyTree.leafRef(leaf));
-            int version = KeyTree.leafVersion(leaf);
+            MemorySegment chunk = arena.chunk(MemoryTree.leafRef(leaf));
+            long at = arena.offset(MemoryTree.leafRef(leaf));
+            int version = MemoryTree.leafVersion(leaf);
             int slot = tree.searchLeaf(chunk, at, version, key);
-            if (slot == KeyTree.CHANGED) {
+            if (slot == MemoryTree.CHANGED) {
                 continue;
             }
             int ref = slot < 0 ? Node.entry(chunk, at, ~slot) : 0;

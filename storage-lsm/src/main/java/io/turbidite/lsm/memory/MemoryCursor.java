@@ -10,7 +10,7 @@ import java.util.Arrays;
 
 /**
  * Walks a component while others write: copies the refs of one leaf at a time, with the leaf's
- * right neighbour and lower bound as of the same moment (invariant 2 of {@link KeyTree}), and
+ * right neighbour and lower bound as of the same moment (invariant 2 of {@link MemoryTree}), and
  * follows each key's versions from newest to oldest. Backwards, the next leaf is the one that leads
  * up to the lower bound, and the versions of a key, whose chain goes one way, are collected first.
  *
@@ -31,7 +31,7 @@ final class MemoryCursor implements EntryCursor {
 
     private final MemoryComponent component;
     private final ChunkArena arena;
-    private final KeyTree tree;
+    private final MemoryTree tree;
     private final boolean readsValues;
     private final Slice key = new Slice();
     private final Slice value = new Slice();
@@ -72,7 +72,8 @@ final class MemoryCursor implements EntryCursor {
     /**
      * @param readsValues whether all values will be read
      */
-    MemoryCursor(MemoryComponent component, ChunkArena arena, KeyTree tree, boolean readsValues) {
+    MemoryCursor(
+            MemoryComponent component, ChunkArena arena, MemoryTree tree, boolean readsValues) {
         this.component = component;
         this.arena = arena;
         this.tree = tree;
@@ -86,11 +87,11 @@ final class MemoryCursor implements EntryCursor {
         sought = true;
         while (true) {
             long leaf = tree.leafOf(target);
-            MemorySegment node = arena.chunk(KeyTree.leafRef(leaf));
-            long nodeAt = arena.offset(KeyTree.leafRef(leaf));
-            int version = KeyTree.leafVersion(leaf);
+            MemorySegment node = arena.chunk(MemoryTree.leafRef(leaf));
+            long nodeAt = arena.offset(MemoryTree.leafRef(leaf));
+            int version = MemoryTree.leafVersion(leaf);
             int found = tree.searchLeaf(node, nodeAt, version, target);
-            if (found != KeyTree.CHANGED && copyLeaf(node, nodeAt, version)) {
+            if (found != MemoryTree.CHANGED && copyLeaf(node, nodeAt, version)) {
                 slot = found < 0 ? ~found : found;
                 warm(slot, newestCount);
                 return;
@@ -127,8 +128,8 @@ final class MemoryCursor implements EntryCursor {
     }
 
     private boolean copyLeaf(long leaf) {
-        int ref = KeyTree.leafRef(leaf);
-        return copyLeaf(arena.chunk(ref), arena.offset(ref), KeyTree.leafVersion(leaf));
+        int ref = MemoryTree.leafRef(leaf);
+        return copyLeaf(arena.chunk(ref), arena.offset(ref), MemoryTree.leafVersion(leaf));
     }
 
     /**

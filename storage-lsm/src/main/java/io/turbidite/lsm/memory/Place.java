@@ -17,7 +17,7 @@ public final class Place {
     /** The leaf's version when it was searched. */
     int version;
 
-    /** What {@link KeyTree#searchLeaf} said. */
+    /** What {@link MemoryTree#searchLeaf} said. */
     int slot;
 
     /** Forgets what was sought; a put then seeks by itself. */

@@ -28,7 +28,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p><em>Thread-safe</em> by invariant 4.
  */
-final class KeyTree {
+final class MemoryTree {
     /** What a search returns when the node changed under it. */
     static final int CHANGED = Integer.MIN_VALUE;
 
@@ -38,7 +38,7 @@ final class KeyTree {
     private final MemorySegment rootChunk;
     private final long rootAt;
 
-    KeyTree(ChunkArena arena) {
+    MemoryTree(ChunkArena arena) {
         this.arena = arena;
         this.growth = new NodeGrowth(arena);
         this.root = arena.allocateNode(Node.INNER_BYTES);
