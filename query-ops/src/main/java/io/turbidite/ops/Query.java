@@ -45,11 +45,11 @@ import java.util.List;
 public final class Query {
     private final Source source;
     private final @Nullable ReadView view;
-    private final List<Predicate> predicates = new ArrayList<>();
-    private final List<Expression> where = new ArrayList<>(0);
-    private final List<String> select = new ArrayList<>();
-    private final List<String> groupBy = new ArrayList<>();
-    private final List<QueryRequest.OrderBy> order = new ArrayList<>();
+    private List<Predicate> predicates = List.of();
+    private List<Expression> where = List.of();
+    private List<String> select = List.of();
+    private List<String> groupBy = List.of();
+    private List<QueryRequest.OrderBy> order = List.of();
     private QueryRequest.@Nullable Cells cells;
     private boolean count;
     private long limit = QueryRequest.NO_LIMIT;
@@ -75,7 +75,7 @@ public final class Query {
 
     /** Adds a condition; a record must fulfil all of them. */
     public Query where(Predicate predicate) {
-        predicates.add(predicate);
+        predicates = with(predicates, predicate);
         return this;
     }
 
@@ -87,7 +87,7 @@ public final class Query {
      * @throws InvalidRequestException with the position of what is wrong in the text
      */
     public Query where(String condition) {
-        where.add(Expression.condition(condition, Expression.Grammar.FIELDS));
+        where = with(where, Expression.condition(condition, Expression.Grammar.FIELDS));
         return this;
     }
 
@@ -97,7 +97,9 @@ public final class Query {
     }
 
     public Query select(List<String> fields) {
-        select.addAll(fields);
+        for (String field : fields) {
+            select = with(select, field);
+        }
         return this;
     }
 
@@ -112,7 +114,9 @@ public final class Query {
      * count as the same value.
      */
     public Query groupBy(String... fields) {
-        groupBy.addAll(List.of(fields));
+        for (String field : fields) {
+            groupBy = with(groupBy, field);
+        }
         return this;
     }
 
@@ -149,7 +153,7 @@ public final class Query {
      * below all values.
      */
     public Query orderBy(String field, Order direction) {
-        order.add(new QueryRequest.OrderBy(field, direction == Order.DESC));
+        order = with(order, new QueryRequest.OrderBy(field, direction == Order.DESC));
         return this;
     }
 
@@ -222,6 +226,17 @@ public final class Query {
     public Explanation explain() {
         QueryRequest request = request();
         return QueryResult.explain(source, view, moment -> Plan.of(request, moment, options));
+    }
+
+    /** A list with one more: most have one at most, which an immutable list holds in little room. */
+    private static <T> List<T> with(List<T> list, T one) {
+        if (list.isEmpty()) {
+            return List.of(one);
+        }
+        List<T> more = new ArrayList<>(list.size() + 1);
+        more.addAll(list);
+        more.add(one);
+        return more;
     }
 
     private QueryRequest request() {

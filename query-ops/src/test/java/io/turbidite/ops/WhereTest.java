@@ -10,6 +10,7 @@ import io.turbidite.core.scan.Source;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.expr.Conditions;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -88,6 +89,49 @@ class WhereTest {
                 .contains("tail = \"N3\" and (delay > 1 || delay < 0)");
         assertThat(ids("id > 7 and id < 9")).containsExactly(8L);
         assertThat(where("carrier = 'UA' and delay > 1").count().run().count()).isEqualTo(114);
+    }
+
+    /** Entries hold nothing that these could be tested on. */
+    @Test
+    void entries_alone_answer_nothing_that_is_more_than_predicates() {
+        Conditions conditions = Conditions.of(
+                Flights.TYPE,
+                List.of(),
+                List.of(
+                        Expression.condition(
+                                "within(place, 0, 0, 1, 1)", Expression.Grammar.FIELDS),
+                        Expression.condition("delay > 1 or tail = 'x'", Expression.Grammar.FIELDS)),
+                Map.of());
+        assertThat(conditions.onlyWindows("place")).isFalse();
+        assertThat(conditions.onlyRanges()).isFalse();
+        assertThat(conditions.isDecidedBy(List.of("place"))).isFalse();
+    }
+
+    @Test
+    void a_point_is_explained_with_what_was_found() {
+        Flights.many(flights, 20);
+        for (String select : List.of("", "tail")) {
+            Query query = where("id = 3 and (delay > 100 or tail = 'N3')").limit(5);
+            if (!select.isEmpty()) {
+                query.select(select);
+            }
+            query.orderBy("tail", Order.DESC);
+            try (QueryResult rows = query.run()) {
+                assertThat(rows.explain().operators().getLast().actualRows()).hasValue(0);
+                assertThat(rows.toList()).hasSize(1);
+                assertThat(rows.explain().operators())
+                        .allSatisfy(
+                                operator -> assertThat(operator.actualRows()).hasValue(1));
+                assertThat(rows.explain().access()).isEqualTo("get by primary key");
+            }
+        }
+        try (QueryResult rows = where("id = 3 and (delay > 100 or tail = 'N4')").run()) {
+            assertThat(rows.toList()).isEmpty();
+            assertThat(rows.explain().operators().getFirst().actualRows()).hasValue(0);
+            assertThat(rows.explain().operators().getLast().actualRows()).hasValue(1);
+        }
+        assertThat(where("id = 3").count().run().count()).isEqualTo(1);
+        assertThat(where("id = 3").limit(0).run().toList()).isEmpty();
     }
 
     @Test

@@ -29,7 +29,7 @@ public final class Conditions {
     private final List<Predicate> predicates;
 
     /** One for each field that has some, in the order of the first. */
-    private final List<FieldRange> ranges = new ArrayList<>(2);
+    private List<FieldRange> ranges = List.of();
 
     /** What is no predicate on one field. */
     private List<Where.Test> tests = List.of();
@@ -41,7 +41,7 @@ public final class Conditions {
 
     private Conditions(RecordType type, List<Predicate> predicates) {
         this.type = type;
-        this.predicates = Collections.unmodifiableList(predicates);
+        this.predicates = predicates;
     }
 
     /**
@@ -338,11 +338,23 @@ public final class Conditions {
         for (int i = 0; i < ranges.size(); i++) {
             FieldRange before = ranges.get(i);
             if (before.field() == range.field()) {
-                ranges.set(i, before.and(range));
+                FieldRange both = before.and(range);
+                if (ranges.size() == 1) {
+                    ranges = List.of(both);
+                } else {
+                    ranges.set(i, both);
+                }
                 return;
             }
         }
-        ranges.add(range);
+        if (ranges.isEmpty()) {
+            ranges = List.of(range);
+        } else {
+            List<FieldRange> all = new ArrayList<>(ranges.size() + 1);
+            all.addAll(ranges);
+            all.add(range);
+            ranges = all;
+        }
     }
 
     /** The type that they were checked against. */
@@ -351,7 +363,7 @@ public final class Conditions {
     }
 
     public List<Predicate> predicates() {
-        return predicates;
+        return Collections.unmodifiableList(predicates);
     }
 
     /** What equalities and ranges leave of a field; null if there are none on it. */
@@ -454,6 +466,9 @@ public final class Conditions {
 
     /** Whether there are only windows on this field. */
     public boolean onlyWindows(String field) {
+        if (!tests.isEmpty()) {
+            return false;
+        }
         for (Predicate predicate : predicates) {
             if (!(predicate instanceof Predicate.Within) || !predicate.field().equals(field)) {
                 return false;

@@ -9,6 +9,9 @@ import java.lang.invoke.VarHandle;
  * operator that it might have.
  */
 public final class OperatorMeter {
+    /** Of operators that a query does not have: nobody counts with it. */
+    public static final OperatorMeter NONE = new OperatorMeter();
+
     private static final VarHandle ROWS;
 
     static {
@@ -23,6 +26,7 @@ public final class OperatorMeter {
 
     /** Counts rows; called for many rows at once, not for each. */
     public void add(long rowCount) {
+        assert this != NONE;
         if (rowCount != 0) {
             ROWS.getAndAdd(this, rowCount);
         }

@@ -1,6 +1,5 @@
 package io.turbidite.ops.plan;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.scan.PrimaryRange;
 import io.turbidite.ops.search.IndexRange;
@@ -34,7 +33,8 @@ sealed interface Access {
      * @param key encoded
      * @param decided the key's fields
      */
-    record Get(Slice key, List<String> decided) implements Access {
+    @SuppressWarnings("ArrayRecordComponent") // one of two equal ones is as good as the other
+    record Get(byte[] key, List<String> decided) implements Access {
         @Override
         public String describe() {
             return "get by primary key";

@@ -20,7 +20,6 @@ import io.turbidite.ops.search.IndexRange;
 
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -154,8 +153,7 @@ final class AccessChoice {
         if (whole.length == 0 || whole.length > Limits.KEY_BYTES_MAX) {
             return only(query, new Access.Nothing("no primary key is so long"));
         }
-        Slice encoded = new Slice().set(MemorySegment.ofArray(whole), 0, whole.length);
-        return only(query, new Access.Get(encoded, query.source().primaryKey()));
+        return only(query, new Access.Get(whole, query.source().primaryKey()));
     }
 
     /** A way in that nothing is set against. */

@@ -169,6 +169,9 @@ record CheckedQuery(
     }
 
     private static List<Order> recordOrder(QueryRequest request, RecordType type) {
+        if (request.order().isEmpty()) {
+            return List.of();
+        }
         List<Order> order = new ArrayList<>(request.order().size());
         for (QueryRequest.OrderBy by : request.order()) {
             order.add(new Order(

@@ -20,6 +20,7 @@ import io.turbidite.ops.run.RowSink;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.Stage;
+import io.turbidite.ops.scan.PointRows;
 import io.turbidite.ops.sort.Limit;
 import io.turbidite.ops.sort.SortCollector;
 import io.turbidite.ops.sort.SortedSource;
@@ -54,17 +55,38 @@ public final class Plan {
     private final ReadView view;
     private final RunOptions options;
     private final AccessChoice choice;
-    private final SourceBuilder sources;
-    private final OperatorMeter sorted = new OperatorMeter();
-    private final OperatorMeter grouped = new OperatorMeter();
-    private final OperatorMeter limited = new OperatorMeter();
+
+    /** Null where one key is asked for: what it needs, {@link PointRows} has. */
+    private final @Nullable SourceBuilder sources;
+
+    private final OperatorMeter sorted;
+    private final OperatorMeter grouped;
+    private final OperatorMeter limited;
+    private @Nullable PointRows point;
 
     private Plan(CheckedQuery query, ReadView view, RunOptions options, AccessChoice choice) {
         this.query = query;
         this.view = view;
         this.options = options;
         this.choice = choice;
-        this.sources = new SourceBuilder(query, view, options, choice);
+        boolean isPoint = isPoint();
+        this.sources = isPoint ? null : newSources();
+        this.sorted = sorts() ? new OperatorMeter() : OperatorMeter.NONE;
+        this.grouped =
+                query.kind() == CheckedQuery.Kind.ROWS ? OperatorMeter.NONE : new OperatorMeter();
+        this.limited = isPoint ? OperatorMeter.NONE : new OperatorMeter();
+    }
+
+    private SourceBuilder newSources() {
+        return new SourceBuilder(query, view, options, choice);
+    }
+
+    private boolean isPoint() {
+        return query.kind() == CheckedQuery.Kind.ROWS && choice.chosen() instanceof Access.Get;
+    }
+
+    private SourceBuilder sources() {
+        return Objects.requireNonNull(sources, "a point has none");
     }
 
     /**
@@ -109,6 +131,14 @@ public final class Plan {
 
     /** The operators, from the result down to the storage. */
     public List<PlanStep> steps() {
+        SourceBuilder builder = sources == null ? newSources() : sources;
+        OperatorMeter limitedRows = limited;
+        PointRows asked = point;
+        if (asked != null) {
+            builder.count(asked);
+            limitedRows = new OperatorMeter();
+            limitedRows.add(asked.matchingCount());
+        }
         List<PlanStep> steps = new ArrayList<>();
         String order = String.join(
                 ", ", query.order().stream().map(CheckedQuery.Order::toString).toList());
@@ -120,17 +150,18 @@ public final class Plan {
             String detail = query.hasLimit() ? "%,d by %s".formatted(query.limit(), order) : order;
             steps.add(new PlanStep(query.hasLimit() ? "top" : "order", detail, upToLimit, sorted));
         } else if (query.hasLimit()) {
-            steps.add(new PlanStep("limit", "%,d".formatted(query.limit()), upToLimit, limited));
+            steps.add(
+                    new PlanStep("limit", "%,d".formatted(query.limit()), upToLimit, limitedRows));
         }
         switch (query.kind()) {
             case ROWS -> {}
             case COUNT -> steps.add(new PlanStep("count", "records", 1, grouped));
             case GROUPS ->
                 steps.add(new PlanStep(
-                        "group", "count by " + sources.names(query.fields()), rows, grouped));
+                        "group", "count by " + builder.names(query.fields()), rows, grouped));
             case CELLS -> steps.add(new PlanStep("group", cellDetail(), rows, grouped));
         }
-        steps.addAll(sources.steps());
+        steps.addAll(builder.steps());
         return steps;
     }
 
@@ -151,7 +182,18 @@ public final class Plan {
             Projection projection = query.fields().isEmpty()
                     ? null
                     : Projection.of(query.type(), query.fields(), query.rowType());
-            return sources.rows(projection, query.limit(), limited);
+            if (choice.chosen() instanceof Access.Get get) {
+                PointRows rows = new PointRows(
+                        view,
+                        get.key(),
+                        query.conditions().compile(get.decided()),
+                        projection,
+                        query.rowType(),
+                        options);
+                point = rows;
+                return rows;
+            }
+            return sources().rows(projection, query.limit(), limited);
         }
         RowSink sink = new RowSink();
         FrameWriter end =
@@ -165,8 +207,8 @@ public final class Plan {
     }
 
     private boolean sorts() {
-        boolean inOrder =
-                choice.chosen() instanceof Access.Scan scan && scan.order().isOrdered();
+        boolean inOrder = isPoint()
+                || (choice.chosen() instanceof Access.Scan scan && scan.order().isOrdered());
         return !query.order().isEmpty() && !inOrder;
     }
 
@@ -223,7 +265,7 @@ public final class Plan {
         for (int i = 0; i < branches.size(); i++) {
             C collector = collectors.get(i);
             built.add(new Stage.Branch(
-                    sources.build(branches.get(i), maker.get(), collector), collector));
+                    sources().build(branches.get(i), maker.get(), collector), collector));
         }
         return new Stage(built);
     }
@@ -258,7 +300,7 @@ public final class Plan {
     }
 
     private int branchCount() {
-        return options.tasks() == null || !sources.splits()
+        return options.tasks() == null || !sources().splits()
                 ? 1
                 : Math.clamp(view.partitionCount(), 1, BRANCH_COUNT_MAX);
     }

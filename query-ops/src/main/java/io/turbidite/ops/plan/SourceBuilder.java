@@ -1,5 +1,6 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FetchOptions;
@@ -28,6 +29,7 @@ import io.turbidite.ops.scan.NoRecords;
 import io.turbidite.ops.scan.OneRecord;
 import io.turbidite.ops.scan.OrderedRecords;
 import io.turbidite.ops.scan.PartitionedRecords;
+import io.turbidite.ops.scan.PointRows;
 import io.turbidite.ops.scan.RecordSource;
 import io.turbidite.ops.scan.SelectedRecords;
 import io.turbidite.ops.scan.WayIn;
@@ -41,6 +43,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** Builds the operators of a way in, and the steps that explain them. Owned by one plan. */
 final class SourceBuilder {
@@ -54,9 +57,9 @@ final class SourceBuilder {
     private final RunOptions options;
     private final AccessChoice choice;
     private final OperatorMeter read = new OperatorMeter();
-    private final OperatorMeter distinct = new OperatorMeter();
-    private final OperatorMeter fetched = new OperatorMeter();
-    private final LookupMeter lookups = new LookupMeter();
+    private final OperatorMeter distinct;
+    private final OperatorMeter fetched;
+    private final @Nullable LookupMeter lookups;
     private final OperatorMeter selected = new OperatorMeter();
 
     SourceBuilder(CheckedQuery query, ReadView view, RunOptions options, AccessChoice choice) {
@@ -64,6 +67,16 @@ final class SourceBuilder {
         this.view = view;
         this.options = options;
         this.choice = choice;
+        boolean isFetch = choice.chosen() instanceof Access.Fetch;
+        this.distinct = isFetch ? new OperatorMeter() : OperatorMeter.NONE;
+        this.fetched = isFetch ? new OperatorMeter() : OperatorMeter.NONE;
+        this.lookups = isFetch ? new LookupMeter() : null;
+    }
+
+    /** Takes over what was counted of a point. */
+    void count(PointRows point) {
+        read.add(point.foundCount());
+        selected.add(point.matchingCount());
     }
 
     /** Partitions can be read side by side only where each is read as a whole. */
@@ -129,7 +142,8 @@ final class SourceBuilder {
     private WayIn wayIn(List<Integer> partitions, long rowsWanted) {
         return switch (choice.chosen()) {
             case Access.Nothing _ -> new WayIn(NoRecords::new, read);
-            case Access.Get(var key, var _) -> new WayIn(() -> new OneRecord(view, key), read);
+            case Access.Get(var key, var _) ->
+                new WayIn(() -> new OneRecord(view, Slice.of(key)), read);
             case Access.Scan(var range, KeyOrder order, var _) ->
                 new WayIn(
                         order.isOrdered()
@@ -154,7 +168,7 @@ final class SourceBuilder {
                         fetchOptions(range),
                         options.tasks(),
                         lookupWorkers(partitions)),
-                new FetchedRecords.Meters(read, distinct, lookups));
+                new FetchedRecords.Meters(read, distinct, Objects.requireNonNull(lookups)));
     }
 
     /** Where every entry found is a row, no more of them than rows are wanted. */
@@ -257,7 +271,7 @@ final class SourceBuilder {
         if (options.tasks() != null && options.lookupWorkers() > 0 && readsAlone()) {
             detail.append(", up to ").append(options.lookupWorkers()).append(" workers beside");
         }
-        FetchWork work = lookups.work();
+        FetchWork work = lookups == null ? FetchWork.NONE : lookups.work();
         if (work.keyCount() > 0) {
             detail.append(
                     "; %,d Bloom tests, %,d layers entered, %,d of them with cursors that remember, %,d searches on %,d pages"

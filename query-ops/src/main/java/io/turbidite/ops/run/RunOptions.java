@@ -38,6 +38,9 @@ public record RunOptions(
 
     private static final int LOOKUP_WORKERS_MAX = 64;
 
+    private static final RunOptions DEFAULTS =
+            new RunOptions(64L << 20, 4 << 20, null, null, LOOKUP_WORKERS, () -> false);
+
     /**
      * A directory for temporary files.
      *
@@ -74,7 +77,7 @@ public record RunOptions(
 
     /** 64 MiB, batches of 4 MiB, no spilling, the caller's thread. */
     public static RunOptions defaults() {
-        return new RunOptions(64L << 20, 4 << 20, null, null, LOOKUP_WORKERS, () -> false);
+        return DEFAULTS;
     }
 
     /** Begins with the {@link #defaults defaults}. */

@@ -57,8 +57,8 @@ public final class RecordView {
     private int variableOffset;
     private int openOffset;
 
-    private final Slice own = new Slice();
-    private final Slice scratch = new Slice();
+    private @Nullable Slice own;
+    private @Nullable Slice scratch;
 
     /**
      * Made when first needed, as {@link #open}: many views show a record or two, and no text of
@@ -265,7 +265,21 @@ public final class RecordView {
      * again.
      */
     public Slice getBytes(int field) {
-        return getBytes(field, own);
+        Slice slice = own;
+        if (slice == null) {
+            slice = new Slice();
+            own = slice;
+        }
+        return getBytes(field, slice);
+    }
+
+    private Slice scratch() {
+        Slice slice = scratch;
+        if (slice == null) {
+            slice = new Slice();
+            scratch = slice;
+        }
+        return slice;
     }
 
     /** The Java value of a declared field; null if it is null or missing. */
@@ -279,8 +293,8 @@ public final class RecordView {
             // the sum of -0.0 and 0.0 is 0.0: one value, whichever was written
             case FLOAT -> (float) getDouble(field) + 0.0f;
             case DOUBLE -> getDouble(field) + 0.0;
-            case STRING -> texts().read(utf8(field, scratch));
-            case BINARY -> getBytes(field, scratch).toByteArray();
+            case STRING -> texts().read(utf8(field, scratch()));
+            case BINARY -> getBytes(field, scratch()).toByteArray();
             case DECIMAL -> decimal(field, slot);
             case UUID ->
                 new UUID(
@@ -304,7 +318,7 @@ public final class RecordView {
     }
 
     private Object decimal(int field, int slot) {
-        Slice bytes = getBytes(field, scratch);
+        Slice bytes = getBytes(field, scratch());
         try {
             return DecimalBytes.decodeWithScale(segment, bytes.offset(), bytes.length());
         } catch (IllegalArgumentException e) {

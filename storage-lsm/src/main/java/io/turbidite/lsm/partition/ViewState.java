@@ -4,7 +4,7 @@ import io.turbidite.core.ClosedException;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
  * What a view shares with its cursors: the snapshot, and whether it is still open.
@@ -12,11 +12,20 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p><em>Thread-safe.</em>
  */
 public final class ViewState {
+    private static final AtomicLongFieldUpdater<ViewState> CANDIDATES =
+            AtomicLongFieldUpdater.newUpdater(ViewState.class, "candidates");
+    private static final AtomicLongFieldUpdater<ViewState> PASSED_OVER =
+            AtomicLongFieldUpdater.newUpdater(ViewState.class, "passedOver");
+
     private final long timestamp;
     private final StoreHealth health;
     private final @Nullable ViewState parent;
-    private final AtomicLong candidates = new AtomicLong();
-    private final AtomicLong passedOver = new AtomicLong();
+
+    /** Changed through {@link #CANDIDATES}: few views validate anything. */
+    private volatile long candidates;
+
+    /** Changed through {@link #PASSED_OVER}. */
+    private volatile long passedOver;
 
     /**
      * The index that was searched last and shows obsolete entries too; 0 before. For statistics
@@ -65,8 +74,8 @@ public final class ViewState {
             work.passedOver(
                     index,
                     obsoleteCount,
-                    passedOver.addAndGet(obsoleteCount),
-                    candidates.addAndGet(candidateCount));
+                    PASSED_OVER.addAndGet(this, obsoleteCount),
+                    CANDIDATES.addAndGet(this, candidateCount));
         }
     }
 
