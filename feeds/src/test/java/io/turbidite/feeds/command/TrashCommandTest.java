@@ -9,6 +9,7 @@ import io.turbidite.lsm.Store;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
@@ -140,6 +141,50 @@ class TrashCommandTest {
         assertThat(Command.run("trash", store).outLines().getFirst())
                 .startsWith(stray)
                 .doesNotMatch(this::isMarked);
+    }
+
+    @Test
+    @Timeout(60)
+    void what_is_no_file_of_the_stores_is_in_nobodys_way_and_stays() throws Exception {
+        String component = "0000000000fe.component";
+        List<Path> strange = List.of(
+                Files.writeString(store.resolve("trash/notes.txt"), "why they are here"),
+                Files.createDirectory(store.resolve("trash/0000000000f1.component")),
+                Files.createSymbolicLink(
+                        store.resolve("trash/0000000000f2.component"), store.resolve("MANIFEST")),
+                Files.createSymbolicLink(
+                        store.resolve("trash/0000000000f3.component"), store.resolve("nothing")),
+                store.resolve("trash/0000000000f4.component"),
+                Files.createDirectory(store.resolve("data/0000000000f5.component")),
+                Files.createSymbolicLink(
+                        store.resolve("data/0000000000f6.component"), store.resolve("MANIFEST")));
+        Process pipe = new ProcessBuilder("mkfifo", strange.get(4).toString()).start();
+        assertThat(pipe.waitFor()).isZero();
+        assertThat(Command.run("query", store, "T", "--count").out()).isEqualTo("{\"count\":1}\n");
+        assertThat(Command.run("trash", store).outLines())
+                .hasSize(2)
+                .first()
+                .asString()
+                .startsWith(component);
+        Result emptied = Command.run("trash", store, "--empty");
+        assertThat(emptied.code()).as(emptied.err()).isZero();
+        assertThat(emptied.out()).contains(component, "1 file, ", " deleted");
+        assertThat(files("trash")).hasSize(5).allMatch(strange::contains);
+        assertThat(files("data")).contains(strange.get(5), strange.get(6));
+    }
+
+    @Test
+    void a_file_that_somebody_takes_away_meanwhile_is_no_error() throws IOException {
+        String other = "0000000000fd.component";
+        Files.copy(
+                store.resolve("trash/0000000000fe.component"),
+                store.resolve("trash").resolve(other));
+        try (Store open = Store.open(store)) {
+            assertThat(open.describe().trash()).hasSize(2);
+            Files.delete(store.resolve("trash").resolve(other));
+            assertThat(open.emptyTrash()).hasSize(1);
+            assertThat(open.describe().trash()).isEmpty();
+        }
     }
 
     private boolean isMarked(String line) {

@@ -5,6 +5,7 @@ import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
 import io.turbidite.core.time.Clock;
@@ -74,13 +75,18 @@ public final class Trash {
         this.items = items;
     }
 
-    /** What is in the trash of a store; looks, and changes nothing. */
+    /**
+     * What is in the trash of a store; looks, and changes nothing. What people put there besides is
+     * theirs.
+     */
     public static Trash of(Disk disk, Clock clock) {
         List<Item> items = new ArrayList<>();
         if (disk.exists(StoreFiles.TRASH)) {
             for (String name : disk.list(StoreFiles.TRASH)) {
-                items.add(
-                        new Item(name, bytesOf(disk, StoreFiles.TRASH + "/" + name), Place.TRASH));
+                String path = StoreFiles.TRASH + "/" + name;
+                if (StoreFiles.fileIdOf(nameInData(name)) >= 0 && isFile(disk, path)) {
+                    items.add(new Item(name, bytesOf(disk, path), Place.TRASH));
+                }
             }
         }
         return new Trash(disk, clock, items);
@@ -122,7 +128,7 @@ public final class Trash {
         Map<String, Long> named = filesOf(state);
         List<Item> back = new ArrayList<>();
         for (Item item : items) {
-            String name = nameInData(item);
+            String name = nameInData(item.name);
             String from = StoreFiles.TRASH + "/" + item.name;
             String to = StoreFiles.DATA + "/" + name;
             if (named.getOrDefault(name, -1L) == item.bytes
@@ -145,14 +151,19 @@ public final class Trash {
     }
 
     /** Without the number that a namesake has. */
-    private static String nameInData(Item item) {
-        int number = item.name.indexOf('.', item.name.indexOf('.') + 1);
-        return number < 0 ? item.name : item.name.substring(0, number);
+    private static String nameInData(String name) {
+        int number = name.indexOf('.', name.indexOf('.') + 1);
+        return number < 0 ? name : name.substring(0, number);
+    }
+
+    /** A pipe would be waited for, a link or directory can't be opened. */
+    private static boolean isFile(Disk disk, String path) {
+        return disk.status(path).kind() == FileStatus.Kind.FILE;
     }
 
     /** The files here that a file of the data directory can be, by its plain name. */
     public synchronized List<Item> namesakes(String name) {
-        return items.stream().filter(item -> nameInData(item).equals(name)).toList();
+        return items.stream().filter(item -> nameInData(item.name).equals(name)).toList();
     }
 
     /**
@@ -179,7 +190,8 @@ public final class Trash {
                 String free = freeName(name);
                 disk.rename(path, StoreFiles.TRASH + "/" + free);
                 taken.add(new Item(free, bytes, Place.TAKEN_IN));
-            } else if (StoreFiles.isSortRun(name) || (fileId >= 0 && !named.contains(name))) {
+            } else if ((StoreFiles.isSortRun(name) || (fileId >= 0 && !named.contains(name)))
+                    && isFile(disk, path)) {
                 disk.delete(path);
                 deleted = true;
             }
@@ -220,6 +232,7 @@ public final class Trash {
         long fileId = StoreFiles.fileIdOf(name);
         return fileId >= 0
                 && !named.contains(name)
+                && isFile(disk, StoreFiles.DATA + "/" + name)
                 && !isPlainlyCut(StoreFiles.DATA + "/" + name, state.storeId(), fileId);
     }
 
@@ -303,7 +316,7 @@ public final class Trash {
         try {
             for (Item item : items) {
                 String path = StoreFiles.TRASH + "/" + item.name;
-                String name = nameInData(item);
+                String name = nameInData(item.name);
                 if ((!all && item.place != Place.TRASH)
                         || (named.containsKey(name) && !isInPlace(name, named.get(name), state))) {
                     kept.add(item);
