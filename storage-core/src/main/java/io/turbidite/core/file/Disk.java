@@ -53,6 +53,14 @@ public interface Disk {
         return null;
     }
 
+    /**
+     * Whether a file that is open for writing {@linkplain DiskFile#map can be mapped}, and space is
+     * set aside when it is written rather than when that is synced. One file may be refused still.
+     */
+    default boolean mapsFiles() {
+        return false;
+    }
+
     boolean exists(String name);
 
     /**

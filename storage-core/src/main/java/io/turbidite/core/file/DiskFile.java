@@ -1,5 +1,7 @@
 package io.turbidite.core.file;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -33,6 +35,15 @@ public interface DiskFile extends AutoCloseable {
 
     /** Writes all bytes, extending the file if need be; a gap before them reads as zeros. */
     void write(long fileOffset, MemorySegment source, long sourceOffset, int byteCount);
+
+    /**
+     * Maps the first {@code byteCount} bytes for writing. All of them have been written.
+     *
+     * @return null where that is not possible, or not safe: {@link #write} does it then
+     */
+    default @Nullable MappedFile map(long byteCount) {
+        return null;
+    }
 
     /** Cuts or extends with zeros. */
     void truncate(long size);

@@ -20,6 +20,12 @@ public interface ForwardingDisk extends Disk {
         return file;
     }
 
+    /** A file in front of one of these is not mapped, and is written as any other. */
+    @Override
+    default boolean mapsFiles() {
+        return disk().mapsFiles();
+    }
+
     @Override
     default DiskFile create(String name) {
         return wrap(disk().create(name));

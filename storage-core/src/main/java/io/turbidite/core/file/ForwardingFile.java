@@ -1,5 +1,7 @@
 package io.turbidite.core.file;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 
 /** A file in front of another one; what it doesn't say, the other one answers. */
@@ -30,6 +32,12 @@ public interface ForwardingFile extends DiskFile {
     @Override
     default void write(long fileOffset, MemorySegment source, long sourceOffset, int byteCount) {
         file().write(fileOffset, source, sourceOffset, byteCount);
+    }
+
+    /** Null: what is stored to a mapping would pass by whoever stands in front. */
+    @Override
+    default @Nullable MappedFile map(long byteCount) {
+        return null;
     }
 
     @Override

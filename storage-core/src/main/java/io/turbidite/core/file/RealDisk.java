@@ -330,6 +330,15 @@ public final class RealDisk implements Disk {
     }
 
     @Override
+    public boolean mapsFiles() {
+        try {
+            return RealMapping.isSafe(root);
+        } catch (IOException e) {
+            throw IoErrors.translate("asking the file system", root.toString(), e);
+        }
+    }
+
+    @Override
     public long usableBytes() {
         try {
             return Files.getFileStore(root).getUsableSpace();

@@ -205,6 +205,20 @@ final class RealFile implements DiskFile {
     }
 
     @Override
+    public @Nullable MappedFile map(long byteCount) {
+        requireWritable();
+        if (blockBytes > 1) {
+            return null;
+        }
+        MappedFile[] made = new MappedFile[1];
+        var _ = retried("map", 0, (from, done) -> {
+            made[0] = RealMapping.isSafe(path) ? RealMapping.of(name, from, byteCount) : null;
+            return done;
+        });
+        return made[0];
+    }
+
+    @Override
     public void truncate(long size) {
         requireWritable();
         if (size < 0) {

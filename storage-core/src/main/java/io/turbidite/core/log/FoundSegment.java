@@ -56,8 +56,8 @@ final class FoundSegment {
         return firstSequence < 0 ? Long.MAX_VALUE : firstSequence;
     }
 
-    boolean isSpare(LogOptions options) {
-        long wanted = options.durability() == Durability.SYNC ? options.segmentBytes() : 0;
+    boolean isSpare(LogOptions options, boolean writesAhead) {
+        long wanted = writesAhead ? options.segmentBytes() : 0;
         return damage == null
                 && !hasFrames
                 && usedBytes == Segment.FIRST_FRAME_OFFSET

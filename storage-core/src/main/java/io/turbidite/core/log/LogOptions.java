@@ -1,6 +1,7 @@
 package io.turbidite.core.log;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.file.Disk;
 
 /**
  * How a log behaves. <em>Immutable.</em>
@@ -88,6 +89,23 @@ public record LogOptions(
                 .slotBytes(newSlotBytes)
                 .overflowBytesMax(newOverflowBytesMax)
                 .build();
+    }
+
+    /**
+     * Whether records are stored to a mapping of the segment: where each of them must be with the
+     * operating system and none need be on disk.
+     */
+    boolean isMapped(Disk disk) {
+        return (durability == Durability.INTERVAL || durability == Durability.PROCESS)
+                && disk.mapsFiles();
+    }
+
+    /**
+     * Whether a segment is written with zeros before it is used: a commit's sync then finds its
+     * space, and a store to a mapping can't be refused for want of it.
+     */
+    boolean writesAhead(Disk disk) {
+        return durability == Durability.SYNC || isMapped(disk);
     }
 
     /** Largest payload of one record. */

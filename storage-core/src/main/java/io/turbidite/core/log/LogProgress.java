@@ -7,7 +7,10 @@ import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;
 
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 
 /**
  * How far the log is, and whether it accepts more: what producers, writer and keeper know of each
@@ -22,6 +25,9 @@ import java.util.Objects;
  */
 final class LogProgress {
     private final Tasks tasks;
+
+    /** Threads in {@link #await}. */
+    private final AtomicInteger waiting = new AtomicInteger();
 
     private volatile boolean open;
     private volatile boolean closed;
@@ -39,6 +45,33 @@ final class LogProgress {
         this.tasks = tasks;
         this.written = next;
         this.durable = next;
+    }
+
+    /**
+     * Waits until {@code condition} holds; for whom {@link #signal} is meant.
+     *
+     * @see Tasks#await
+     */
+    void await(BooleanSupplier condition) {
+        waiting.incrementAndGet();
+        try {
+            tasks.await(condition);
+        } finally {
+            waiting.decrementAndGet();
+        }
+    }
+
+    /**
+     * Wakes who waits here, after a step of the writer. Others of the store wait for other things,
+     * and most of the time somebody does: to wake them for each record would cost more than the
+     * record.
+     */
+    void signal() {
+        // pairs with the count in await: either it is seen here, or what was done before is there
+        VarHandle.fullFence();
+        if (waiting.get() > 0) {
+            tasks.signal();
+        }
     }
 
     /** Whether a claim may be admitted: the one read on a producer's path. */

@@ -189,7 +189,9 @@ final class LogRecovery {
             boolean inUse = i >= walk.begin() && i <= walk.end() && segment.firstSequence >= 0;
             if (inUse) {
                 segments.add(segment.inUse());
-            } else if (spare == null && i >= walk.begin() && segment.isSpare(options)) {
+            } else if (spare == null
+                    && i >= walk.begin()
+                    && segment.isSpare(options, options.writesAhead(disk))) {
                 spare = segment.spare();
             } else {
                 if (i < walk.begin() || !segment.hasFrames) {

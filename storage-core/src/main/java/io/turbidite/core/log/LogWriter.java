@@ -9,7 +9,6 @@ import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.log.FrameFormat.FrameHead;
 import io.turbidite.core.log.OverflowBuffers.Buffer;
 import io.turbidite.core.memory.NativeMemory;
-import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
@@ -55,7 +54,6 @@ final class LogWriter implements EventPoller.Handler<Claim> {
     private final Durability durability;
     private final long inFlightBytesMax;
     private final long storeId;
-    private final Tasks tasks;
     private final Clock clock;
     private final LogProgress progress;
     private final SegmentKeeper keeper;
@@ -110,7 +108,6 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         this.durability = options.durability();
         this.inFlightBytesMax = options.inFlightBytesMax();
         this.storeId = environment.storeId();
-        this.tasks = environment.tasks();
         this.clock = environment.clock();
         this.progress = progress;
         this.keeper = keeper;
@@ -147,7 +144,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
                 return false;
             }
             idle = false;
-            tasks.signal(); // slots are free again
+            progress.signal(); // slots are free again
             writeBatch();
             progress.advanceWritten(next);
             progress.advanceVouched(vouched);
@@ -164,7 +161,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
             progress.fail(e);
             return false;
         }
-        tasks.signal();
+        progress.signal();
         return true;
     }
 
@@ -223,7 +220,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         if (durability == Durability.SYNC && progress.wantsMarkSynced()) {
             syncCurrent();
             progress.advanceVouchedDurable(vouched);
-            tasks.signal();
+            progress.signal();
         }
     }
 
@@ -236,7 +233,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         Segment segment = Objects.requireNonNull(current);
         int bytes = putMarkAt(0, FrameFormat.KIND_GROUP, 0, next);
         try {
-            segment.file.write(batchOffset, marks, 0, bytes);
+            segment.write(batchOffset, marks, 0, bytes);
         } catch (StorageIoException e) {
             if (e.kind() != StorageIoException.Kind.NO_SPACE) {
                 throw e;
@@ -282,7 +279,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         if (last.file.read(from, marks, 0, byteCount) != byteCount) {
             throw new IllegalStateException("no seal at the end of " + last);
         }
-        last.file.write(from, marks, 0, byteCount);
+        last.write(from, marks, 0, byteCount);
         last.sync();
         syncCount.increment();
         sealUnproven = false;
@@ -427,7 +424,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
                     "%d bytes at %d do not fit %s".formatted(byteCount, batchOffset, segment));
         }
         try {
-            segment.file.write(batchOffset, source, 0, byteCount);
+            segment.write(batchOffset, source, 0, byteCount);
         } catch (StorageIoException e) {
             boolean grows = batchOffset + byteCount > segment.spaceBytes;
             Segment reserve = keeper.reserve();
@@ -471,7 +468,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         current = reserve;
         batchOffset = reserve.usedBytes;
         int at = putMarkAt(0, FrameFormat.KIND_SEGMENT, 0, first);
-        reserve.file.write(batchOffset, marks, 0, at);
+        reserve.write(batchOffset, marks, 0, at);
         wrote(reserve, at);
         int from = 0;
         int to = 0;
@@ -489,7 +486,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
             }
             to += frameBytes;
         }
-        reserve.file.write(batchOffset, frames, from, to - from);
+        reserve.write(batchOffset, frames, from, to - from);
         wrote(reserve, to - from);
     }
 
@@ -498,7 +495,7 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         marks.set(Bytes.I64, at + (long) FrameFormat.HEADER_BYTES, nextNumber);
         at = putMarkAt(at, FrameFormat.KIND_CONTINUED, FrameFormat.CONTINUED_PAYLOAD_BYTES, first);
         try {
-            full.file.write(batchOffset, marks, 0, at);
+            full.write(batchOffset, marks, 0, at);
             wrote(full, at);
         } catch (StorageIoException e) {
             if (fresh || e.kind() != StorageIoException.Kind.NO_SPACE) {

@@ -25,9 +25,9 @@ record RecoveredLog(
         long nextNumber) {
     /** For who does not go on from here. */
     void closeFiles() {
-        segments.forEach(segment -> segment.file.close());
+        segments.forEach(Segment::close);
         if (spare != null) {
-            spare.file.close();
+            spare.close();
         }
     }
 }

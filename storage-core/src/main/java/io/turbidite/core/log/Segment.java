@@ -3,7 +3,10 @@ package io.turbidite.core.log;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.MappedFile;
 import io.turbidite.core.format.FileHeader;
+
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.regex.Matcher;
@@ -75,6 +78,9 @@ final class Segment {
      * again.
      */
     final long spaceBytes;
+
+    /** Of the whole file, if it is written without calls of the system. */
+    private volatile @Nullable MappedFile mapping;
 
     Segment(long number, DiskFile file, long capacityBytes, long spaceBytes) {
         this.number = number;
@@ -156,6 +162,43 @@ final class Segment {
     /** What will not be refused to the segment's next use. */
     long spaceForNextUse() {
         return Math.max(spaceBytes, usedBytes);
+    }
+
+    /**
+     * From here on the file is written without calls of the system. Only one whose space is all
+     * there: a full disk answers a store with a signal.
+     *
+     * @return whether it could be mapped
+     */
+    boolean map() {
+        if (spaceBytes != capacityBytes) {
+            throw new IllegalStateException(this + " has a hole");
+        }
+        mapping = file.map(capacityBytes);
+        return mapping != null;
+    }
+
+    /** Writes to the file, or to its mapping. */
+    void write(long offset, MemorySegment source, long sourceOffset, int byteCount) {
+        MappedFile mapped = mapping;
+        if (mapped == null) {
+            file.write(offset, source, sourceOffset, byteCount);
+        } else {
+            mapped.write(offset, source, sourceOffset, byteCount);
+        }
+    }
+
+    /** Nobody writes it any more. */
+    void close() {
+        MappedFile mapped = mapping;
+        mapping = null;
+        try {
+            if (mapped != null) {
+                mapped.close();
+            }
+        } finally {
+            file.close();
+        }
     }
 
     /** Makes what was written before the call durable; the callers take turns. */

@@ -1,6 +1,7 @@
 package io.turbidite.core.log;
 
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.time.Clock;
 
@@ -25,11 +26,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * after it has its slot. Hence all claims that were admitted were in flight together with the room
  * that was there then.
  *
- * <p><em>The reserve.</em> Under {@link Durability#SYNC} each segment is written with zeros before
- * it is used, so that a commit's sync finds its space and changes nothing but content; the spare is
- * the reserve then. In the other modes segments grow, and a segment of its own is written with
- * zeros, as large as what may be in flight. It is used when an append meets a full disk, and only
- * then.
+ * <p><em>The reserve.</em> Where the log {@link LogOptions#writesAhead writes ahead}, each segment
+ * is written with zeros before it is used; the spare is the reserve then. Otherwise segments grow,
+ * and a segment of its own is written with zeros, as large as what may be in flight. It is used when
+ * an append meets a full disk, and only then.
  *
  * <p><em>Thread-safe.</em> The monitor guards the list and the spare, for list work only.
  * {@code turn} is held for work on files of the list: one sync at a time, so that a failed one
@@ -53,6 +53,8 @@ final class SegmentKeeper implements AutoCloseable {
     private final Clock clock;
     private final SegmentMaker maker;
     private final boolean isSync;
+    private final boolean isMapped;
+    private final boolean writesAhead;
     private final ReentrantLock turn = new ReentrantLock();
 
     /** In use, oldest first; guarded by the monitor. */
@@ -63,7 +65,7 @@ final class SegmentKeeper implements AutoCloseable {
 
     private volatile @Nullable Segment spare;
 
-    /** Never under SYNC. */
+    /** Not where the log writes ahead. */
     private volatile @Nullable Segment ownReserve;
 
     private volatile @Nullable Segment current;
@@ -93,6 +95,8 @@ final class SegmentKeeper implements AutoCloseable {
         this.inFlightBytesMax = options.inFlightBytesMax();
         this.progress = progress;
         this.disk = environment.disk();
+        this.isMapped = options.isMapped(disk);
+        this.writesAhead = options.writesAhead(disk);
         this.clock = environment.clock();
         this.kept.addAll(recovered.segments());
         this.spare = recovered.spare();
@@ -110,7 +114,8 @@ final class SegmentKeeper implements AutoCloseable {
             prepare(() -> ownReserve = make(options.reserveBytes()));
         }
         if (wantsSpare()) {
-            prepare(() -> spare = make(isSync ? options.segmentBytes() : 0));
+            prepare(() ->
+                    spare = isMapped ? makeMapped() : make(isSync ? options.segmentBytes() : 0));
         }
         if (!isSync && syncIsDue()) {
             syncAll();
@@ -129,7 +134,7 @@ final class SegmentKeeper implements AutoCloseable {
 
     /** Not before somebody claims, unless the log is new: most sessions only read. */
     private boolean wantsReserve() {
-        return !isSync && ownReserve == null && (current == null || isAwaited) && mayTry();
+        return !writesAhead && ownReserve == null && (current == null || isAwaited) && mayTry();
     }
 
     /**
@@ -194,7 +199,7 @@ final class SegmentKeeper implements AutoCloseable {
      */
     @Nullable
     Segment reserve() {
-        return isSync ? spare : ownReserve;
+        return writesAhead ? spare : ownReserve;
     }
 
     /**
@@ -225,7 +230,7 @@ final class SegmentKeeper implements AutoCloseable {
     private boolean isRoomy() {
         Segment last = current;
         long wanted = inFlightBytesMax + options.batchBytesMax();
-        if (isSync) {
+        if (writesAhead) {
             return spare != null || (last != null && last.remainingSpaceBytes() >= wanted);
         }
         return ownReserve != null
@@ -261,6 +266,20 @@ final class SegmentKeeper implements AutoCloseable {
         return old == null
                 ? maker.create(options.segmentBytes(), spaceBytes)
                 : maker.recycle(old, spaceBytes);
+    }
+
+    /**
+     * The zeros are not synced: file systems that are mapped set their space aside when they are
+     * written, and they would be written to the disk once for themselves and once with the records.
+     */
+    private Segment makeMapped() {
+        Segment made = maker.fill(make(0));
+        try (Undo undo = Undo.of(made::close)) {
+            if (!made.map()) {
+                made.file.sync(); // nobody has said what zeros are worth there
+            }
+            return undo.keep(made);
+        }
     }
 
     /** Asks for a sync of everything below {@code sequence}, which has been written. */
@@ -323,7 +342,7 @@ final class SegmentKeeper implements AutoCloseable {
                     disk.delete(Segment.name(environment.directory(), doomed.number));
                     deleted = true;
                     forget(doomed);
-                    doomed.file.close();
+                    doomed.close();
                 }
                 doomed = oldestBelow(position);
             }
@@ -393,7 +412,7 @@ final class SegmentKeeper implements AutoCloseable {
                 disk.delete(Segment.name(environment.directory(), segment.number));
             }
         } finally {
-            unused.forEach(segment -> segment.file.close());
+            unused.forEach(Segment::close);
         }
         if (!unused.isEmpty()) {
             disk.syncDirectory(environment.directory());
@@ -462,17 +481,17 @@ final class SegmentKeeper implements AutoCloseable {
     @Override
     public synchronized void close() {
         for (Segment segment : kept) {
-            segment.file.close();
+            segment.close();
         }
         kept.clear();
         if (spare != null) {
-            spare.file.close();
+            spare.close();
         }
         if (ownReserve != null) {
-            ownReserve.file.close();
+            ownReserve.close();
         }
         for (Segment segment : recyclable) {
-            segment.file.close();
+            segment.close();
         }
         recyclable.clear();
     }

@@ -65,7 +65,7 @@ final class SegmentMaker {
         Segment made = null;
         try {
             Segment.lock(disk, file);
-            writeZeros(file, 0, spaceBytes);
+            writeZeros(file, 0, spaceBytes, ZERO_SYNC_BYTES);
             if (spaceBytes < bytes) {
                 file.truncate(bytes);
             }
@@ -98,7 +98,7 @@ final class SegmentMaker {
         Segment made = null;
         try {
             Segment.wipeHeader(old.file);
-            old.file.close();
+            old.close();
             disk.rename(oldName, newName);
             disk.syncDirectory(environment.directory());
             DiskFile file = disk.open(newName);
@@ -106,7 +106,7 @@ final class SegmentMaker {
             Segment.lock(disk, file);
             long space = old.spaceForNextUse();
             if (space < spaceBytes) {
-                writeZeros(file, space, spaceBytes);
+                writeZeros(file, space, spaceBytes, ZERO_SYNC_BYTES);
                 file.sync();
             }
             recycledCount.increment();
@@ -118,12 +118,34 @@ final class SegmentMaker {
             throw e;
         } finally {
             if (made == null) {
+                old.close();
                 opened.close();
             }
         }
     }
 
-    private void writeZeros(DiskFile file, long from, long to) {
+    /**
+     * Writes zeros to all of a segment that was not written before, without syncing them.
+     *
+     * @return the segment with its space, in place of the one given
+     * @throws StorageIoException if there is not space for all of it; the segment is gone then
+     */
+    Segment fill(Segment sparse) {
+        if (sparse.spaceBytes == sparse.capacityBytes) {
+            return sparse;
+        }
+        try {
+            long from = Math.max(sparse.spaceBytes, Segment.FIRST_FRAME_OFFSET);
+            writeZeros(sparse.file, from, sparse.capacityBytes, Long.MAX_VALUE);
+        } catch (StorageIoException e) {
+            discard(sparse.file, List.of(Segment.name(environment.directory(), sparse.number)), e);
+            throw e;
+        }
+        long bytes = sparse.capacityBytes;
+        return new Segment(sparse.number, sparse.file, bytes, bytes);
+    }
+
+    private void writeZeros(DiskFile file, long from, long to, long syncBytes) {
         if (from >= to) {
             return;
         }
@@ -135,7 +157,7 @@ final class SegmentMaker {
                 int byteCount = (int) Math.min(chunk, to - at);
                 file.write(at, zeros, 0, byteCount);
                 zeroBytes.add(byteCount);
-                if (at + chunk - synced >= ZERO_SYNC_BYTES && at + chunk < to) {
+                if (at + chunk - synced >= syncBytes && at + chunk < to) {
                     file.sync();
                     synced = at + chunk;
                 }

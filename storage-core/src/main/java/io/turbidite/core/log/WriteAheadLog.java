@@ -47,7 +47,6 @@ public final class WriteAheadLog implements AutoCloseable {
     private static final long KEEPER_IDLE_MICROS_MAX = 100_000;
 
     private final LogOptions options;
-    private final Tasks tasks;
     private final LogProgress progress;
     private final SegmentKeeper keeper;
     private final LogWriter writer;
@@ -88,7 +87,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.arena = arena;
         this.options = options;
         this.reading = reading;
-        this.tasks = environment.tasks();
+        Tasks tasks = environment.tasks();
         this.firstSequence = recovered.next() + 1;
         this.provenPosition = recovered.proven();
         this.wakeOnPublish = options.durability() == Durability.SYNC;
@@ -290,7 +289,7 @@ public final class WriteAheadLog implements AutoCloseable {
             } catch (InsufficientCapacityException full) {
                 waits.increment();
                 writerWorker.wake();
-                tasks.await(slotFreeOrShut);
+                progress.await(slotFreeOrShut);
                 continue;
             }
             Claim claim = ring.get(slot);
@@ -325,7 +324,7 @@ public final class WriteAheadLog implements AutoCloseable {
         while (buffer == null) {
             waits.increment();
             writerWorker.wake();
-            tasks.await(() -> overflow.mayAcquire(payloadBytesMax) || progress.refusing());
+            progress.await(() -> overflow.mayAcquire(payloadBytesMax) || progress.refusing());
             progress.checkAccepting();
             buffer = overflow.tryAcquire(payloadBytesMax);
         }
@@ -346,7 +345,7 @@ public final class WriteAheadLog implements AutoCloseable {
         waits.increment();
         keeper.roomIsAwaited();
         keeperWorker.wake();
-        tasks.await(() -> progress.isOpen() || progress.refusing());
+        progress.await(() -> progress.isOpen() || progress.refusing());
         progress.checkAccepting();
     }
 
@@ -410,7 +409,7 @@ public final class WriteAheadLog implements AutoCloseable {
     private void writeUpTo(long sequence) {
         while (progress.written() <= sequence && !progress.failed()) {
             if (!writing.tryLock()) {
-                tasks.await(() ->
+                progress.await(() ->
                         progress.written() > sequence || progress.failed() || !writing.isLocked());
                 continue;
             }
@@ -422,7 +421,7 @@ public final class WriteAheadLog implements AutoCloseable {
             }
             if (!wrote && progress.written() <= sequence) {
                 // a claim before it is open: its holder writes both, or the worker
-                tasks.await(() -> progress.written() > sequence || progress.failed());
+                progress.await(() -> progress.written() > sequence || progress.failed());
             }
         }
         if (progress.written() <= sequence) {
@@ -454,7 +453,7 @@ public final class WriteAheadLog implements AutoCloseable {
     public void awaitWritten(long sequence) {
         if (progress.written() <= sequence) {
             writerWorker.wake();
-            tasks.await(() -> progress.written() > sequence || progress.failed());
+            progress.await(() -> progress.written() > sequence || progress.failed());
             if (progress.written() <= sequence) {
                 progress.checkFailure();
             }
@@ -463,7 +462,7 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private void awaitSynced(long sequence) {
         if (progress.durable() <= sequence) {
-            tasks.await(() -> progress.durable() > sequence || progress.failed());
+            progress.await(() -> progress.durable() > sequence || progress.failed());
             if (progress.durable() <= sequence) {
                 progress.checkFailure();
             }
@@ -504,7 +503,7 @@ public final class WriteAheadLog implements AutoCloseable {
             keeper.roomIsAwaited();
             writerWorker.wake();
             keeperWorker.wake();
-            tasks.await(() -> progress.isVouchedOrNeverWill(below));
+            progress.await(() -> progress.isVouchedOrNeverWill(below));
             progress.checkFailure();
         }
     }
@@ -605,7 +604,7 @@ public final class WriteAheadLog implements AutoCloseable {
         }
         progress.close();
         writerWorker.wake();
-        tasks.await(() -> progress.failed() || poller.getSequence().get() == ring.getCursor());
+        progress.await(() -> progress.failed() || poller.getSequence().get() == ring.getCursor());
         writerWorker.close();
         keeperWorker.close();
         writing.lock();

@@ -243,7 +243,7 @@ class LogModesTest {
             reserveUses += driver.log().statistics().reserveUseCount();
             driver.close();
         }
-        assertEquals(durability != Durability.SYNC, reserveUses > 0);
+        assertEquals(durability == Durability.BUFFERED, reserveUses > 0);
     }
 
     /**

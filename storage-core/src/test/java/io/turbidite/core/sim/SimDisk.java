@@ -6,6 +6,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.DiskName;
 import io.turbidite.core.file.FileStatus;
+import io.turbidite.core.file.MappedFile;
 import io.turbidite.core.format.Crc32c;
 
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,9 @@ public final class SimDisk implements Disk {
     /** Chunks of deleted files kept for {@link Profile#ADVERSARIAL}: 256 KiB. */
     private static final int STALE_COUNT_MAX = 64;
 
+    /** What a processor stores at once, at least. */
+    private static final int STORE_BYTES = 8;
+
     /** Operations that {@link #trace} tells. */
     private static final int TRACE_COUNT_MAX = 32;
 
@@ -70,6 +74,7 @@ public final class SimDisk implements Disk {
     private long stepCount;
     private long traceHash;
     private volatile boolean directRefused;
+    private volatile boolean mappingRefused;
 
     /** An empty disk. */
     public SimDisk(long seed, Profile profile) {
@@ -115,6 +120,11 @@ public final class SimDisk implements Disk {
     @Override
     public DiskFile openReadOnly(String name) {
         return open(name, false, false);
+    }
+
+    @Override
+    public boolean mapsFiles() {
+        return !mappingRefused;
     }
 
     @Override
@@ -355,6 +365,11 @@ public final class SimDisk implements Disk {
         }
     }
 
+    /** From now on no file is mapped, as on a file system that copies on write. */
+    public void refuseMapping() {
+        mappingRefused = true;
+    }
+
     /** Writes beyond this fail with NO_SPACE; a disk has no bound unless one is set. */
     public void capacity(long bytes) {
         synchronized (lock) {
@@ -495,6 +510,66 @@ public final class SimDisk implements Disk {
             if (fitting < byteCount) {
                 throw Fault.ENOSPC.exception(OperationKind.WRITE, file.name());
             }
+        }
+    }
+
+    /**
+     * A mapping of what was written before.
+     *
+     * @return null once it {@linkplain #refuseMapping refuses} that
+     */
+    @Nullable
+    MappedFile map(SimFile file, long byteCount) {
+        if (mappingRefused) {
+            return null;
+        }
+        synchronized (lock) {
+            FileNode node = file.node();
+            if (node.writableBytes(0, Math.toIntExact(byteCount), 0) < byteCount) {
+                throw new AssertionError(
+                        "%s is mapped where it was never written: a store could find no space"
+                                .formatted(file.name()));
+            }
+        }
+        return new SimMapping(file, byteCount);
+    }
+
+    /** Stores come in pieces, in any order; the process may be killed between any two. */
+    private final class SimMapping implements MappedFile {
+        private final SimFile file;
+        private final long byteCountMax;
+        private boolean closed;
+
+        SimMapping(SimFile file, long byteCountMax) {
+            this.file = file;
+            this.byteCountMax = byteCountMax;
+        }
+
+        @Override
+        public void write(long offset, MemorySegment source, long sourceOffset, int byteCount) {
+            if (closed || offset < 0 || offset + byteCount > byteCountMax) {
+                throw new AssertionError("a store of %d bytes at %d of %d%s"
+                        .formatted(byteCount, offset, byteCountMax, closed ? ", unmapped" : ""));
+            }
+            int cut;
+            boolean endFirst;
+            synchronized (lock) {
+                cut = random.nextInt(byteCount / STORE_BYTES + 1) * STORE_BYTES;
+                endFirst = random.nextBoolean();
+            }
+            for (int i = 0; i < 2; i++) {
+                boolean end = (i == 0) == endFirst;
+                int from = end ? cut : 0;
+                int count = end ? byteCount - cut : cut;
+                if (count > 0) {
+                    SimDisk.this.write(file, offset + from, source, sourceOffset + from, count);
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            closed = true;
         }
     }
 

@@ -3,6 +3,9 @@ package io.turbidite.core.sim;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.MappedFile;
+
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -68,6 +71,12 @@ final class SimFile implements DiskFile {
         checkOffset(fileOffset);
         checkAligned("write", fileOffset, source, sourceOffset, byteCount);
         disk.write(this, fileOffset, source, sourceOffset, byteCount);
+    }
+
+    @Override
+    public @Nullable MappedFile map(long byteCount) {
+        checkWritable();
+        return blockBytes > 1 ? null : disk.map(this, byteCount);
     }
 
     @Override
