@@ -74,7 +74,7 @@ public final class AmplificationSuite {
                 writer.upsert(tweet);
             }
             engine.settle();
-            written = Costs.writtenBytes() - written;
+            written = Costs.writtenBytes() - written + engine.storedBytes();
             double allBytes = (double) upserts * Tweet.meanBytes();
             report.add("written, bytes / byte of tweets", name, written / allBytes);
             engine.writtenParts()

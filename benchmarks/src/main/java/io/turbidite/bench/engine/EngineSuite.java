@@ -211,11 +211,11 @@ public final class EngineSuite {
                     counts,
                     "upsert, bytes allocated",
                     (Costs.allocatedBytes() - allocated) / (double) upserts);
-            note(
-                    engine,
-                    counts,
-                    "upsert, bytes written / byte of tweets",
-                    (Costs.writtenBytes() - written) / (double) (upserts * Tweet.meanBytes()));
+            double bytes = (double) upserts * Tweet.meanBytes();
+            long ahead = engine.aheadBytes();
+            long all = Costs.writtenBytes() - written + engine.storedBytes();
+            note(engine, counts, "upsert, bytes written / byte of tweets", (all - ahead) / bytes);
+            note(engine, counts, "log space written ahead, once / byte of tweets", ahead / bytes);
         }
 
         private long get(Engine engine, TweetSource source, SplittableRandom chooser) {

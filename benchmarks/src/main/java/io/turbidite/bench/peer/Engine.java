@@ -37,6 +37,19 @@ public interface Engine extends AutoCloseable {
         return Map.of();
     }
 
+    /** Bytes stored so far to files that are mapped, which no count of write calls knows. */
+    default long storedBytes() {
+        return 0;
+    }
+
+    /**
+     * Bytes of zeros written so far to set space aside for the log: once in the life of a store,
+     * which uses that space again and again.
+     */
+    default long aheadBytes() {
+        return 0;
+    }
+
     /** What the bytes of the components are, by part, as far as the engine tells. */
     default Map<String, Long> diskParts() {
         return Map.of();

@@ -2,8 +2,10 @@ package io.turbidite.bench.peer;
 
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Reading;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
@@ -42,6 +44,10 @@ public final class TurbiditeEngine implements Engine {
     private static final int QUIET_LOOKS = 5;
 
     private final Store store;
+
+    /** Whether the log's records are stored to mapped files. */
+    private final boolean isMapped;
+
     private final Dataset tweets;
     private final Reading mergeBacklog;
     private final RecordView view;
@@ -59,6 +65,8 @@ public final class TurbiditeEngine implements Engine {
                         .withCacheBytes(options.cacheBytes())
                         .withDirectIo(options.directIo())
                         .withDurability(options.durability()));
+        isMapped = options.durability() == Durability.PROCESS
+                && RealDisk.open(options.directory()).mapsFiles();
         DatasetSpec spec = DatasetSpec.named("Tweets").field("id", "int64");
         for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
             spec.field("a" + i, "int32");
@@ -198,6 +206,16 @@ public final class TurbiditeEngine implements Engine {
         parts.put("flushes", store.meters().counter("flush.bytes").sum());
         parts.put("merges", store.meters().counter("merge.bytes.written").sum());
         return parts;
+    }
+
+    @Override
+    public long storedBytes() {
+        return isMapped ? total("log.bytes.written") : 0;
+    }
+
+    @Override
+    public long aheadBytes() {
+        return total("log.bytes.zero");
     }
 
     private long total(String name) {
