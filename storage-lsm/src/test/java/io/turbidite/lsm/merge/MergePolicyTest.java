@@ -148,9 +148,9 @@ class MergePolicyTest {
             value = {
                 "constant(componentCountMax=3) | 1 1 [1] [1] | 0..1",
                 "constant(componentCountMax=3) | 1 [1] [1] 1 | none",
-                "tiering | 1 1 1 [3] [3] 7 | 0..2",
-                "tiering | 1 [3] [3] 7 20 | none",
-                "tiering | [1] [1] 3 3 3 | 2..4",
+                "tiering(sizeRatio=1.2) | 1 1 1 [3] [3] 7 | 0..2",
+                "tiering(sizeRatio=1.2) | 1 [3] [3] 7 20 | none",
+                "tiering(sizeRatio=1.2) | [1] [1] 3 3 3 | 2..4",
                 "prefix(toleranceCount=3) | [1] [1] 3 3 3 [9] | 2..4",
                 "leveling | 1 1 [10] [10] 100 | 0..1",
                 "leveling | 1 [10] [10] 100 | none",
@@ -378,7 +378,7 @@ class MergePolicyTest {
                 "prefix(mergeableBytesMax=1GiB, toleranceCount=5)",
                 "correlated-prefix(mergeableBytesMax=64MiB, toleranceCount=3)",
                 "correlated-no-merge",
-                "tiering(sizeRatio=1.2, mergeCountMin=2, mergeableBytesMax=1GiB)",
+                "tiering(sizeRatio=3.0, mergeCountMin=2, mergeableBytesMax=1GiB)",
                 "correlated-tiering(sizeRatio=3.0, mergeCountMin=4, mergeableBytesMax=12345)",
                 "leveling(sizeRatio=10)",
                 "correlated-lazy-leveling(sizeRatio=4)",
@@ -392,7 +392,7 @@ class MergePolicyTest {
         }
         assertThat(MergePolicySpec.standard())
                 .isEqualTo(MergePolicySpec.parse(" tiering( ) "))
-                .hasToString("tiering(sizeRatio=1.2, mergeCountMin=2, mergeableBytesMax=1GiB)");
+                .hasToString("tiering(sizeRatio=3.0, mergeCountMin=2, mergeableBytesMax=1GiB)");
         for (String kind : MergePolicySpec.kinds()) {
             assertThat(MergePolicySpec.parse(kind).kind()).isEqualTo(kind);
             assertThat(MergePolicySpec.parse("correlated-" + kind).isCorrelated())

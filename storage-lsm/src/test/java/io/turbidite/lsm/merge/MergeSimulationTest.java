@@ -136,7 +136,7 @@ class MergeSimulationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(doubles = {0.5, 1.0, 1.2, 2.0, 4.0})
+    @ValueSource(doubles = {0.5, 1.0, 1.2, 2.0, 3.0, 4.0})
     void tiering_meets_its_recurrence_exactly_and_stays_within_its_bounds(double ratio) {
         Recurrence exact = Recurrence.upTo(MILLION, 2, (old, young) -> young >= ratio * old);
         PaperIndex index =
@@ -151,8 +151,16 @@ class MergeSimulationTest {
                 .isLessThanOrEqualTo(1 + log(1 + Math.min(ratio, 1 / ratio), MILLION));
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1_000, 4_096, 10_000, 100_000, MILLION})
+    void the_standard_tiering_writes_two_fifths_of_the_binary_logarithm(int flushes) {
+        Recurrence exact = Recurrence.upTo(flushes, 2, (old, young) -> young >= 3 * old);
+        assertThat(exact.writesPerByte(flushes))
+                .isCloseTo(1 + 0.4 * log(2, flushes), withPercentage(25));
+    }
+
     @Test
-    void the_standard_tiering_writes_two_thirds_of_the_binary_logarithm() {
+    void tiering_as_in_the_paper_writes_two_thirds_of_the_binary_logarithm() {
         Recurrence exact = Recurrence.upTo(MILLION, 2, (old, young) -> young >= 1.2 * old);
         for (int flushes : new int[] {1_000, 10_000, 100_000, MILLION}) {
             assertThat(exact.writesPerByte(flushes))
