@@ -18,7 +18,13 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -128,6 +134,39 @@ class StoreServerTest {
         }
         assertThat(run(List.of("trash", "STORE", "--empty")).out())
                 .contains(stray, "1 file, ", " deleted");
+    }
+
+    /** A holder that is killed while it makes a backup, as far as its client can see. */
+    @Test
+    void a_backup_whose_maker_ended_is_told_to_be_deleted() throws Exception {
+        Path backup = directory.resolve("backup");
+        try (Store store = Store.openExisting(path, StoreOptions.defaults());
+                ServerSocketChannel server =
+                        ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            assertThat(store.datasets()).isNotEmpty();
+            server.bind(UnixDomainSocketAddress.of(path.resolve("SOCKET")));
+            Thread holder = Thread.ofPlatform().start(() -> {
+                try (SocketChannel client = server.accept()) {
+                    DataInputStream from = new DataInputStream(Channels.newInputStream(client));
+                    for (int frame = 0; frame < 2; frame++) {
+                        from.readFully(new byte[from.readInt()]);
+                    }
+                    Files.createDirectory(backup);
+                    Files.createFile(backup.resolve("INCOMPLETE"));
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            Result ended = Command.run("backup", path, backup);
+            holder.join();
+            assertThat(ended.code()).isEqualTo(1);
+            assertThat(ended.errLines())
+                    .containsExactly(
+                            "turbidite: the process that holds the store in %s ended before it had answered"
+                                    .formatted(path),
+                            "  %s is no whole backup: delete it, then run the command again"
+                                    .formatted(backup));
+        }
     }
 
     @Test

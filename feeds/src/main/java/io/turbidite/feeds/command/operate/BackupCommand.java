@@ -1,8 +1,10 @@
 package io.turbidite.feeds.command.operate;
 
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.StoreAccess;
@@ -10,6 +12,7 @@ import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.backup.BackupReport;
 import io.turbidite.lsm.backup.CopyMode;
+import io.turbidite.lsm.version.StoreFiles;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +22,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 
@@ -67,11 +71,27 @@ public final class BackupCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        return stores.use(given, store -> {
-            Path to = console.directory().resolve(PathArgument.path("DIR", target));
-            print(store.backup(to, copyMode()));
-            return ExitCode.OK;
-        });
+        try {
+            return stores.use(given, store -> {
+                print(store.backup(to(), copyMode()));
+                return ExitCode.OK;
+            });
+        } catch (StoreFailedException ended) {
+            if (!Files.exists(to().resolve(StoreFiles.INCOMPLETE))) {
+                throw ended;
+            }
+            // the process that made it has left no time to take it away
+            return Failures.report(
+                    ended,
+                    console.err(),
+                    common.debug,
+                    "%s is no whole backup: delete it, then run the command again"
+                            .formatted(target));
+        }
+    }
+
+    private Path to() {
+        return console.directory().resolve(PathArgument.path("DIR", target));
     }
 
     private CopyMode copyMode() {
