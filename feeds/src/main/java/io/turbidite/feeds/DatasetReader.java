@@ -1,9 +1,11 @@
 package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.index.SpatialKeys;
+import io.turbidite.core.index.TokenKeys;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.text.Tokenizer;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.FeedDefinition.DatasetPart;
@@ -34,8 +36,8 @@ import java.util.Set;
  * <p>Sets of words are as in {@link SourceReader}.
  */
 final class DatasetReader {
-    private static final List<String> INDEX_KINDS = List.of("btree", "rtree");
-    private static final List<String> INDEX_KINDS_NAMED = List.of("inverted", "pm");
+    private static final List<String> INDEX_KINDS = List.of("btree", "rtree", "inverted");
+    private static final List<String> INDEX_KINDS_NAMED = List.of("pm");
     private static final List<String> COMPRESSIONS =
             Arrays.stream(Compression.values()).map(Compression::label).toList();
 
@@ -192,7 +194,8 @@ final class DatasetReader {
                     label == null ? IndexDescription.Kind.BTREE : IndexDescription.Kind.of(label);
             section.missing("on");
             List<String> on = fields(section, "on", type);
-            checkRtree(section, kind, type, on, String.valueOf(name));
+            Map<String, String> parameters = parameters(section, kind, String.valueOf(name));
+            checkKind(section, kind, type, on, String.valueOf(name));
             String maintained = section.text("maintenance");
             Maintenance strategy = maintained == null
                     ? null
@@ -213,14 +216,29 @@ final class DatasetReader {
             var _ = section.ignoreRestOf("kind", INDEX_KINDS_NAMED);
             section.end();
             if (name != null && !on.isEmpty()) {
-                indexes.add(new IndexPart(name, kind, on, unique, maintenance, pages));
+                indexes.add(new IndexPart(name, kind, on, unique, maintenance, pages, parameters));
             }
         }
         return indexes;
     }
 
-    /** An rtree is on one field, a point or a rectangle. */
-    private static void checkRtree(
+    /** What the kind takes beside fields: an inverted index a tokenizer. */
+    private static Map<String, String> parameters(
+            Section section, IndexDescription.Kind kind, String name) {
+        String tokenizer =
+                kind == IndexDescription.Kind.INVERTED ? section.text(TokenKeys.TOKENIZER) : null;
+        if (tokenizer == null) {
+            return Map.of();
+        }
+        Tokenizer found = section.convert(
+                TokenKeys.TOKENIZER,
+                tokenizer,
+                label -> Tokenizer.ofLabel(label, "index " + name));
+        return found == null ? Map.of() : Map.of(TokenKeys.TOKENIZER, found.label());
+    }
+
+    /** An rtree is on one field, a point or a rectangle; an inverted index on a string. */
+    private static void checkKind(
             Section section,
             IndexDescription.Kind kind,
             @Nullable RecordType type,
@@ -228,8 +246,12 @@ final class DatasetReader {
             String name) {
         boolean isDeclared =
                 type != null && on.stream().allMatch(field -> type.indexOf(field) >= 0);
-        if (kind == IndexDescription.Kind.RTREE && isDeclared && !on.isEmpty()) {
-            section.convert("on", on, fields -> SpatialKeys.of(type, fields, "index " + name));
+        if (kind != IndexDescription.Kind.BTREE && isDeclared && !on.isEmpty()) {
+            section.convert(
+                    "on",
+                    on,
+                    fields -> IndexDescription.entryKeys(
+                            kind, type, fields, "index " + name, KeyForm.CURRENT, Map.of()));
         }
     }
 

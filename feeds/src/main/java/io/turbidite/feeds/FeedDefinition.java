@@ -96,7 +96,8 @@ public record FeedDefinition(
                     index.on,
                     index.unique,
                     index.pages,
-                    index.maintenance));
+                    index.maintenance,
+                    index.parameters));
         }
         return spec;
     }
@@ -163,8 +164,10 @@ public record FeedDefinition(
             List<String> on,
             boolean unique,
             Maintenance maintenance,
-            PageOptions pages) {
+            PageOptions pages,
+            Map<String, String> parameters) {
         public IndexPart {
+            parameters = Map.copyOf(parameters);
             on = List.copyOf(on);
         }
     }

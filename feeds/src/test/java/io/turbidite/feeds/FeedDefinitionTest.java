@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 class FeedDefinitionTest {
     private static final String GOOD = """
@@ -154,14 +155,14 @@ class FeedDefinitionTest {
                                 List.of("tailnum"),
                                 false,
                                 Maintenance.EAGER,
-                                PageOptions.standard()),
+                                PageOptions.standard(), Map.of()),
                         new FeedDefinition.IndexPart(
                                 "by_two",
                                 IndexDescription.Kind.BTREE,
                                 List.of("tailnum", "on"),
                                 false,
                                 Maintenance.EAGER,
-                                PageOptions.standard()));
+                                PageOptions.standard(), Map.of()));
         assertThat(definition.source().resolved()).isEqualTo(Path.of("/defs/data/flights.csv.gz"));
         assertThat(definition.format()).isInstanceOf(FormatPart.Csv.class);
         assertThat(definition.transforms()).hasSize(1);
@@ -329,7 +330,10 @@ class FeedDefinitionTest {
                 "kind: btree, on: tailnum | kind: rtree, on: [place, at] | f.yaml:16: dataset.indexes[0].on | an rtree is on one field, not on [place, at]",
                 "kind: btree, on: tailnum | kind: rtree, on: nix | f.yaml:16: dataset.indexes[0].on | 'nix', which is not declared",
                 "kind: btree, on: tailnum | kind: rtree, on: place, unique: true | f.yaml:16: dataset.indexes[0].unique | goes with a btree alone, not with kind rtree",
-                "kind: btree, on: tailnum | kind: inverted, on: tailnum, tokenizer: word | f.yaml:16: dataset.indexes[0].kind | 'inverted' is not available in this release",
+                "kind: btree, on: tailnum | kind: inverted, on: tailnum, tokenizer: ngram(0) | f.yaml:16: dataset.indexes[0].tokenizer | there is no tokenizer 'ngram(0)'; there is word",
+                "kind: btree, on: tailnum | kind: inverted, on: id | f.yaml:16: dataset.indexes[0].on | an inverted index is on a string, and 'id' is of type",
+                "kind: btree, on: tailnum | kind: inverted, on: [tailnum, id] | f.yaml:16: dataset.indexes[0].on | an inverted index is on one field, not on [tailnum, id]",
+                "kind: btree, on: tailnum | kind: inverted, on: tailnum, unique: true | f.yaml:16: dataset.indexes[0].unique | goes with a btree alone, not with kind inverted",
                 "kind: btree, on: tailnum | on: tailnum | f.yaml:16: dataset.indexes[0].kind | is missing",
                 "name: by_two | name: by_tail | f.yaml:17: dataset.indexes[1].name | names an earlier index",
                 "on: tailnum | on: nix | f.yaml:16: dataset.indexes[0].on | 'nix', which is not declared",

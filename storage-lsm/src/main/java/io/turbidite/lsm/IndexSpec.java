@@ -11,6 +11,7 @@ import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -24,6 +25,7 @@ import java.util.Map;
  *     equals no other
  * @param pages how its components keep their pages; null for the dataset's pages
  * @param maintenance how it follows updates; null for the default of the dataset's secondaries
+ * @param parameters what else its kind takes, by name: the {@code tokenizer} of an inverted index
  */
 public record IndexSpec(
         String name,
@@ -31,7 +33,8 @@ public record IndexSpec(
         List<String> fields,
         boolean unique,
         @Nullable PageOptions pages,
-        @Nullable Maintenance maintenance) {
+        @Nullable Maintenance maintenance,
+        Map<String, String> parameters) {
     public IndexSpec {
         Limits.checkName("index", name);
         if (name.equals(IndexSchema.PRIMARY_NAME)) {
@@ -39,17 +42,25 @@ public record IndexSpec(
                     "no index may be named '%s': that is the primary".formatted(name));
         }
         fields = List.copyOf(fields);
+        parameters = Map.copyOf(parameters);
         if (fields.isEmpty()) {
             throw new InvalidRequestException("index %s names no field".formatted(name));
-        }
-        if (kind == IndexDescription.Kind.INVERTED) {
-            throw new InvalidRequestException("index %s: kind %s is not built; btree and rtree are"
-                    .formatted(name, kind.name().toLowerCase(java.util.Locale.ROOT)));
         }
         if (unique && kind != IndexDescription.Kind.BTREE) {
             throw new InvalidRequestException("index %s: only a btree can be unique, not kind %s"
                     .formatted(name, kind.label()));
         }
+    }
+
+    /** An index without parameters. */
+    public IndexSpec(
+            String name,
+            IndexDescription.Kind kind,
+            List<String> fields,
+            boolean unique,
+            @Nullable PageOptions pages,
+            @Nullable Maintenance maintenance) {
+        this(name, kind, fields, unique, pages, maintenance, Map.of());
     }
 
     /** A B+-tree over one or more fields. */
@@ -64,19 +75,32 @@ public record IndexSpec(
         return new IndexSpec(name, IndexDescription.Kind.RTREE, List.of(field), false, null, null);
     }
 
+    /** An inverted index: finds records by the words of a string. */
+    public static IndexSpec inverted(String name, String field) {
+        return new IndexSpec(
+                name, IndexDescription.Kind.INVERTED, List.of(field), false, null, null);
+    }
+
+    /** The same index with a parameter of its kind. */
+    public IndexSpec withParameter(String parameter, String value) {
+        Map<String, String> more = new HashMap<>(parameters);
+        more.put(parameter, value);
+        return new IndexSpec(name, kind, fields, unique, pages, maintenance, more);
+    }
+
     /** The same index, but no two records may have the same key. */
     public IndexSpec asUnique() {
-        return new IndexSpec(name, kind, fields, true, pages, maintenance);
+        return new IndexSpec(name, kind, fields, true, pages, maintenance, parameters);
     }
 
     /** The same index with pages of its own instead of the dataset's. */
     public IndexSpec withPages(PageOptions options) {
-        return new IndexSpec(name, kind, fields, unique, options, maintenance);
+        return new IndexSpec(name, kind, fields, unique, options, maintenance, parameters);
     }
 
     /** The same index with a maintenance strategy of its own instead of the dataset's. */
     public IndexSpec withMaintenance(Maintenance strategy) {
-        return new IndexSpec(name, kind, fields, unique, pages, strategy);
+        return new IndexSpec(name, kind, fields, unique, pages, strategy, parameters);
     }
 
     /** The engine's form of this index, for a dataset. */
@@ -94,7 +118,7 @@ public record IndexSpec(
                 id,
                 name,
                 kind,
-                IndexDescription.entryKeys(kind, type, fields, use, KeyForm.CURRENT, Map.of()),
+                IndexDescription.entryKeys(kind, type, fields, use, KeyForm.CURRENT, parameters),
                 maintenance == null ? ofDataset.ofItsIndexes() : maintenance,
                 unique,
                 pages,

@@ -105,7 +105,7 @@ public record StoreDescription(
     /**
      * An index of a partition; the first is the primary.
      *
-     * @param kind {@code btree} or {@code rtree}
+     * @param kind {@code btree}, {@code rtree} or {@code inverted}
      * @param maintenance how it follows updates; the dataset's strategy for the primary
      * @param pages how new components keep their pages
      * @param state {@code ready}, {@code building} or {@code disabled}

@@ -117,7 +117,8 @@ public final class SpaceSuite {
                     index.on(),
                     index.unique(),
                     index.maintenance(),
-                    index.pages().withCompression(compression)));
+                    index.pages().withCompression(compression),
+                    index.parameters()));
         }
         DatasetPart changed = new DatasetPart(
                 dataset.name(),

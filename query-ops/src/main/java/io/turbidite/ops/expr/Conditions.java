@@ -3,8 +3,8 @@ package io.turbidite.ops.expr;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.expr.BoundExpression;
 import io.turbidite.core.expr.Expression;
-import io.turbidite.core.expr.Words;
 import io.turbidite.core.record.ValueParser;
+import io.turbidite.core.text.WordCursor;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -310,7 +312,7 @@ public final class Conditions {
                     throw FieldRange.wrong(
                             predicate, "type %s is not string".formatted(kind.label()));
                 }
-                if (Words.of(contains.words()).isEmpty()) {
+                if (WordCursor.wordsOf(contains.words()).isEmpty()) {
                     throw FieldRange.wrong(predicate, "there is no word to look for");
                 }
             }
@@ -414,6 +416,18 @@ public final class Conditions {
 
     private static boolean isRange(Predicate predicate) {
         return predicate instanceof Predicate.Eq || predicate instanceof Predicate.Range;
+    }
+
+    /** The words that all texts of a field must have, in lower case; empty if none are asked for. */
+    public List<String> words(String field) {
+        Set<String> words = new LinkedHashSet<>();
+        for (Predicate predicate : predicates) {
+            if (predicate instanceof Predicate.Contains(String name, String wanted)
+                    && name.equals(field)) {
+                words.addAll(WordCursor.wordsOf(wanted));
+            }
+        }
+        return List.copyOf(words);
     }
 
     /**
@@ -550,7 +564,7 @@ public final class Conditions {
             case Predicate.Within(var _, Rectangle window) ->
                 new WindowPredicate(field, type.field(field).kind(), window);
             case Predicate.Contains(var _, String words) ->
-                new WordPredicate(field, Words.of(words));
+                new WordPredicate(field, WordCursor.wordsOf(words));
         };
     }
 

@@ -5,6 +5,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.SpatialKind;
+import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
@@ -13,6 +14,8 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.core.scan.TermSearch;
+import io.turbidite.core.text.Tokenizer;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.scan.PrimaryRange;
@@ -172,6 +175,9 @@ final class AccessChoice {
             if (index.kind() == IndexDescription.Kind.RTREE) {
                 window(query, index, filter).ifPresent(others::add);
             }
+            if (index.kind() == IndexDescription.Kind.INVERTED) {
+                addTerms(query, index, filter, others);
+            }
             if (index.kind() != IndexDescription.Kind.BTREE) {
                 continue;
             }
@@ -213,6 +219,16 @@ final class AccessChoice {
         return Optional.of(entriesDo ? new Access.Entries(range) : new Access.Fetch(range));
     }
 
+    /** An inverted index answers where its tokens are the words that predicates look for. */
+    private static void addTerms(
+            CheckedQuery query, IndexDescription index, FilterPredicate filter, List<Access> to) {
+        List<String> words = query.conditions().words(index.fields().getFirst());
+        if (!words.isEmpty() && TokenKeys.hasTokensOf(Tokenizer.WORD, index.parameters())) {
+            to.add(new Access.Fetch(new IndexRange(
+                    index, new TermSearch(words), filter, index.fields(), false)));
+        }
+    }
+
     private static AccessChoice choose(
             CheckedQuery query,
             ReadView view,
@@ -228,7 +244,7 @@ final class AccessChoice {
             IndexRange range = range(others.get(i));
             rows[i] = view.estimateSearch(range.index().name(), range.search(), filter);
             Set<String> used = Set.copyOf(range.narrowed());
-            result = result.better(Estimate.of(query, rows[i], used, range.windowed()));
+            result = result.better(Estimate.of(query, rows[i], used, range));
         }
         List<Costed> costed = new ArrayList<>();
         costed.add(costed(query, scan, scanRows, result.rows()));
@@ -301,7 +317,7 @@ final class AccessChoice {
         List<String> names = indexes.stream().map(IndexDescription::name).toList();
         throw new InvalidRequestException(
                 names.contains(wanted)
-                        ? "index '%s' has no equality or range on its first field in this query, and no window"
+                        ? "index '%s' has no equality or range on its first field in this query, and no window or word"
                                 .formatted(wanted)
                         : "there is no index '%s' on %s; there are %s"
                                 .formatted(wanted, query.source().name(), names));
@@ -398,7 +414,7 @@ final class AccessChoice {
     private static boolean entriesSuffice(CheckedQuery query, IndexDescription index) {
         boolean counts =
                 query.kind() == CheckedQuery.Kind.COUNT || query.kind() == CheckedQuery.Kind.GROUPS;
-        if (!counts || !query.conditions().onlyRanges()) {
+        if (!counts || index.multiValued() || !query.conditions().onlyRanges()) {
             return false;
         }
         for (int field : query.fieldsNeeded()) {
@@ -424,22 +440,25 @@ final class AccessChoice {
 
         /**
          * @param accountedFor fields whose equalities and ranges the way in goes by
-         * @param windowed the field whose windows it goes by
+         * @param range what it searches, perhaps by a window or by words; null if nothing
          */
         static Estimate of(
                 CheckedQuery query,
                 long counted,
                 Set<String> accountedFor,
-                @Nullable String windowed) {
+                @Nullable IndexRange range) {
             double part = 1;
             int guessCount = 0;
+            String windowed = range == null ? null : range.windowed();
+            boolean byTerms = range != null && range.search() instanceof TermSearch;
             for (Predicate predicate : query.conditions().predicates()) {
-                boolean ranged =
-                        predicate instanceof Predicate.Eq || predicate instanceof Predicate.Range;
-                boolean isKnown = ranged
-                        ? accountedFor.contains(predicate.field())
-                        : predicate instanceof Predicate.Within
-                                && predicate.field().equals(windowed);
+                boolean isKnown = switch (predicate) {
+                    case Predicate.Eq _, Predicate.Range _ ->
+                        !byTerms && accountedFor.contains(predicate.field());
+                    case Predicate.Within _ -> predicate.field().equals(windowed);
+                    case Predicate.Contains _ ->
+                        byTerms && accountedFor.contains(predicate.field());
+                };
                 if (!isKnown) {
                     guessCount++;
                     part *= switch (predicate) {

@@ -11,6 +11,7 @@ import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.Projection;
@@ -311,12 +312,20 @@ final class SourceBuilder {
         IndexDescription index = range.index();
         String detail = "%s (%s) on %s"
                 .formatted(index.name(), index.kind().label(), String.join(", ", index.fields()));
-        return range.search() instanceof IndexSearch.Window(var _, Rectangle window)
-                ? detail
+        return switch (range.search()) {
+            case KeyRange _ -> detail;
+            case IndexSearch.Window(var _, Rectangle window) ->
+                detail
                         + " in the window %s,%s,%s,%s"
                                 .formatted(
-                                        window.minX(), window.minY(), window.maxX(), window.maxY())
-                : detail;
+                                        window.minX(), window.minY(), window.maxX(), window.maxY());
+            case TermSearch terms ->
+                "%s, %s %s"
+                        .formatted(
+                                detail,
+                                terms.terms().size() == 1 ? "the word" : "all of the words",
+                                String.join(", ", terms.terms()));
+        };
     }
 
     String names(List<Integer> fields) {

@@ -6,6 +6,7 @@ import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.TermSearch;
 import io.turbidite.ops.frame.OperatorMeter;
 
 import org.jspecify.annotations.Nullable;
@@ -58,10 +59,12 @@ public final class CandidateSearch implements AutoCloseable {
         IndexCursor cursor =
                 view.search(partition, range.index().name(), range.search(), range.filter());
         boolean isDoubtful = !range.index().alwaysValid() || !range.filter().isNone();
-        // an R-tree has one entry for a record, or none
-        boolean isMultiValued =
-                range.index().multiValued() && range.index().kind() != IndexDescription.Kind.RTREE;
-        return new CandidateSearch(cursor, isMultiValued, isDoubtful, meter);
+        // an R-tree has one entry for a record, or none; terms give a record once, current or not
+        boolean isOnce = range.search() instanceof TermSearch;
+        boolean isMultiValued = range.index().multiValued()
+                && range.index().kind() != IndexDescription.Kind.RTREE
+                && !isOnce;
+        return new CandidateSearch(cursor, isMultiValued, isDoubtful && !isOnce, meter);
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.turbidite.core.expr;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.text.WordCursor;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
@@ -176,7 +177,8 @@ public record Function(
         if (text == null || words == null) {
             return null;
         }
-        return Words.of(Values.text(text)).containsAll(Words.of(Values.text(words)));
+        return WordCursor.wordsOf(Values.text(text))
+                .containsAll(WordCursor.wordsOf(Values.text(words)));
     }
 
     private static @Nullable Object within(

@@ -156,6 +156,12 @@ public record TokenKeys(
         return key;
     }
 
+    /** Whether an index with these parameters has the tokens that a tokenizer makes now. */
+    public static boolean hasTokensOf(Tokenizer tokenizer, Map<String, String> parameters) {
+        return tokenizer.label().equals(parameters.get(TOKENIZER))
+                && tokenizer.tables().equals(parameters.get(TABLES));
+    }
+
     /** The token of a key, for people; of a cut one the beginning. */
     public String decode(Slice entryKey) {
         Slice token = new Slice()

@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.index.SpatialKeys;
+import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.type.RecordType;
 
@@ -54,12 +55,13 @@ public record IndexDescription(
          */
         public static Kind of(String label) {
             for (Kind kind : values()) {
-                if (kind.label().equals(label) && kind != INVERTED) {
+                if (kind.label().equals(label)) {
                     return kind;
                 }
             }
             throw new InvalidRequestException(
-                    "unknown kind of index '%s'; there are btree and rtree".formatted(label));
+                    "unknown kind of index '%s'; there are btree, rtree and inverted"
+                            .formatted(label));
         }
     }
 
@@ -108,9 +110,7 @@ public record IndexDescription(
                 }
                 yield SpatialKeys.of(type, fields, use);
             }
-            case INVERTED ->
-                throw new InvalidRequestException("%s: kind %s is not built; btree and rtree are"
-                        .formatted(use, kind.label()));
+            case INVERTED -> TokenKeys.of(type, fields, use, parameters);
         };
     }
 }

@@ -11,7 +11,7 @@ import io.turbidite.core.type.Rectangle;
  * <p>Invariant: whether an entry is in the answer is told by its key alone, so anti-matter is in
  * every answer that what it deletes is in.
  */
-public sealed interface IndexSearch permits KeyRange, IndexSearch.Window {
+public sealed interface IndexSearch permits KeyRange, IndexSearch.Window, TermSearch {
     /** Whether an entry with this key, secondary and primary key, is in the answer. */
     boolean contains(Slice entryKey);
 

@@ -122,11 +122,16 @@ public interface ReadView extends AutoCloseable {
      * valid.
      *
      * @param index in which the candidates were found
+     * @param search by which they were found
      * @param candidates of this partition; this call sorts their primary keys
      */
-    default void validate(int partition, IndexDescription index, CandidateBatch candidates) {
+    default void validate(
+            int partition,
+            IndexDescription index,
+            IndexSearch search,
+            CandidateBatch candidates) {
         if (index.alwaysValid()) {
-            RecordValidation.run(this, partition, index, candidates);
+            RecordValidation.run(this, partition, index, search, candidates);
         } else {
             validate(partition, candidates);
         }

@@ -17,7 +17,11 @@ final class RecordValidation {
 
     /** Marks the valid ones of {@code candidates}; sorts their primary keys. */
     static void run(
-            ReadView view, int partition, IndexDescription index, CandidateBatch candidates) {
+            ReadView view,
+            int partition,
+            IndexDescription index,
+            IndexSearch search,
+            CandidateBatch candidates) {
         KeyBatch keys = candidates.primaryKeys();
         keys.sort();
         KeyBatch doubtful = new KeyBatch(Math.max(Limits.KEY_BYTES_MAX, keys.byteCount()));
@@ -32,14 +36,33 @@ final class RecordValidation {
         }
         if (doubtful.size() > 0) {
             doubtful.sortDistinct();
-            compare(view, partition, index, doubtful, candidates);
+            compare(view, partition, index, search, doubtful, candidates);
         }
+    }
+
+    /** Of several terms one is the entry's, and the record must have the others too. */
+    private static boolean hasOthers(
+            IndexSearch search,
+            EntryKeyList current,
+            Slice primaryKey,
+            ByteSink entry,
+            Slice entryKey) {
+        if (!(search instanceof TermSearch terms)) {
+            return true;
+        }
+        boolean hasAll = true;
+        for (int i = 0; hasAll && i < terms.terms().size(); i++) {
+            entry.clear().putBytes(terms.secondaryKey(i)).putBytes(primaryKey);
+            hasAll = current.contains(entry.asSlice(entryKey));
+        }
+        return hasAll;
     }
 
     private static void compare(
             ReadView view,
             int partition,
             IndexDescription index,
+            IndexSearch search,
             KeyBatch doubtful,
             CandidateBatch candidates) {
         KeyBatch keys = candidates.primaryKeys();
@@ -59,7 +82,8 @@ final class RecordValidation {
                 while (at < keys.size() && keys.key(at, key).contentEquals(records.key())) {
                     int added = keys.addedIndex(at++);
                     entry.clear().putBytes(candidates.secondaryKey(added, key));
-                    if (current.contains(entry.putBytes(records.key()).asSlice(entryKey))) {
+                    if (current.contains(entry.putBytes(records.key()).asSlice(entryKey))
+                            && hasOthers(search, current, records.key(), entry, entryKey)) {
                         candidates.markValid(added);
                     }
                 }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The valid entries of an index in index order. If the index is always valid and there is no
  * filter, they come unchecked. Otherwise the search validates them batch by batch ({@link
- * ReadView#validate(int, IndexDescription, CandidateBatch)}): by their timestamps, without a look
+ * ReadView#validate(int, IndexDescription, IndexSearch, CandidateBatch)}): by their timestamps, without a look
  * at the records (LUO19 §4.3, timestamp validation); or, for an always valid index, by the records
  * if the search skipped a layer that may hide them. The first batch is small, for a reader who
  * stops early; each further batch is four times as large as the one before.
@@ -25,6 +25,7 @@ public final class ValidSearch implements AutoCloseable {
     private final ReadView view;
     private final int partition;
     private final IndexDescription index;
+    private final IndexSearch search;
     private final IndexCursor cursor;
     private final @Nullable CandidateBatch batch;
     private final Slice secondaryKey = new Slice();
@@ -43,11 +44,13 @@ public final class ValidSearch implements AutoCloseable {
             ReadView view,
             int partition,
             IndexDescription index,
+            IndexSearch search,
             IndexCursor cursor,
             @Nullable CandidateBatch batch) {
         this.view = view;
         this.partition = partition;
         this.index = index;
+        this.search = search;
         this.cursor = cursor;
         this.batch = batch;
     }
@@ -62,7 +65,7 @@ public final class ValidSearch implements AutoCloseable {
         boolean asFound = index.alwaysValid() && filter.isNone();
         CandidateBatch batch = asFound ? null : new CandidateBatch(BATCH_BYTES);
         IndexCursor cursor = view.search(partition, index.name(), search, filter);
-        return new ValidSearch(view, partition, index, cursor, batch);
+        return new ValidSearch(view, partition, index, search, cursor, batch);
     }
 
     /** Moves to the next valid entry; false when there is none left. */
@@ -101,7 +104,7 @@ public final class ValidSearch implements AutoCloseable {
         if (candidates.size() == 0) {
             return false;
         }
-        view.validate(partition, index, candidates);
+        view.validate(partition, index, search, candidates);
         return true;
     }
 

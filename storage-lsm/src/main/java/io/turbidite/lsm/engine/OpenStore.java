@@ -1,5 +1,7 @@
 package io.turbidite.lsm.engine;
 
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
@@ -30,6 +32,7 @@ import io.turbidite.lsm.write.Replay;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Objects;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -240,10 +243,18 @@ final class OpenStore {
             core.componentDisk().openReadOnly(StoreFiles.MANIFEST).close();
         }
         checkLogIsThere(state);
+        // before replay: the tokens that it would remove might not be those that were put
+        List<Outdated> outdated = outdated(state);
+        ManifestState named = state;
         if (mode != OpenMode.READING) {
             open(core.disk());
-            putBack(state);
+            if (!outdated.isEmpty()) {
+                core.manifest().edit(given -> without(given, outdated), () -> {});
+                named = core.manifest().state();
+            }
+            putBack(named);
         }
+        state = without(state, outdated);
         // those of datasets that are created later too
         closers.push(() -> partitions.close());
         for (DatasetState dataset : state.datasets()) {
@@ -274,9 +285,9 @@ final class OpenStore {
         core.attachLog(log);
         core.timestamps().resumeAbove(replay.lastTimestamp());
         if (mode == OpenMode.READING) {
-            core.trash().find(state);
+            core.trash().find(named);
         } else {
-            putAside(state);
+            putAside(named);
         }
         passOverFiles();
         partitions.all().forEach(Partition::reportGrowth);
@@ -293,11 +304,43 @@ final class OpenStore {
                 core.events().cacheTooSmall(dataset.schema(), needed, options.cacheBytes());
             }
         }
+        for (Outdated index : outdated) {
+            core.events()
+                    .indexChanged(
+                            index.schema(), index.index().name(), "disabled", new long[2], 0);
+        }
         core.events()
                 .recovered(
                         replay.byteCount(),
                         replay.operationCount(),
                         core.clock().monotonicNanos() - startNanos);
+    }
+
+    /** An index whose keys this process would make otherwise than they were made. */
+    private record Outdated(DatasetSchema schema, IndexSchema index) {}
+
+    private static List<Outdated> outdated(ManifestState state) {
+        List<Outdated> found = new ArrayList<>();
+        for (DatasetState dataset : state.datasets()) {
+            for (IndexSchema index : dataset.schema().indexes()) {
+                if (!index.entryKeys().outdated().isEmpty()) {
+                    found.add(new Outdated(dataset.schema(), index));
+                }
+            }
+        }
+        return found;
+    }
+
+    private static ManifestState without(ManifestState state, List<Outdated> outdated) {
+        ManifestState changed = state;
+        for (Outdated one : outdated) {
+            DatasetState dataset = Objects.requireNonNull(changed.find(one.schema().id()));
+            changed = SchemaChanges.withoutTrees(
+                    changed,
+                    dataset.schema().with(one.index().withState(IndexSchema.State.DISABLED)),
+                    one.index());
+        }
+        return changed;
     }
 
     /**

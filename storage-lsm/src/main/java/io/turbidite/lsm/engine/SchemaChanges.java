@@ -379,7 +379,7 @@ public final class SchemaChanges {
         }
     }
 
-    private static ManifestState withoutTrees(
+    static ManifestState withoutTrees(
             ManifestState state, DatasetSchema after, IndexSchema index) {
         DatasetState before = Objects.requireNonNull(state.find(after.id()));
         return state.withReplaced(new DatasetState(

@@ -11,6 +11,7 @@ import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
+import io.turbidite.core.scan.TermSearch;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.partition.Partition;
@@ -66,7 +67,7 @@ public final class PartitionReads {
             ViewState view,
             IndexSearch search,
             FilterPredicate filter) {
-        return new PartitionSearch(partition, index, view, search, filter);
+        return PartitionSearch.open(partition, index, view, search, filter);
     }
 
     /** Marks the candidates that are valid at the view's moment. */
@@ -90,6 +91,14 @@ public final class PartitionReads {
         return switch (search) {
             case KeyRange range -> estimate(partition, index.tree(), range, filter);
             case IndexSearch.Window window -> estimate(partition, index.tree(), window, filter);
+            case TermSearch terms -> {
+                long least = UNREADABLE_ENTRIES;
+                for (int i = 0; i < terms.terms().size(); i++) {
+                    least = Math.min(
+                            least, estimate(partition, index.tree(), terms.entries(i), filter));
+                }
+                yield least;
+            }
         };
     }
 

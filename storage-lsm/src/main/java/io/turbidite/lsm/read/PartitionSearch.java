@@ -1,19 +1,39 @@
 package io.turbidite.lsm.read;
 
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.TermSearch;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 
-/** The live entries of a secondary index that a search asks for. <em>Confined to one thread.</em> */
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The live entries of a secondary index that a search asks for.
+ *
+ * <p>Of several terms the rarest leads; the others say which of its records they have too (a
+ * leapfrog over sorted primary keys). Where each version of a record has put its entries, they must
+ * be of one version: entries with different timestamps are not both current.
+ *
+ * <p><em>Confined to one thread.</em>
+ */
 final class PartitionSearch implements IndexCursor {
     private final SnapshotCursor stack;
+
+    /** The other terms. */
+    private final Follower[] followers;
+
     private final Partition partition;
     private final IndexSchema index;
     private final EntryKeys entryKeys;
@@ -25,57 +45,226 @@ final class PartitionSearch implements IndexCursor {
     /** Whether no layer is passed over, and none can show what another one hides. */
     private final boolean isExact;
 
-    PartitionSearch(
+    /** Whether the entries of one version of a record have its timestamp. */
+    private final boolean hasTimestampOfVersion;
+
+    private PartitionSearch(
+            Partition partition,
+            IndexSchema index,
+            ViewState view,
+            List<ScanBounds> bounds) {
+        this.partition = partition;
+        this.index = index;
+        this.entryKeys = index.entryKeys();
+        boolean isEager = index.maintenance() == Maintenance.EAGER;
+        this.isExact = isEager && bounds.getFirst().filter().isNone();
+        this.hasTimestampOfVersion = !isEager;
+        if (!index.maintenance().isValidWhenFound()) {
+            view.searching(index.id());
+        }
+        this.stack = cursor(view, bounds.getFirst());
+        this.followers = bounds.stream()
+                .skip(1)
+                .map(term -> new Follower(term.keys(), cursor(view, term)))
+                .toArray(Follower[]::new);
+    }
+
+    /**
+     * Opens a search.
+     *
+     * @throws InvalidRequestException if the index is not of a kind that answers it
+     */
+    static PartitionSearch open(
             Partition partition,
             IndexSchema index,
             ViewState view,
             IndexSearch search,
             FilterPredicate filter) {
-        this.partition = partition;
-        this.index = index;
-        this.entryKeys = index.entryKeys();
-        this.isExact = index.maintenance() == Maintenance.EAGER && filter.isNone();
-        if (!index.maintenance().isValidWhenFound()) {
-            view.searching(index.id());
-        }
-        this.stack = switch (search) {
+        return switch (search) {
             case KeyRange range ->
-                new SnapshotCursor(partition, index.tree(), view, new ScanBounds(range, filter));
+                new PartitionSearch(
+                        partition, index, view, List.of(new ScanBounds(range, filter)));
             case IndexSearch.Window window -> {
                 index.requireWindows(window.kind());
-                yield new SnapshotCursor(
-                        partition, index.tree(), view, new ScanBounds(window, filter));
+                yield new PartitionSearch(
+                        partition, index, view, List.of(new ScanBounds(window, filter)));
+            }
+            case TermSearch terms -> {
+                requireKind(index, IndexDescription.Kind.INVERTED, "terms");
+                yield new PartitionSearch(
+                        partition, index, view, rarestFirst(partition, index, terms, filter));
             }
         };
     }
 
+    private static void requireKind(IndexSchema index, IndexDescription.Kind kind, String what) {
+        if (index.kind() != kind) {
+            throw new InvalidRequestException("index %s is of kind %s, which has no %s to search"
+                    .formatted(index.name(), index.kind().label(), what));
+        }
+    }
+
+    private static List<ScanBounds> rarestFirst(
+            Partition partition, IndexSchema index, TermSearch terms, FilterPredicate filter) {
+        record Counted(KeyRange range, long entries) {}
+        if (terms.terms().size() == 1) {
+            return List.of(new ScanBounds(terms.entries(0), filter));
+        }
+        List<Counted> counted = new ArrayList<>();
+        for (int i = 0; i < terms.terms().size(); i++) {
+            KeyRange range = terms.entries(i);
+            counted.add(new Counted(
+                    range, PartitionReads.estimate(partition, index.tree(), range, filter)));
+        }
+        counted.sort(Comparator.comparingLong(Counted::entries));
+        return counted.stream()
+                .map(term -> new ScanBounds(term.range(), filter))
+                .toList();
+    }
+
+    private SnapshotCursor cursor(ViewState view, ScanBounds bounds) {
+        return new SnapshotCursor(partition, index.tree(), view, bounds);
+    }
+
+    /** A term that is looked for at the primary keys of another. */
+    private final class Follower {
+        /** Entries passed one by one before a seek: they are near, mostly on the same page. */
+        private static final int STEPS_MAX = 8;
+
+        private final SnapshotCursor entries;
+
+        /** The term, as it stands before primary keys. */
+        private final byte[] term;
+
+        private final ByteSink target = new ByteSink(64, Integer.MAX_VALUE - 8);
+        private final Slice targetKey = new Slice();
+        private final Slice found = new Slice();
+        private boolean isOnEntry;
+        private boolean isAtEnd;
+
+        Follower(KeyRange range, SnapshotCursor entries) {
+            this.term = java.util.Objects.requireNonNull(range.low()).toByteArray();
+            this.entries = entries;
+        }
+
+        /** Forgets where it stands: the leader turned, or was moved. */
+        void lose() {
+            isOnEntry = false;
+            isAtEnd = false;
+        }
+
+        /**
+         * Moves to the first primary key at or above one.
+         *
+         * @return how that compares; negative if there is none
+         */
+        int follow(Slice wanted) {
+            for (int step = 0; isOnEntry; step++) {
+                int order = primaryOf(entries.key(), found).compareBytes(wanted);
+                if (order >= 0) {
+                    return order;
+                }
+                if (step == STEPS_MAX) {
+                    break;
+                }
+                move();
+            }
+            if (isAtEnd) {
+                return -1;
+            }
+            target.clear().putBytes(term).putBytes(wanted);
+            entries.seek(target.asSlice(targetKey));
+            move();
+            return isOnEntry ? primaryOf(entries.key(), found).compareBytes(wanted) : -1;
+        }
+
+        private void move() {
+            isOnEntry = entries.next();
+            isAtEnd = !isOnEntry;
+        }
+    }
+
+    private Slice primaryOf(Slice entryKey, Slice into) {
+        return entryKeys.primaryKey(entryKey, into);
+    }
+
     @Override
     public boolean next() {
-        return stack.next() && split();
+        boolean found = stack.next();
+        while (found) {
+            split();
+            Follower ahead = null;
+            boolean isInAll = true;
+            for (int i = 0; isInAll && i < followers.length; i++) {
+                int order = followers[i].follow(primaryKey);
+                if (order < 0) {
+                    stack.seekEnd();
+                    return false;
+                }
+                ahead = order > 0 ? followers[i] : null;
+                isInAll = order == 0 && isOfSameVersion(followers[i]);
+            }
+            if (isInAll) {
+                return true;
+            }
+            if (ahead != null) {
+                leap(ahead);
+            }
+            found = stack.next();
+        }
+        return false;
+    }
+
+    private void leap(Follower ahead) {
+        ByteSink target = ahead.target.clear();
+        target.putBytes(secondaryKey).putBytes(ahead.found);
+        stack.seek(target.asSlice(ahead.targetKey));
+    }
+
+    private boolean isOfSameVersion(Follower follower) {
+        return !hasTimestampOfVersion || follower.entries.timestamp() == stack.timestamp();
     }
 
     @Override
     public boolean previous() {
-        return stack.previous() && split();
+        while (stack.previous()) {
+            split();
+            boolean isInAll = true;
+            for (int i = 0; isInAll && i < followers.length; i++) {
+                followers[i].lose();
+                isInAll = followers[i].follow(primaryKey) == 0 && isOfSameVersion(followers[i]);
+            }
+            if (isInAll) {
+                return true;
+            }
+        }
+        return false;
     }
 
-    private boolean split() {
+    private void split() {
         entryCount++;
         Slice key = stack.key();
         int secondaryBytes = entryKeys.secondaryBytes(key);
         secondaryKey.set(key.segment(), key.offset(), secondaryBytes);
         primaryKey.set(key.segment(), key.offset() + secondaryBytes, key.length() - secondaryBytes);
-        return true;
     }
 
     @Override
     public void seek(Slice key) {
+        loseFollowers();
         stack.seek(key);
     }
 
     @Override
     public void seekEnd() {
+        loseFollowers();
         stack.seekEnd();
+    }
+
+    private void loseFollowers() {
+        for (Follower follower : followers) {
+            follower.lose();
+        }
     }
 
     @Override
@@ -98,6 +287,9 @@ final class PartitionSearch implements IndexCursor {
     @Override
     public long checkedUntil() {
         long until = stack.checkedUntil(); // only on an entry
+        for (Follower follower : followers) {
+            until = Math.min(until, follower.entries.checkedUntil());
+        }
         return isExact ? Long.MAX_VALUE : until;
     }
 
@@ -106,6 +298,9 @@ final class PartitionSearch implements IndexCursor {
         if (!isCounted) {
             isCounted = true;
             partition.work().searched(index.id(), 1, entryCount);
+        }
+        for (Follower follower : followers) {
+            follower.entries.close();
         }
         stack.close();
     }

@@ -39,9 +39,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
- * The payload of the manifest file, version 12. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 13. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
@@ -52,8 +53,9 @@ import java.util.Map;
  *              keyForm u8, nextIndexId i32, index*, maintenance str, policy str, retain str, repair str,
  *              bitmapHandover str, options, partition*, counts
  * field     := name str, type str
- * index     := id i32, name str, kind str, field str*, keyForm u8, maintenance str, unique bool, disabled bool,
+ * index     := id i32, name str, kind str, field str*, keyForm u8, parameter*, maintenance str, unique bool, disabled bool,
  *              ownPages bool, [pageBytes i32, compression str]
+ * parameter := name str, value str           by name
  * options   := pageBytes i32, compression str, bloom bool, bloomFalsePositiveRate f64, keyTree bool
  * partition := flushedTimestamp i64, tree*        tree := indexId i32, component*
  * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32,
@@ -64,7 +66,7 @@ import java.util.Map;
  * indexReads := indexId i32, searches i64, entries i64        repairPlace := indexId i32, placement str
  * </pre>
  *
- * <p>Version 11 had neither hasLog, which was not known then, nor isUntold: the words of its cause
+ * <p>Version 12 had no parameters: every index was a B+-tree. Version 11 had neither hasLog, which was not known then, nor isUntold: the words of its cause
  * told. Version 10 had no cause: every component was sound, as far as it knew, and all keys had the
  * first form.
  */
@@ -76,6 +78,9 @@ final class ManifestCodec {
 
     /** Since then it is told whether the log has held records, and which components are untold. */
     private static final int HAS_LOG_VERSION = 12;
+
+    /** Since then an index has a kind that takes parameters. */
+    private static final int PARAMETERS_VERSION = 13;
 
     /** What the causes of components that are untold say in version 11. */
     private static final String UNTOLD = "the log supersedes ";
@@ -163,6 +168,7 @@ final class ManifestCodec {
             out.writeUTF(index.kind().name());
             writeStrings(out, index.fields());
             out.writeByte(index.entryKeys().form().number());
+            writeParameters(out, index.entryKeys().parameters());
             out.writeUTF(index.maintenance().label());
             out.writeBoolean(index.unique());
             out.writeBoolean(index.state() == State.DISABLED);
@@ -210,6 +216,25 @@ final class ManifestCodec {
         boolean keyTree = in.readBoolean();
         return options.components(new ComponentOptions(pages, bloom, falsePositiveRate, keyTree))
                 .build();
+    }
+
+    private static void writeParameters(DataOutputStream out, Map<String, String> parameters)
+            throws IOException {
+        out.writeInt(parameters.size());
+        for (Map.Entry<String, String> parameter : new TreeMap<>(parameters).entrySet()) {
+            out.writeUTF(parameter.getKey());
+            out.writeUTF(parameter.getValue());
+        }
+    }
+
+    private static Map<String, String> readParameters(DataInputStream in) throws IOException {
+        Map<String, String> parameters = new HashMap<>();
+        int count = in.readInt();
+        for (int i = 0; i < count; i++) {
+            String name = in.readUTF();
+            parameters.put(name, in.readUTF());
+        }
+        return parameters;
     }
 
     private static void writePages(DataOutputStream out, PageOptions pages) throws IOException {
@@ -267,8 +292,10 @@ final class ManifestCodec {
         IndexDescription.Kind kind = IndexDescription.Kind.valueOf(in.readUTF());
         List<String> keyFields = readStrings(in);
         KeyForm form = readKeyForm(in, version);
-        EntryKeys entryKeys =
-                IndexDescription.entryKeys(kind, type, keyFields, "index " + name, form, Map.of());
+        Map<String, String> parameters =
+                version < PARAMETERS_VERSION ? Map.of() : readParameters(in);
+        EntryKeys entryKeys = IndexDescription.entryKeys(
+                kind, type, keyFields, "index " + name, form, parameters);
         Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
         boolean unique = in.readBoolean();
         State state = in.readBoolean() ? State.DISABLED : State.READY;

@@ -33,6 +33,7 @@ public final class SchemaWorkload {
             IndexSpec.btree("by_created", "created", "id"),
             IndexSpec.btree("by_score_only", "score"),
             IndexSpec.rtree("places", "place"),
+            IndexSpec.inverted("by_new_word", "body"),
             IndexSpec.btree("once", "id", "body").asUnique().withMaintenance(Maintenance.EAGER));
 
     private SplittableRandom random;

@@ -25,7 +25,9 @@ final class StepDraw {
                 random.nextInt(8) == 0 ? null : "user" + random.nextInt(20),
                 random.nextInt(8) == 0 ? null : random.nextInt(-5, 5),
                 random.nextInt(20) == 0 ? null : Instant.ofEpochSecond(random.nextInt(1_000_000)),
-                "x".repeat(random.nextInt(60)) + random.nextInt());
+                random.nextInt(2) == 0
+                        ? "x".repeat(random.nextInt(60)) + random.nextInt()
+                        : Texts.text(random));
     }
 
     long id() {

@@ -6,6 +6,7 @@ import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.SpatialKeys;
+import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.lsm.Dataset;
@@ -76,6 +77,7 @@ public final class Workload {
                 .repair(isOff ? MergeRepair.OFF : MergeRepair.MERGE)
                 .partitions(1 + random.nextInt(3))
                 .components(components)
+                .index(IndexSpec.inverted("by_word", "body"))
                 .mergePolicy(policy));
         store.createDataset(Row.blindSpec(BLIND).components(components).mergePolicy(policy));
     }
@@ -93,6 +95,8 @@ public final class Workload {
                 .partitions(2)
                 .components(components)
                 .index(IndexSpec.btree("by_other", "score").withMaintenance(other))
+                .index(IndexSpec.inverted("by_word", "body"))
+                .index(IndexSpec.inverted("by_other_word", "body").withMaintenance(other))
                 .mergePolicy(policy));
         store.createDataset(Row.blindSpec(BLIND).components(components).mergePolicy(policy));
     }
@@ -201,8 +205,8 @@ public final class Workload {
     }
 
     /**
-     * Merges all when nobody reads anything old: then an index holds as many entries as there are
-     * records, and a deleted-key tree none. Validation leaves that to repair.
+     * Merges all when nobody reads anything old: then an index holds as many entries as records
+     * give, and a deleted-key tree none. Validation leaves that to repair.
      */
     public void checkNoGarbage(Store store) {
         for (int id = 0; id < 12; id++) {
@@ -233,14 +237,16 @@ public final class Workload {
 
     /** How many entries an index has for rows. */
     public static long entryCount(IndexSchema index, Collection<Row> rows) {
-        if (!(index.entryKeys() instanceof SpatialKeys spatial)) {
-            return rows.size();
-        }
-        return rows.stream()
-                .filter(row -> spatial.kind() == SpatialKind.POINT
-                        ? row.place() != null
-                        : row.area() != null)
-                .count();
+        return rows.stream().mapToLong(row -> entryCount(index, row)).sum();
+    }
+
+    private static int entryCount(IndexSchema index, Row row) {
+        return switch (index.entryKeys()) {
+            case SpatialKeys spatial ->
+                (spatial.kind() == SpatialKind.POINT ? row.place() : row.area()) == null ? 0 : 1;
+            case TokenKeys _ -> Texts.entryCount(row.body());
+            default -> 1;
+        };
     }
 
     private static long entries(Dataset dataset, TreeId tree) {

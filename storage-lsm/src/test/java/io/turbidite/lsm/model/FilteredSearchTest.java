@@ -277,7 +277,7 @@ class FilteredSearchTest {
                 while (forwards ? cursor.next() : cursor.previous()) {
                     batch.clear();
                     batch.add(cursor);
-                    view.validate(0, index, batch);
+                    view.validate(0, index, KeyRange.all(), batch);
                     if (cursor.checkedUntil() == Long.MAX_VALUE && index.alwaysValid()) {
                         assertThat(batch.isValid(0)).as("%s", index).isTrue();
                     }

@@ -30,7 +30,7 @@ import java.util.List;
 /**
  * The same history under every strategy and policy that go together: the answers are the oracle's,
  * and so one another's, at every snapshot; and in the end, with all merged and repaired, no index
- * has an entry more than there are records.
+ * has an entry more than records give.
  */
 class StrategyMatrixTest {
     private static final List<String> POLICIES = List.of(

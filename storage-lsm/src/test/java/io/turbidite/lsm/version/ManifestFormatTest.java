@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.index.FieldKeys;
+import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.IndexDescription;
@@ -37,6 +38,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * The archived manifests are read as they were written, and the newest is still what is written.
@@ -53,8 +55,9 @@ class ManifestFormatTest {
      * The schema.
      *
      * @param form of the keys of all but one index, which is older than the rest
+     * @param more indexes that older versions did not know
      */
-    private static DatasetSchema schema(KeyForm form) {
+    private static DatasetSchema schema(KeyForm form, List<IndexSchema> more) {
         return new DatasetSchema(
                 3,
                 2,
@@ -64,7 +67,8 @@ class ManifestFormatTest {
                 List.of(KeySpec.of(TYPE, List.of("at"), "filter", form)),
                 IndexCatalog.of(
                         "Visits",
-                        List.of(
+                        withMore(
+                                more,
                                 new IndexSchema(
                                         1,
                                         "by_user",
@@ -98,13 +102,21 @@ class ManifestFormatTest {
                         BitmapHandover.SIDE_FILE));
     }
 
+    private static List<IndexSchema> withMore(List<IndexSchema> more, IndexSchema... old) {
+        return Stream.concat(Arrays.stream(old), more.stream()).toList();
+    }
+
     /** What version 10 can say. */
     private static ManifestState state10() {
-        return state("", false, KeyForm.SIGNED_ZEROS, false);
+        return state("", false, KeyForm.SIGNED_ZEROS, false, List.of());
     }
 
     private static ManifestState state(
-            String quarantine, boolean untold, KeyForm form, boolean hasLog) {
+            String quarantine,
+            boolean untold,
+            KeyForm form,
+            boolean hasLog,
+            List<IndexSchema> more) {
         ComponentState newer =
                 ComponentState.fresh(8, 200, 300, 4_096, 0).withQuarantine(quarantine);
         ComponentState fresh = ComponentState.fresh(5, 1, 199, 65_536, 2);
@@ -128,26 +140,47 @@ class ManifestFormatTest {
                 10,
                 4,
                 new ManifestState.Progress(310, 12_345, hasLog),
-                List.of(new DatasetState(schema(form), List.of(partition), counts)));
+                List.of(new DatasetState(schema(form, more), List.of(partition), counts)));
     }
 
     /** What version 11 can say besides. */
     private static ManifestState state11() {
-        return state("page 3 is damaged", false, KeyForm.ONE_ZERO, false);
+        return state("page 3 is damaged", false, KeyForm.ONE_ZERO, false, List.of());
     }
 
     /** What version 12 can say besides. */
     private static ManifestState state12() {
-        return state("page 3 is damaged", true, KeyForm.ONE_ZERO, true);
+        return state("page 3 is damaged", true, KeyForm.ONE_ZERO, true, List.of());
+    }
+
+    /** What version 13 can say besides. */
+    private static ManifestState state13() {
+        IndexSchema words = new IndexSchema(
+                3,
+                "by_word",
+                IndexDescription.Kind.INVERTED,
+                TokenKeys.of(
+                        TYPE,
+                        List.of("user"),
+                        "index by_word",
+                        Map.of("tokenizer", "word", "tables", "0123456789abcdef")),
+                Maintenance.DELETED_KEY,
+                false,
+                null,
+                IndexSchema.State.DISABLED);
+        return state("page 3 is damaged", true, KeyForm.ONE_ZERO, true, List.of(words));
     }
 
     @Test
     void what_is_written_is_the_archived_manifest() throws IOException {
-        check("/golden/manifest-v12.hex", state12());
+        check("/golden/manifest-v13.hex", state13());
     }
 
     @Test
     void archived_manifests_are_read_as_they_were_written() throws IOException {
+        assertThat(ManifestFile.decode(
+                        "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v13.hex"))))
+                .isEqualTo(state13());
         assertThat(ManifestFile.decode(
                         "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v12.hex"))))
                 .isEqualTo(state12());
@@ -188,7 +221,7 @@ class ManifestFormatTest {
 
     @Test
     void every_flipped_bit_and_every_cut_is_found() {
-        byte[] whole = ManifestFile.encode(state12());
+        byte[] whole = ManifestFile.encode(state13());
         for (int at = 0; at < whole.length; at++) {
             byte[] damaged = whole.clone();
             damaged[at] ^= (byte) (1 << at % 8);

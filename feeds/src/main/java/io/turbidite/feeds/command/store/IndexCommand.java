@@ -166,7 +166,7 @@ public final class IndexCommand implements Callable<Integer> {
     @Command(
             name = "create",
             customSynopsis = """
-                    ./turbidite index create STORE DATASET NAME --on FIELD[,FIELD...] [--unique]
+                    ./turbidite index create STORE DATASET NAME --on FIELD[,FIELD...] [--kind KIND] [--unique]
                       [--maintenance STRATEGY] [--page-bytes BYTES] [--compression KIND]
                       [--json] [--debug]""",
             description = {
@@ -193,7 +193,7 @@ public final class IndexCommand implements Callable<Integer> {
                 defaultValue = "btree",
                 paramLabel = "KIND",
                 description =
-                        "btree, which is the default, or rtree: for windows, on a point or a rectangle.")
+                        "btree, which is the default; rtree, for windows on a point or a rectangle; or inverted, for the words of a string.")
         private String kind = "btree";
 
         @Option(
