@@ -231,9 +231,7 @@ final class DatasetReader {
             return Map.of();
         }
         Tokenizer found = section.convert(
-                TokenKeys.TOKENIZER,
-                tokenizer,
-                label -> Tokenizer.ofLabel(label, "index " + name));
+                TokenKeys.TOKENIZER, tokenizer, label -> Tokenizer.ofLabel(label, "index " + name));
         return found == null ? Map.of() : Map.of(TokenKeys.TOKENIZER, found.label());
     }
 

@@ -155,14 +155,16 @@ class FeedDefinitionTest {
                                 List.of("tailnum"),
                                 false,
                                 Maintenance.EAGER,
-                                PageOptions.standard(), Map.of()),
+                                PageOptions.standard(),
+                                Map.of()),
                         new FeedDefinition.IndexPart(
                                 "by_two",
                                 IndexDescription.Kind.BTREE,
                                 List.of("tailnum", "on"),
                                 false,
                                 Maintenance.EAGER,
-                                PageOptions.standard(), Map.of()));
+                                PageOptions.standard(),
+                                Map.of()));
         assertThat(definition.source().resolved()).isEqualTo(Path.of("/defs/data/flights.csv.gz"));
         assertThat(definition.format()).isInstanceOf(FormatPart.Csv.class);
         assertThat(definition.transforms()).hasSize(1);

@@ -175,7 +175,8 @@ class ContainsQueryTest {
                 }
                 assertThat(found).doesNotHaveDuplicates();
                 assertThat(expected).as(way).containsAll(found);
-                assertThat(found).hasSize(isLimited ? Math.min(limit, expected.size()) : expected.size());
+                assertThat(found)
+                        .hasSize(isLimited ? Math.min(limit, expected.size()) : expected.size());
             }
             case 1 -> {
                 try (QueryResult result = query.count().run()) {
@@ -185,9 +186,9 @@ class ContainsQueryTest {
             default -> {
                 Map<Object, Long> found = new TreeMap<>();
                 try (QueryResult result = query.groupBy("score").run()) {
-                    result.forEach(row -> found.put(
-                            java.util.Objects.requireNonNull(row.get("score")),
-                            (Long) row.get("count")));
+                    result.forEach(row ->
+                            found.put(java.util.Objects.requireNonNull(row.get("score")), (Long)
+                                    row.get("count")));
                 }
                 assertThat(found).as(way).isEqualTo(groups);
             }

@@ -12,10 +12,10 @@ import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
-import io.turbidite.core.type.Rectangle;
-import io.turbidite.core.type.TypeKind;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.text.Tokenizer;
+import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.scan.PrimaryRange;
@@ -224,8 +224,8 @@ final class AccessChoice {
             CheckedQuery query, IndexDescription index, FilterPredicate filter, List<Access> to) {
         List<String> words = query.conditions().words(index.fields().getFirst());
         if (!words.isEmpty() && TokenKeys.hasTokensOf(Tokenizer.WORD, index.parameters())) {
-            to.add(new Access.Fetch(new IndexRange(
-                    index, new TermSearch(words), filter, index.fields(), false)));
+            to.add(new Access.Fetch(
+                    new IndexRange(index, new TermSearch(words), filter, index.fields(), false)));
         }
     }
 

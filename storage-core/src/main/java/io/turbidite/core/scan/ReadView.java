@@ -126,10 +126,7 @@ public interface ReadView extends AutoCloseable {
      * @param candidates of this partition; this call sorts their primary keys
      */
     default void validate(
-            int partition,
-            IndexDescription index,
-            IndexSearch search,
-            CandidateBatch candidates) {
+            int partition, IndexDescription index, IndexSearch search, CandidateBatch candidates) {
         if (index.alwaysValid()) {
             RecordValidation.run(this, partition, index, search, candidates);
         } else {

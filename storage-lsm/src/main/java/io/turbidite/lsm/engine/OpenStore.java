@@ -1,7 +1,5 @@
 package io.turbidite.lsm.engine;
 
-import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
@@ -21,6 +19,7 @@ import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
+import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.Manifest;
@@ -32,11 +31,11 @@ import io.turbidite.lsm.write.Replay;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.Objects;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 
@@ -306,8 +305,7 @@ final class OpenStore {
         }
         for (Outdated index : outdated) {
             core.events()
-                    .indexChanged(
-                            index.schema(), index.index().name(), "disabled", new long[2], 0);
+                    .indexChanged(index.schema(), index.index().name(), "disabled", new long[2], 0);
         }
         core.events()
                 .recovered(
@@ -334,7 +332,8 @@ final class OpenStore {
     private static ManifestState without(ManifestState state, List<Outdated> outdated) {
         ManifestState changed = state;
         for (Outdated one : outdated) {
-            DatasetState dataset = Objects.requireNonNull(changed.find(one.schema().id()));
+            DatasetState dataset =
+                    Objects.requireNonNull(changed.find(one.schema().id()));
             changed = SchemaChanges.withoutTrees(
                     changed,
                     dataset.schema().with(one.index().withState(IndexSchema.State.DISABLED)),

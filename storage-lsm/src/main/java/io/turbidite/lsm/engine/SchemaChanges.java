@@ -379,8 +379,7 @@ public final class SchemaChanges {
         }
     }
 
-    static ManifestState withoutTrees(
-            ManifestState state, DatasetSchema after, IndexSchema index) {
+    static ManifestState withoutTrees(ManifestState state, DatasetSchema after, IndexSchema index) {
         DatasetState before = Objects.requireNonNull(state.find(after.id()));
         return state.withReplaced(new DatasetState(
                 after,

@@ -49,10 +49,7 @@ final class PartitionSearch implements IndexCursor {
     private final boolean hasTimestampOfVersion;
 
     private PartitionSearch(
-            Partition partition,
-            IndexSchema index,
-            ViewState view,
-            List<ScanBounds> bounds) {
+            Partition partition, IndexSchema index, ViewState view, List<ScanBounds> bounds) {
         this.partition = partition;
         this.index = index;
         this.entryKeys = index.entryKeys();
@@ -82,8 +79,7 @@ final class PartitionSearch implements IndexCursor {
             FilterPredicate filter) {
         return switch (search) {
             case KeyRange range ->
-                new PartitionSearch(
-                        partition, index, view, List.of(new ScanBounds(range, filter)));
+                new PartitionSearch(partition, index, view, List.of(new ScanBounds(range, filter)));
             case IndexSearch.Window window -> {
                 index.requireWindows(window.kind());
                 yield new PartitionSearch(

@@ -285,7 +285,9 @@ public final class AnswerCheck {
                 ValidSearch.open(view, partition, index.describe(), search, filter)) {
             while (entries.next()) {
                 byte[] key = entries.primaryKey().toByteArray();
-                assertThat(Arrays.compareUnsigned(last, key)).as("in order, once").isNegative();
+                assertThat(Arrays.compareUnsigned(last, key))
+                        .as("in order, once")
+                        .isNegative();
                 last = key;
                 found.add((Long) Objects.requireNonNull(
                         dataset.primaryKeySpec().decode(Slice.of(key), 0).getFirst()));

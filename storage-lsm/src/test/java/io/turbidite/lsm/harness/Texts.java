@@ -20,9 +20,24 @@ public final class Texts {
     private static final int TEXT_LENGTH_MAX = 500;
 
     private static final List<String> WORDS = List.of(
-            "late", "Late", "fog", "snow", "ice", "10", "caf\u00e9", "\u039f\u0394\u039f\u03a3",
-            "\u0130", "\ud801\udc00x", "\ud83d\ude00", "e\u0301", "la", "lat", LONG, LONG + "z".repeat(5),
-            LONG + "z".repeat(5) + "a", LONG + "z".repeat(5) + "b");
+            "late",
+            "Late",
+            "fog",
+            "snow",
+            "ice",
+            "10",
+            "caf\u00e9",
+            "\u039f\u0394\u039f\u03a3",
+            "\u0130",
+            "\ud801\udc00x",
+            "\ud83d\ude00",
+            "e\u0301",
+            "la",
+            "lat",
+            LONG,
+            LONG + "z".repeat(5),
+            LONG + "z".repeat(5) + "a",
+            LONG + "z".repeat(5) + "b");
 
     private static final List<String> BETWEEN = List.of(" ", ", ", ".", "\t", "\u2014", " - ");
 
@@ -91,8 +106,9 @@ public final class Texts {
             keys.add(
                     utf8.length <= 255
                             ? word
-                            : "cut:" + new String(
-                                    Arrays.copyOf(utf8, 255), StandardCharsets.ISO_8859_1));
+                            : "cut:"
+                                    + new String(
+                                            Arrays.copyOf(utf8, 255), StandardCharsets.ISO_8859_1));
         }
         return keys;
     }

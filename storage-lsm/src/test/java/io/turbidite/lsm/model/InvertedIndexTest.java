@@ -96,7 +96,8 @@ class InvertedIndexTest {
 
     private List<Long> find(String... terms) {
         List<Long> found = new ArrayList<>();
-        IndexSchema index = Objects.requireNonNull(Inside.schema(dataset()).catalog().find(BY_WORD));
+        IndexSchema index =
+                Objects.requireNonNull(Inside.schema(dataset()).catalog().find(BY_WORD));
         try (ReadView view = dataset().openView();
                 ValidSearch entries = ValidSearch.open(
                         view,
@@ -105,8 +106,10 @@ class InvertedIndexTest {
                         new TermSearch(List.of(terms)),
                         FilterPredicate.none())) {
             while (entries.next()) {
-                found.add((Long) Objects.requireNonNull(
-                        dataset().primaryKeySpec().decode(entries.primaryKey(), 0).getFirst()));
+                found.add((Long) Objects.requireNonNull(dataset()
+                        .primaryKeySpec()
+                        .decode(entries.primaryKey(), 0)
+                        .getFirst()));
             }
         }
         return found;
@@ -180,8 +183,10 @@ class InvertedIndexTest {
         dataset().flush();
         WriteBatch batch = sim.store.newBatch();
         batch.delete(dataset(), key(1));
-        batch.upsert(dataset(), dataset().newRecordWriter().write(row(1, "late snow").toMap()));
-        batch.upsert(dataset(), dataset().newRecordWriter().write(row(2, "late ice").toMap()));
+        batch.upsert(
+                dataset(), dataset().newRecordWriter().write(row(1, "late snow").toMap()));
+        batch.upsert(
+                dataset(), dataset().newRecordWriter().write(row(2, "late ice").toMap()));
         batch.delete(dataset(), key(2));
         sim.store.write(batch);
         assertThat(find("late")).containsExactly(1L);
@@ -216,8 +221,7 @@ class InvertedIndexTest {
         assertThat(entriesInMemory()).isEqualTo(3);
         assertThat(find(whole)).containsExactly(1L);
         assertThat(find(whole + "a")).as("both are candidates").containsExactly(2L, 3L);
-        IndexSearch beginning = KeyRange.startingWith(
-                whole.getBytes(StandardCharsets.UTF_8));
+        IndexSearch beginning = KeyRange.startingWith(whole.getBytes(StandardCharsets.UTF_8));
         try (ReadView view = dataset().openView();
                 var entries = view.search(0, BY_WORD, beginning, FilterPredicate.none())) {
             int count = 0;
@@ -280,10 +284,7 @@ class InvertedIndexTest {
                 .hasMessageContaining("only a btree can be unique, not kind inverted");
         try (ReadView view = dataset().openView()) {
             assertThatThrownBy(() -> view.search(
-                            0,
-                            "by_user",
-                            new TermSearch(List.of("x")),
-                            FilterPredicate.none()))
+                            0, "by_user", new TermSearch(List.of("x")), FilterPredicate.none()))
                     .isInstanceOf(InvalidRequestException.class)
                     .hasMessage("index by_user is of kind btree, which has no terms to search");
         }
@@ -308,8 +309,8 @@ class InvertedIndexTest {
                 .edit(
                         state -> {
                             DatasetState made = state.datasets().getFirst();
-                            IndexSchema index =
-                                    Objects.requireNonNull(made.schema().catalog().find(BY_WORD));
+                            IndexSchema index = Objects.requireNonNull(
+                                    made.schema().catalog().find(BY_WORD));
                             return state.withReplaced(new DatasetState(
                                     made.schema().with(withOtherTables(index)),
                                     made.partitions(),
@@ -317,7 +318,8 @@ class InvertedIndexTest {
                         },
                         () -> {});
         sim = open();
-        IndexSchema found = Objects.requireNonNull(Inside.schema(dataset()).catalog().find(BY_WORD));
+        IndexSchema found =
+                Objects.requireNonNull(Inside.schema(dataset()).catalog().find(BY_WORD));
         assertThat(found.state()).isEqualTo(IndexSchema.State.DISABLED);
         assertThatThrownBy(() -> find("snow")).hasMessageContaining("disabled");
         put(2, "snow");
@@ -353,7 +355,8 @@ class InvertedIndexTest {
 
     private byte[] entry(String word, long id) {
         ByteSink sink = new ByteSink(64, 1 << 10);
-        sink.putBytes(TokenKeys.encode(word)).putBytes(dataset().primaryKeySpec().encode(id));
+        sink.putBytes(TokenKeys.encode(word))
+                .putBytes(dataset().primaryKeySpec().encode(id));
         return sink.asSlice(new Slice()).toByteArray();
     }
 
@@ -366,7 +369,8 @@ class InvertedIndexTest {
         layer.tree(TREE).put(Slice.of(entry("gone", 1)), 1, false, new Slice());
         assertThat(sim.store.verify().errors())
                 .anySatisfy(error -> assertThat(error).contains("not one that its record gives"))
-                .anySatisfy(error -> assertThat(error).contains("3 entries where the records give 2"));
+                .anySatisfy(
+                        error -> assertThat(error).contains("3 entries where the records give 2"));
     }
 
     /** The bug: a word was put once and counted twice, or not put. */
