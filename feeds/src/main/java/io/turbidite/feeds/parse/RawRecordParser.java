@@ -8,7 +8,10 @@ import io.turbidite.hashlog.parse.WholeObject;
 
 import java.util.function.Predicate;
 
-/** Takes each line that is a whole JSON object, or each row of CSV, as it is. <em>Confined to one thread.</em> */
+/**
+ * Takes each line that is a whole JSON object, or each row of CSV, as it is. <em>Confined to one
+ * thread.</em>
+ */
 public final class RawRecordParser implements RecordParser {
     private final boolean json;
     private final WholeObject whole = WholeObject.of(ScanMode.best());
