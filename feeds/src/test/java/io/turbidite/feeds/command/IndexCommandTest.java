@@ -46,6 +46,42 @@ class IndexCommandTest {
     }
 
     @Test
+    void an_rtree_answers_windows_and_is_explained() {
+        Result created = Command.run(
+                "index", "create", store, "Trips", "by_place", "--on", "place", "--kind", "rtree");
+        assertThat(created.code()).isZero();
+        assertThat(Command.run("inspect", store).out()).contains("rtree index by_place on place");
+        Result counted = Command.run(
+                "query", store, "Trips", "--within", "place=1.5,1.5,12,2", "--count", "--explain");
+        assertThat(counted.json().path("count").asInt()).isEqualTo(2);
+        assertThat(counted.err())
+                .contains("index by_place only", "by_place (rtree) on place in the window")
+                .contains("entries looked at");
+        assertThat(Command.run("verify", store).code()).isZero();
+    }
+
+    @Test
+    void an_rtree_that_can_not_be_is_refused() {
+        assertRefused(
+                Command.run(
+                        "index",
+                        "create",
+                        store,
+                        "Trips",
+                        "x",
+                        "--on",
+                        "place",
+                        "--kind",
+                        "rtree",
+                        "--unique"),
+                "only a btree can be unique");
+        assertRefused(
+                Command.run(
+                        "index", "create", store, "Trips", "x", "--on", "place", "--kind", "heap"),
+                "unknown kind of index 'heap'; there are btree, rtree and inverted");
+    }
+
+    @Test
     void an_index_comes_and_goes() {
         Result created = Command.run(
                 "index", "create", store, "Trips", "by_day", "--on", "day,delay", "--json");

@@ -14,6 +14,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.search.CandidateSearch;
 import io.turbidite.ops.search.IndexRange;
+import io.turbidite.ops.search.SearchMeter;
 
 import org.jspecify.annotations.Nullable;
 
@@ -78,10 +79,15 @@ public final class FetchedRecords implements RecordStream {
      * Where to count.
      *
      * @param searched index entries found
+     * @param searches what finding them took
      * @param distinct different primary keys, within a batch
      * @param work what that took
      */
-    public record Meters(OperatorMeter searched, OperatorMeter distinct, LookupMeter work) {}
+    public record Meters(
+            OperatorMeter searched,
+            SearchMeter searches,
+            OperatorMeter distinct,
+            LookupMeter work) {}
 
     /**
      * Reads some partitions.
@@ -126,7 +132,8 @@ public final class FetchedRecords implements RecordStream {
                     return false;
                 }
                 partition = partitions.next();
-                search = CandidateSearch.open(view, partition, range, meters.searched());
+                search = CandidateSearch.open(
+                        view, partition, range, meters.searched(), meters.searches());
             }
         }
     }

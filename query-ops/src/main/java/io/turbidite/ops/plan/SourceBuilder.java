@@ -10,6 +10,7 @@ import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.SearchWork;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
@@ -39,6 +40,7 @@ import io.turbidite.ops.search.EntryFields;
 import io.turbidite.ops.search.EntryTuples;
 import io.turbidite.ops.search.IndexOnlyScan;
 import io.turbidite.ops.search.IndexRange;
+import io.turbidite.ops.search.SearchMeter;
 
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +60,7 @@ final class SourceBuilder {
     private final RunOptions options;
     private final AccessChoice choice;
     private final OperatorMeter read = new OperatorMeter();
+    private final @Nullable SearchMeter searches;
     private final OperatorMeter distinct;
     private final OperatorMeter fetched;
     private final @Nullable LookupMeter lookups;
@@ -72,6 +75,8 @@ final class SourceBuilder {
         this.distinct = isFetch ? new OperatorMeter() : OperatorMeter.NONE;
         this.fetched = isFetch ? new OperatorMeter() : OperatorMeter.NONE;
         this.lookups = isFetch ? new LookupMeter() : null;
+        this.searches =
+                isFetch || choice.chosen() instanceof Access.Entries ? new SearchMeter() : null;
     }
 
     /** Takes over what was counted of a point. */
@@ -132,7 +137,7 @@ final class SourceBuilder {
                     range,
                     fields,
                     new FrameEmitter(target, fields.tupleFieldCount(), Long.MAX_VALUE),
-                    new IndexOnlyScan.Meters(read, selected));
+                    new IndexOnlyScan.Meters(read, Objects.requireNonNull(searches), selected));
         }
         return new RecordSource(selected(wayIn(partitions, Long.MAX_VALUE), maker), target);
     }
@@ -169,7 +174,11 @@ final class SourceBuilder {
                         fetchOptions(range),
                         options.tasks(),
                         lookupWorkers(partitions)),
-                new FetchedRecords.Meters(read, distinct, Objects.requireNonNull(lookups)));
+                new FetchedRecords.Meters(
+                        read,
+                        Objects.requireNonNull(searches),
+                        distinct,
+                        Objects.requireNonNull(lookups)));
     }
 
     /** Where every entry found is a row, no more of them than rows are wanted. */
@@ -308,17 +317,13 @@ final class SourceBuilder {
         return suffix.isEmpty() ? detail.toString() : detail + ", merged" + suffix;
     }
 
-    private static String indexDetail(IndexRange range) {
+    private String indexDetail(IndexRange range) {
         IndexDescription index = range.index();
         String detail = "%s (%s) on %s"
                 .formatted(index.name(), index.kind().label(), String.join(", ", index.fields()));
         return switch (range.search()) {
             case KeyRange _ -> detail;
-            case IndexSearch.Window(var _, Rectangle window) ->
-                detail
-                        + " in the window %s,%s,%s,%s"
-                                .formatted(
-                                        window.minX(), window.minY(), window.maxX(), window.maxY());
+            case IndexSearch.Window(var _, Rectangle window) -> detail + windowDetail(window);
             case TermSearch terms ->
                 "%s, %s %s"
                         .formatted(
@@ -326,6 +331,22 @@ final class SourceBuilder {
                                 terms.terms().size() == 1 ? "the word" : "all of the words",
                                 String.join(", ", terms.terms()));
         };
+    }
+
+    private String windowDetail(Rectangle window) {
+        String bounds = " in the window %s,%s,%s,%s"
+                .formatted(window.minX(), window.minY(), window.maxX(), window.maxY());
+        SearchWork work = searches == null ? SearchWork.NONE : searches.work();
+        return work.equals(SearchWork.NONE)
+                ? bounds
+                : bounds
+                        + "; %,d components, %,d of them outside, %,d pages, %,d groups, %,d entries looked at"
+                                .formatted(
+                                        work.componentCount(),
+                                        work.outsideCount(),
+                                        work.pageCount(),
+                                        work.groupCount(),
+                                        work.entryCount());
     }
 
     String names(List<Integer> fields) {

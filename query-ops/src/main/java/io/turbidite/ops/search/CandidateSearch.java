@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CandidateSearch implements AutoCloseable {
     private final IndexCursor cursor;
+    private final SearchMeter searches;
     private final OperatorMeter meter;
 
     /** Where a stretch begins and ends; made with the second one. */
@@ -42,20 +43,30 @@ public final class CandidateSearch implements AutoCloseable {
     private final boolean isMultiValued;
 
     private CandidateSearch(
-            IndexCursor cursor, boolean isMultiValued, boolean isDoubtful, OperatorMeter meter) {
+            IndexCursor cursor,
+            boolean isMultiValued,
+            boolean isDoubtful,
+            OperatorMeter meter,
+            SearchMeter searches) {
         this.cursor = cursor;
         this.isMultiValued = isMultiValued;
         this.isDoubtful = isDoubtful;
         this.meter = meter;
+        this.searches = searches;
     }
 
     /**
      * Opens a search.
      *
      * @param meter counts entries found
+     * @param searches counts what it took
      */
     public static CandidateSearch open(
-            ReadView view, int partition, IndexRange range, OperatorMeter meter) {
+            ReadView view,
+            int partition,
+            IndexRange range,
+            OperatorMeter meter,
+            SearchMeter searches) {
         IndexCursor cursor =
                 view.search(partition, range.index().name(), range.search(), range.filter());
         boolean isDoubtful = !range.index().alwaysValid() || !range.filter().isNone();
@@ -64,7 +75,7 @@ public final class CandidateSearch implements AutoCloseable {
         boolean isMultiValued = range.index().multiValued()
                 && range.index().kind() != IndexDescription.Kind.RTREE
                 && !isOnce;
-        return new CandidateSearch(cursor, isMultiValued, isDoubtful && !isOnce, meter);
+        return new CandidateSearch(cursor, isMultiValued, isDoubtful && !isOnce, meter, searches);
     }
 
     /**
@@ -138,6 +149,7 @@ public final class CandidateSearch implements AutoCloseable {
 
     @Override
     public void close() {
+        searches.add(cursor.work());
         cursor.close();
     }
 }

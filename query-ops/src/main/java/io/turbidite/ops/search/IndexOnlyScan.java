@@ -24,6 +24,7 @@ public final class IndexOnlyScan implements FrameSource {
     private final EntryTuples fields;
     private final FrameEmitter emitter;
     private final OperatorMeter searched;
+    private final SearchMeter searches;
     private final OperatorMeter selected;
     private @Nullable ValidSearch search;
 
@@ -46,6 +47,7 @@ public final class IndexOnlyScan implements FrameSource {
         this.fields = fields;
         this.emitter = emitter;
         this.searched = meters.searched();
+        this.searches = meters.searches();
         this.selected = meters.selected();
     }
 
@@ -53,9 +55,10 @@ public final class IndexOnlyScan implements FrameSource {
      * Where to count.
      *
      * @param searched entries found, valid or not
+     * @param searches what it took
      * @param selected entries that match
      */
-    public record Meters(OperatorMeter searched, OperatorMeter selected) {}
+    public record Meters(OperatorMeter searched, SearchMeter searches, OperatorMeter selected) {}
 
     @Override
     public void open() {
@@ -89,6 +92,7 @@ public final class IndexOnlyScan implements FrameSource {
     @Override
     public void close() {
         if (search != null) {
+            searches.add(search.work());
             search.close();
             search = null;
         }

@@ -1,14 +1,14 @@
 package io.turbidite.core.geo;
 
 /**
- * The linear grids that coordinates are put on: what cell a number falls into, and what the cell does
- * not tell of it. Static functions without state or garbage.
+ * The linear grids that coordinates are put on: what cell a number falls into, and what the cell
+ * does not tell of it. Static functions without state or garbage.
  *
  * <p>Class 0 has the points both of whose coordinates are below 512 in magnitude, on a grid of 2^32
  * by 2^32 cells, 2^-22 wide: degrees need no more. Each class above goes sixteen times as far with
  * cells sixteen times as wide; class 254 has the largest doubles. Linear, because the upper bits of
- * doubles warp space near zero: a window around London looks at 1,474 entries for 100 that it finds,
- * and not at 262.
+ * doubles warp space near zero: a window around London looks at 1,474 entries for 100 that it
+ * finds, and not at 262.
  *
  * <p>A cell is the integer part of the magnitude in cells, with the sign: 0.5 is in cell 0, -0.5 in
  * cell -1. So cells are ordered as the numbers are. The integer part has the first bits of the

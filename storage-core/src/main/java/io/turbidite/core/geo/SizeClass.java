@@ -5,7 +5,9 @@ package io.turbidite.core.geo;
  * that intersect it looks for their centres, and these are at most half a side away from it.
  */
 final class SizeClass {
-    /** Sides below two to the power of this plus one are class 0: a few cells of the finest grid. */
+    /**
+     * Sides below two to the power of this plus one are class 0: a few cells of the finest grid.
+     */
     private static final int SMALLEST_EXPONENT = -22;
 
     /** Sides that are above the largest double: such a rectangle's centre tells nothing of it. */

@@ -29,8 +29,8 @@ import java.lang.foreign.MemorySegment;
  *    32 minX, minY, maxX, maxY, eight bytes each
  * </pre>
  *
- * <p>A point's key is the point: nothing is stored twice, and no bounds have to be declared. Between
- * 64 and 180 degrees of longitude, and 32 and 64 of latitude, it takes 16 bytes, of which
+ * <p>A point's key is the point: nothing is stored twice, and no bounds have to be declared.
+ * Between 64 and 180 degrees of longitude, and 32 and 64 of latitude, it takes 16 bytes, of which
  * neighbours share the first ones. Large rectangles lie apart from small ones, whose boxes they
  * would blow up.
  *
@@ -211,7 +211,9 @@ public enum SpatialKind {
         return coordinate + 0.0;
     }
 
-    /** Eight bytes behind one another, most significant first; behind the segment's end are zeros. */
+    /**
+     * Eight bytes behind one another, most significant first; behind the segment's end are zeros.
+     */
     private static long word(MemorySegment segment, long at) {
         if (at + Long.BYTES <= segment.byteSize()) {
             return segment.get(Bytes.I64_BE, at);

@@ -5,8 +5,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.type.Rectangle;
 
 /**
- * What a search for the points in a window, or for the rectangles that meet it, asks of sorted keys:
- * whether one is found, and where the next one may be. Borders belong to the window.
+ * What a search for the points in a window, or for the rectangles that meet it, asks of sorted
+ * keys: whether one is found, and where the next one may be. Borders belong to the window.
  *
  * <p><em>Confined to one thread.</em> Makes no garbage. Keys may have more behind them.
  */

@@ -45,6 +45,11 @@ public interface IndexCursor extends AutoCloseable {
         return 0;
     }
 
+    /** What a search for a window took so far; also after it is closed. */
+    default SearchWork work() {
+        return SearchWork.NONE;
+    }
+
     @Override
     void close();
 }

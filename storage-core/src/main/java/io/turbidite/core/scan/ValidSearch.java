@@ -128,6 +128,11 @@ public final class ValidSearch implements AutoCloseable {
         return candidateCount;
     }
 
+    /** What a search for a window took so far. */
+    public SearchWork work() {
+        return cursor.work();
+    }
+
     @Override
     public void close() {
         cursor.close();

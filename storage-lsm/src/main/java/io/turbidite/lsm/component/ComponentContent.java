@@ -18,6 +18,7 @@ import io.turbidite.lsm.component.Block.Kind;
 import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.rtree.Boxes;
 import io.turbidite.lsm.rtree.WindowCursor;
+import io.turbidite.lsm.rtree.WindowWork;
 
 import org.jspecify.annotations.Nullable;
 
@@ -161,8 +162,8 @@ record ComponentContent(
     }
 
     /** The entries in a window; through the cache, without reading ahead: pages lie apart. */
-    WindowCursor windowCursor(WindowSearch search) {
-        return new WindowCursor(records, requireBoxes(), search, records.cursor());
+    WindowCursor windowCursor(WindowSearch search, WindowWork work) {
+        return new WindowCursor(records, requireBoxes(), search, records.cursor(), work);
     }
 
     /** About how many entries are in a window. */

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param bloomFalsePositiveRate the rate that decides the Bloom filter's size, 0.0001 to 0.5
  * @param keyTree whether there is a second tree of keys alone with the same ordinals. It answers
  *     "which version is the newest" without touching a record; for primary indexes
- * @param boxes what its keys begin with, for an R-tree, which has boxes around them; null for others
+ * @param boxes what its keys begin with, for an R-tree, which has boxes around them; null for
+ *     others
  */
 public record ComponentOptions(
         PageOptions pages,

@@ -20,6 +20,7 @@ import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.rtree.Boxes;
 import io.turbidite.lsm.rtree.WindowCursor;
+import io.turbidite.lsm.rtree.WindowWork;
 
 import org.jspecify.annotations.Nullable;
 
@@ -316,12 +317,14 @@ public final class DiskComponent implements AutoCloseable {
     }
 
     /**
-     * The entries of an R-tree's component that are in a window, in order, through the buffer cache.
+     * The entries of an R-tree's component that are in a window, in order, through the buffer
+     * cache.
      *
      * @param search for this cursor alone
+     * @param work where it counts
      */
-    public WindowCursor windowCursor(WindowSearch search) {
-        return sound().windowCursor(search);
+    public WindowCursor windowCursor(WindowSearch search, WindowWork work) {
+        return sound().windowCursor(search, work);
     }
 
     /** Whether the box around all entries meets the window; true if there is none. */

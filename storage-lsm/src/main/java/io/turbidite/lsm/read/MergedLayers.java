@@ -11,6 +11,7 @@ import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.rtree.SkippingCursor;
+import io.turbidite.lsm.rtree.WindowWork;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.TreeId;
@@ -47,6 +48,7 @@ final class MergedLayers {
     private final FilterPredicate filter;
     private final TimestampRange band;
     private final IndexSearch.@Nullable Window window;
+    private final WindowWork work;
     private final long snapshot;
 
     /**
@@ -66,6 +68,7 @@ final class MergedLayers {
         this.filter = bounds.filter();
         this.band = bounds.band();
         this.window = bounds.window();
+        this.work = bounds.work();
         this.snapshot = snapshot;
         MemoryLayer frozen = version.frozen();
         if (frozen != null) {
@@ -130,22 +133,25 @@ final class MergedLayers {
 
     /** No entry of it is in the window, and none hides one that is: that has the same key. */
     private boolean isOutside(ComponentHandle handle) {
-        return window != null
-                && !handle.isQuarantined()
-                && !handle.component().mayMeet(new Box().set(window.bounds()));
+        if (window == null || handle.isQuarantined()) {
+            return false;
+        }
+        boolean isOutside = !handle.component().mayMeet(new Box().set(window.bounds()));
+        work.asked(isOutside);
+        return isOutside;
     }
 
     private EntryCursor entries(ComponentHandle handle) {
         return window == null
                 ? handle.cursor()
-                : handle.windowCursor(new WindowSearch(window.kind(), window.bounds()));
+                : handle.windowCursor(new WindowSearch(window.kind(), window.bounds()), work);
     }
 
     private EntryCursor entries(MemoryLayer layer) {
         EntryCursor all = layer.tree(tree).cursor();
         return window == null
                 ? all
-                : new SkippingCursor(all, new WindowSearch(window.kind(), window.bounds()));
+                : new SkippingCursor(all, new WindowSearch(window.kind(), window.bounds()), work);
     }
 
     /**

@@ -17,6 +17,7 @@ import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.rtree.SkippingCursor;
+import io.turbidite.lsm.rtree.WindowWork;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.validation.TimestampValidation;
@@ -163,7 +164,7 @@ public final class PartitionReads {
         }
         MemoryComponent memory = layer.tree(tree);
         WindowSearch search = new WindowSearch(window.kind(), window.bounds());
-        try (EntryCursor cursor = new SkippingCursor(memory.cursor(), search)) {
+        try (EntryCursor cursor = new SkippingCursor(memory.cursor(), search, new WindowWork())) {
             long counted = 0;
             while (cursor.next()) {
                 if (++counted == WINDOW_COUNTED_MAX) {

@@ -9,9 +9,11 @@ import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.SearchWork;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.rtree.WindowWork;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 
@@ -39,6 +41,7 @@ final class PartitionSearch implements IndexCursor {
     private final EntryKeys entryKeys;
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
+    private final WindowWork work;
     private long entryCount;
     private boolean isCounted;
 
@@ -59,6 +62,7 @@ final class PartitionSearch implements IndexCursor {
         if (!index.maintenance().isValidWhenFound()) {
             view.searching(index.id());
         }
+        this.work = bounds.getFirst().work();
         this.stack = cursor(view, bounds.getFirst());
         this.followers = bounds.stream()
                 .skip(1)
@@ -82,8 +86,8 @@ final class PartitionSearch implements IndexCursor {
                 new PartitionSearch(partition, index, view, List.of(new ScanBounds(range, filter)));
             case IndexSearch.Window window -> {
                 index.requireWindows(window.kind());
-                yield new PartitionSearch(
-                        partition, index, view, List.of(new ScanBounds(window, filter)));
+                ScanBounds bounds = new ScanBounds(window, filter, new WindowWork());
+                yield new PartitionSearch(partition, index, view, List.of(bounds));
             }
             case TermSearch terms -> {
                 requireKind(index, IndexDescription.Kind.INVERTED, "terms");
@@ -287,6 +291,11 @@ final class PartitionSearch implements IndexCursor {
             until = Math.min(until, follower.entries.checkedUntil());
         }
         return isExact ? Long.MAX_VALUE : until;
+    }
+
+    @Override
+    public SearchWork work() {
+        return work.counted();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.turbidite.lsm.read;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.lsm.rtree.WindowWork;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,22 +13,24 @@ import org.jspecify.annotations.Nullable;
  * @param keys the range of its keys
  * @param filter lets layers be skipped
  * @param window what of an R-tree's keys is shown; null for all
+ * @param work where the search for a window counts
  * @param band the timestamps of its entries; all but in a primary with live bitmaps
  */
 record ScanBounds(
         KeyRange keys,
         FilterPredicate filter,
         IndexSearch.@Nullable Window window,
+        WindowWork work,
         TimestampRange band) {
     ScanBounds(KeyRange keys, FilterPredicate filter) {
         this(keys, filter, TimestampRange.ALL);
     }
 
     ScanBounds(KeyRange keys, FilterPredicate filter, TimestampRange band) {
-        this(keys, filter, null, band);
+        this(keys, filter, null, new WindowWork(), band);
     }
 
-    ScanBounds(IndexSearch.Window window, FilterPredicate filter) {
-        this(KeyRange.all(), filter, window, TimestampRange.ALL);
+    ScanBounds(IndexSearch.Window window, FilterPredicate filter, WindowWork work) {
+        this(KeyRange.all(), filter, window, work, TimestampRange.ALL);
     }
 }

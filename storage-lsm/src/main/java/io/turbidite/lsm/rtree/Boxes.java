@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The boxes of a component, whole and in memory: which pages, and which groups of their entries, may
- * have something in a window. See {@code BoxesLayout}.
+ * The boxes of a component, whole and in memory: which pages, and which groups of their entries,
+ * may have something in a window. See {@code BoxesLayout}.
  *
  * <p><em>Immutable; thread-safe.</em> A view of memory that the component owns.
  */

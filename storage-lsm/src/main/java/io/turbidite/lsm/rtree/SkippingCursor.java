@@ -26,9 +26,13 @@ public final class SkippingCursor implements ForwardingCursor {
     /** Entries outside that may still be looked at; none at the start and behind a seek. */
     private int patience;
 
-    private long visitedCount;
+    private final WindowWork work;
 
-    public SkippingCursor(EntryCursor entries, WindowSearch search) {
+    /**
+     * @param work where it counts
+     */
+    public SkippingCursor(EntryCursor entries, WindowSearch search, WindowWork work) {
+        this.work = work;
         this.entries = entries;
         this.search = search;
     }
@@ -76,7 +80,7 @@ public final class SkippingCursor implements ForwardingCursor {
     }
 
     private boolean shows() {
-        visitedCount++;
+        work.lookedAtEntry();
         int found = search.test(entries.keyPrefix());
         boolean isInside = found == WindowSearch.INSIDE
                 || (found == WindowSearch.UNDECIDED && search.holds(entries.key()));
@@ -108,10 +112,5 @@ public final class SkippingCursor implements ForwardingCursor {
     public void seekEnd() {
         patience = 0;
         entries.seekEnd();
-    }
-
-    /** Entries that it looked at. */
-    public long visitedCount() {
-        return visitedCount;
     }
 }

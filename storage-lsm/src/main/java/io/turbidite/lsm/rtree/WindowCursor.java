@@ -40,10 +40,14 @@ public final class WindowCursor implements OrdinalCursor {
     private int page = -1;
 
     private boolean closed;
-    private long visitedCount;
-    private long groupCount;
+    private final WindowWork work;
 
-    public WindowCursor(Tree tree, Boxes boxes, WindowSearch search, TreeCursor entries) {
+    /**
+     * @param work where it counts
+     */
+    public WindowCursor(
+            Tree tree, Boxes boxes, WindowSearch search, TreeCursor entries, WindowWork work) {
+        this.work = work;
         this.tree = tree;
         this.fences = tree.fences();
         this.boxes = boxes;
@@ -116,7 +120,7 @@ public final class WindowCursor implements OrdinalCursor {
             entries.previous();
         }
         entriesAt = ordinal;
-        visitedCount++;
+        work.lookedAtEntry();
         if (groupIsInside) {
             return true;
         }
@@ -125,7 +129,9 @@ public final class WindowCursor implements OrdinalCursor {
                 || (found == WindowSearch.UNDECIDED && search.holds(entries.key()));
     }
 
-    /** Goes to the first group at or behind an ordinal; where in it to go on, -1 if none is left. */
+    /**
+     * Goes to the first group at or behind an ordinal; where in it to go on, -1 if none is left.
+     */
     private long groupFrom(long from) {
         if (from >= entryCount) {
             return -1;
@@ -182,12 +188,15 @@ public final class WindowCursor implements OrdinalCursor {
     }
 
     private void enter(int newPage, int group, boolean isInside) {
+        if (newPage != page) {
+            work.enteredPage();
+        }
         page = newPage;
         long first = fences.firstOrdinal(newPage);
         groupStart = first + (long) group * boxes.groupEntries();
         groupEnd = Math.min(groupStart + boxes.groupEntries(), fences.firstOrdinal(newPage + 1));
         groupIsInside = isInside;
-        groupCount++;
+        work.enteredGroup();
     }
 
     @Override
@@ -242,21 +251,6 @@ public final class WindowCursor implements OrdinalCursor {
     @Override
     public long ordinal() {
         return place;
-    }
-
-    /** Entries that it looked at. */
-    public long visitedCount() {
-        return visitedCount;
-    }
-
-    /** Groups that it looked into. */
-    public long groupCount() {
-        return groupCount;
-    }
-
-    /** Pages that it went to. */
-    public long pageCount() {
-        return entries.pageCount();
     }
 
     @Override

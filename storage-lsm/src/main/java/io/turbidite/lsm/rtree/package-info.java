@@ -8,9 +8,9 @@
  * search goes down the boxes ({@link io.turbidite.lsm.rtree.WindowCursor}); in a memory component,
  * which has none, it skips along the curve ({@link io.turbidite.lsm.rtree.SkippingCursor}).
  *
- * <p>Holds no files and no layers. Invariant: a cursor shows exactly the entries whose key is in the
- * window, anti-matter too, in the order of keys; so layers are reconciled as those of any index.
- * Start reading at {@code Boxes}.
+ * <p>Holds no files and no layers. Invariant: a cursor shows exactly the entries whose key is in
+ * the window, anti-matter too, in the order of keys; so layers are reconciled as those of any
+ * index. Start reading at {@code Boxes}.
  */
 @NullMarked
 package io.turbidite.lsm.rtree;

@@ -5,6 +5,7 @@ import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.OrdinalCursor;
+import io.turbidite.lsm.rtree.WindowWork;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.MarkedCursor;
@@ -258,8 +259,8 @@ public final class ComponentHandle {
     }
 
     /** As {@link #cursor}, of an R-tree's component: those that are in a window. */
-    public EntryCursor windowCursor(WindowSearch search) {
-        return living(component.windowCursor(search));
+    public EntryCursor windowCursor(WindowSearch search, WindowWork work) {
+        return living(component.windowCursor(search, work));
     }
 
     private EntryCursor living(OrdinalCursor entries) {

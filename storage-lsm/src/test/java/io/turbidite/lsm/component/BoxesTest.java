@@ -21,6 +21,7 @@ import io.turbidite.lsm.memory.CollectedChunks;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.rtree.SkippingCursor;
 import io.turbidite.lsm.rtree.WindowCursor;
+import io.turbidite.lsm.rtree.WindowWork;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -115,8 +116,8 @@ class BoxesTest {
                     List<Entry> expected = inside(entries, kind, window);
                     boolean isMet = component.mayMeet(new Box().set(window));
                     assertThat(isMet || expected.isEmpty()).isTrue();
-                    try (WindowCursor cursor =
-                            component.windowCursor(new WindowSearch(kind, window))) {
+                    try (WindowCursor cursor = component.windowCursor(
+                            new WindowSearch(kind, window), new WindowWork())) {
                         walk(cursor, expected, entries);
                     }
                 }
@@ -179,8 +180,8 @@ class BoxesTest {
                 }
                 for (int i = 0; i < 60; i++) {
                     Rectangle window = window(kind, spread);
-                    try (EntryCursor cursor =
-                            new SkippingCursor(memory.cursor(), new WindowSearch(kind, window))) {
+                    try (EntryCursor cursor = new SkippingCursor(
+                            memory.cursor(), new WindowSearch(kind, window), new WindowWork())) {
                         walk(cursor, inside(entries, kind, window), entries);
                     }
                 }
@@ -204,12 +205,13 @@ class BoxesTest {
                 Rectangle window = new Rectangle(
                         near.minX() - 1, near.minY() - 1, near.minX() + 1, near.minY() + 1);
                 WindowSearch search = new WindowSearch(SpatialKind.POINT, window);
-                try (WindowCursor cursor = component.windowCursor(search)) {
+                WindowWork work = new WindowWork();
+                try (WindowCursor cursor = component.windowCursor(search, work)) {
                     while (cursor.next()) {
                         found++;
                     }
-                    visited += cursor.visitedCount();
-                    assertThat(cursor.pageCount()).isLessThan(12);
+                    visited += work.counted().entryCount();
+                    assertThat(work.counted().pageCount()).isLessThan(12);
                 }
             }
             assertThat(visited).isLessThanOrEqualTo(2 * found + 128L * windows);
@@ -278,7 +280,7 @@ class BoxesTest {
                 other.put(Components.NAME, forged);
                 int seen = 0;
                 try (DiskComponent component = Components.open(other, cache);
-                        WindowCursor cursor = component.windowCursor(search)) {
+                        WindowCursor cursor = component.windowCursor(search, new WindowWork())) {
                     while (cursor.next()) {
                         seen++;
                     }

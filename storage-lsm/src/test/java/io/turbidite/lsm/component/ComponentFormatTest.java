@@ -13,6 +13,7 @@ import io.turbidite.core.type.Rectangle;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.Entries.Entry;
 import io.turbidite.lsm.rtree.WindowCursor;
+import io.turbidite.lsm.rtree.WindowWork;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,7 +108,7 @@ class ComponentFormatTest {
             WindowSearch search =
                     new WindowSearch(SpatialKind.POINT, new Rectangle(-10, -10, 10, 10));
             List<Integer> found = new ArrayList<>();
-            try (WindowCursor cursor = component.windowCursor(search)) {
+            try (WindowCursor cursor = component.windowCursor(search, new WindowWork())) {
                 while (cursor.next()) {
                     found.add(cursor.key().byteAt(cursor.keyLength() - 1)
                             | cursor.key().byteAt(cursor.keyLength() - 2) << 8);

@@ -1,0 +1,24 @@
+package io.turbidite.core.scan;
+
+/**
+ * The work of a search for a window so far, to explain its cost. <em>Immutable.</em>
+ *
+ * @param componentCount components that were asked
+ * @param outsideCount of these, those that lie outside as a whole
+ * @param pageCount leaf pages read, or found in the cache
+ * @param groupCount groups of entries looked into
+ * @param entryCount entries looked at, those in memory too
+ */
+public record SearchWork(
+        long componentCount, long outsideCount, long pageCount, long groupCount, long entryCount) {
+    public static final SearchWork NONE = new SearchWork(0, 0, 0, 0, 0);
+
+    public SearchWork plus(SearchWork more) {
+        return new SearchWork(
+                componentCount + more.componentCount,
+                outsideCount + more.outsideCount,
+                pageCount + more.pageCount,
+                groupCount + more.groupCount,
+                entryCount + more.entryCount);
+    }
+}

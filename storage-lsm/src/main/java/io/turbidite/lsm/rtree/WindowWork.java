@@ -1,0 +1,39 @@
+package io.turbidite.lsm.rtree;
+
+import io.turbidite.core.scan.SearchWork;
+
+/**
+ * Counts what the cursors of one search for a window look at. <em>Confined to one thread.</em>
+ */
+public final class WindowWork {
+    private long componentCount;
+    private long outsideCount;
+    private long pageCount;
+    private long groupCount;
+    private long entryCount;
+
+    /** Counts a component that was asked whether it meets the window. */
+    public void asked(boolean isOutside) {
+        componentCount++;
+        if (isOutside) {
+            outsideCount++;
+        }
+    }
+
+    void enteredPage() {
+        pageCount++;
+    }
+
+    void enteredGroup() {
+        groupCount++;
+    }
+
+    void lookedAtEntry() {
+        entryCount++;
+    }
+
+    /** What was counted so far. */
+    public SearchWork counted() {
+        return new SearchWork(componentCount, outsideCount, pageCount, groupCount, entryCount);
+    }
+}
