@@ -3,7 +3,7 @@ package io.turbidite.ops;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
  * Decides whose turn it is to use a result: one call at a time. If a close comes during a call,
@@ -21,7 +21,10 @@ final class Turns {
 
     private static final int CLOSED = 3;
 
-    private final AtomicInteger state = new AtomicInteger();
+    private static final AtomicIntegerFieldUpdater<Turns> STATE =
+            AtomicIntegerFieldUpdater.newUpdater(Turns.class, "state");
+
+    private volatile int state;
 
     /**
      * Begins a call.
@@ -30,7 +33,7 @@ final class Turns {
      * @throws ClosedException after a close
      */
     void enter() {
-        if (!state.compareAndSet(FREE, INSIDE)) {
+        if (!STATE.compareAndSet(this, FREE, INSIDE)) {
             checkOpen();
             throw new InvalidRequestException(
                     "the result of a query is used by two threads at once: it is for one at a time");
@@ -39,7 +42,8 @@ final class Turns {
 
     /** Ends a call. True if the caller must release what was closed meanwhile. */
     boolean leave() {
-        return !state.compareAndSet(INSIDE, FREE) && state.compareAndSet(CLOSING, CLOSED);
+        return !STATE.compareAndSet(this, INSIDE, FREE)
+                && STATE.compareAndSet(this, CLOSING, CLOSED);
     }
 
     /**
@@ -47,14 +51,14 @@ final class Turns {
      */
     boolean close() {
         while (true) {
-            switch (state.get()) {
+            switch (state) {
                 case FREE -> {
-                    if (state.compareAndSet(FREE, CLOSED)) {
+                    if (STATE.compareAndSet(this, FREE, CLOSED)) {
                         return true;
                     }
                 }
                 case INSIDE -> {
-                    if (state.compareAndSet(INSIDE, CLOSING)) {
+                    if (STATE.compareAndSet(this, INSIDE, CLOSING)) {
                         return false;
                     }
                 }
@@ -66,7 +70,7 @@ final class Turns {
     }
 
     void checkOpen() {
-        if (state.get() >= CLOSING) {
+        if (state >= CLOSING) {
             throw new ClosedException("the result of a query");
         }
     }

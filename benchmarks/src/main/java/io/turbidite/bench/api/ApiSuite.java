@@ -10,6 +10,7 @@ import io.turbidite.bench.report.Report;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
+import io.turbidite.core.log.Durability;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.FilterPredicate;
@@ -21,6 +22,7 @@ import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.WriteBatch;
 import io.turbidite.ops.Order;
 import io.turbidite.ops.PreparedQuery;
@@ -34,6 +36,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
@@ -48,6 +51,8 @@ import java.util.SplittableRandom;
 public final class ApiSuite {
     private static final int FIELD_COUNT = 10;
     private static final int RANGE_ROWS = 50;
+    private static final int SCAN_ROWS_MAX = 100;
+    private static final int UPSERT_INTERVAL = 20;
     private static final int GROUP_COUNT = 1_000;
     private static final int BATCH_RECORDS = 1_000;
 
@@ -88,10 +93,21 @@ public final class ApiSuite {
         Report cpu = report("Calls of the API: CPU, us");
         Report garbage = report("Calls of the API: heap, KB");
         Path place = Scratch.empty(directory.resolve("api"));
-        try (Store store = Store.open(place)) {
-            Dataset dataset = store.createDataset(spec());
+        try (Store store =
+                Store.open(place, StoreOptions.defaults().withDurability(Durability.PROCESS))) {
+            Dataset dataset = store.createDataset(spec("Records"));
             load(store, dataset);
+            // one of its own: what is upserted would lie above all that others read
+            Dataset scanned = store.createDataset(spec("Scanned"));
+            load(store, scanned);
             Map<String, Operation> operationsByName = operations(dataset);
+            PreparedQuery scan = Query.on(scanned)
+                    .where(range("id", parameter("low"), parameter("high")))
+                    .orderBy("id", Order.ASC)
+                    .prepare();
+            operationsByName.put(
+                    "50 rows on average as maps, 5 % upserts (YCSB E)",
+                    id -> ycsbE(scanned, scan, id));
             Map<String, Long> counts = new HashMap<>();
             operationsByName.forEach(
                     (name, operation) -> measure(name, operation, COLD, cpu, garbage, counts));
@@ -119,8 +135,8 @@ public final class ApiSuite {
                                 .formatted(records, rounds, operations));
     }
 
-    private static DatasetSpec spec() {
-        DatasetSpec spec = DatasetSpec.named("Records").field("id", "int64").field("grp", "int32");
+    private static DatasetSpec spec(String name) {
+        DatasetSpec spec = DatasetSpec.named(name).field("id", "int64").field("grp", "int32");
         for (int i = 0; i < FIELD_COUNT; i++) {
             spec = spec.field("field" + i, "string");
         }
@@ -177,6 +193,13 @@ public final class ApiSuite {
                         .where(eq("grp", (int) (id % GROUP_COUNT)))
                         .limit(1)
                         .run()));
+        all.put(
+                "20 of an index ordered, as maps",
+                id -> sizes(Query.on(dataset)
+                        .where(eq("grp", (int) (id % GROUP_COUNT)))
+                        .orderBy("field3", Order.ASC)
+                        .limit(20)
+                        .run()));
         all.put("50 rows by ReadView", id -> readView(dataset, id, false));
         all.put("50 rows by ReadView, each copied to the heap", id -> readView(dataset, id, true));
         all.put("50 rows by Query, rows where they lie", id -> rows(fifty(dataset, id)));
@@ -227,6 +250,17 @@ public final class ApiSuite {
             }
         }
         return sizes;
+    }
+
+    /** Scans of any length up to a hundred; each twentieth call writes a record as it was. */
+    private static long ycsbE(Dataset dataset, PreparedQuery ofScan, long id) {
+        if (id % UPSERT_INTERVAL == 0) {
+            Map<String, @Nullable Object> record = dataset.get(id);
+            dataset.upsert(Objects.requireNonNull(record));
+            return record.size();
+        }
+        // the low bits of an id are as good as random, and the same in each round
+        return sizes(ofScan.run(id, id + (id * 31) % SCAN_ROWS_MAX));
     }
 
     private static long oneValue(QueryResult result) {

@@ -103,10 +103,11 @@ final class AccessChoice {
         if (query.limit() == 0) {
             return only(query, new Access.Nothing("no row is wanted"));
         }
-        Narrowed key = narrow(query, query.source().primaryKey(), query.source().keyForm());
-        if (key.whole() && !QueryRequest.SCAN.equals(wanted)) {
-            return gets(query, view, wanted, key);
+        byte[] whole = wanted == null ? wholeKey(query) : null;
+        if (whole != null) {
+            return gets(query, whole);
         }
+        Narrowed key = narrow(query, query.source().primaryKey(), query.source().keyForm());
         return cheapest(query, view, wanted, key);
     }
 
@@ -147,12 +148,23 @@ final class AccessChoice {
         }
     }
 
-    private static AccessChoice gets(
-            CheckedQuery query, ReadView view, @Nullable String wanted, Narrowed key) {
-        if (wanted != null) {
-            return cheapest(query, view, wanted, key);
+    /** The primary key, if equalities leave one value of each of its fields; else null. */
+    private static byte @Nullable [] wholeKey(CheckedQuery query) {
+        List<String> fields = query.source().primaryKey();
+        byte[] key = null;
+        for (int i = 0; i < fields.size(); i++) {
+            FieldRange range = query.conditions().range(query.type().indexOf(fields.get(i)));
+            byte[] single =
+                    range == null ? null : range.in(query.source().keyForm()).single();
+            if (single == null) {
+                return null;
+            }
+            key = key == null ? single : join(key, single);
         }
-        byte[] whole = key.prefix();
+        return key;
+    }
+
+    private static AccessChoice gets(CheckedQuery query, byte[] whole) {
         if (whole.length == 0 || whole.length > Limits.KEY_BYTES_MAX) {
             return only(query, new Access.Nothing("no primary key is so long"));
         }

@@ -118,10 +118,7 @@ public final class PreparedPlan {
             query = check(request, view.source());
             checked = query;
         }
-        List<Predicate> bound = new ArrayList<>(request.predicates().size());
-        for (Predicate predicate : request.predicates()) {
-            bound.add(bind(predicate, values));
-        }
+        List<Predicate> bound = bound(values);
         Conditions conditions = request.where().isEmpty()
                 ? Conditions.of(query.type(), bound)
                 : Conditions.of(query.type(), bound, request.where(), byName(values));
@@ -134,6 +131,18 @@ public final class PreparedPlan {
             named.put(parameters.get(i), values[i]);
         }
         return named;
+    }
+
+    private List<Predicate> bound(@Nullable Object[] values) {
+        List<Predicate> open = request.predicates();
+        if (open.size() == 1) {
+            return List.of(bind(open.getFirst(), values));
+        }
+        List<Predicate> bound = new ArrayList<>(open.size());
+        for (int i = 0; i < open.size(); i++) {
+            bound.add(bind(open.get(i), values));
+        }
+        return bound;
     }
 
     private Predicate bind(Predicate predicate, @Nullable Object[] values) {

@@ -1,6 +1,7 @@
 package io.turbidite.ops.run;
 
 import io.turbidite.core.memory.NativeMemory;
+import io.turbidite.core.memory.Pool;
 import io.turbidite.core.sort.SortMemory;
 
 import org.jspecify.annotations.Nullable;
@@ -9,14 +10,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * What one operator keeps, within its bound: pieces off the heap, and a charge for arrays on the
  * heap. Freed as a whole; pieces that are given back are kept for what comes.
  *
- * <p>The first piece is small and left to the garbage collector, so that a query over a few rows
- * pays nothing for its end; later ones are of one shared arena, closed with the operator, because a
- * store that makes no garbage would see no collection for a long time.
+ * <p>The first pieces are small and kept for the next query; later ones are of one shared arena,
+ * closed with the operator, because a store that makes no garbage would see no collection for a
+ * long time.
  *
  * <p>Sorting a piece takes arrays about as large as the piece. So as much as the largest one is
  * left free, but for pieces of a single long entry.
@@ -29,8 +31,22 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
     private static final int PIECE_BYTES_MAX = 1 << 20;
     private static final int ALIGNMENT = 8;
 
+    /**
+     * First pieces, of 16, 64 and 256 KiB, kept from one query to the next and not cleared. An arena
+     * that is closed stops all threads of the process, which took longer than the sort of a few
+     * rows.
+     */
+    private static final List<Pool<MemorySegment>> POOLS = IntStream.range(0, 3)
+            .mapToObj(i -> new Pool<>(
+                    () -> Arena.ofAuto().allocate((long) PIECE_BYTES_FIRST << (2 * i), ALIGNMENT)))
+            .toList();
+
     private final long bytesMax;
     private final List<MemorySegment> free = new ArrayList<>();
+
+    /** Pieces that go back to {@link #POOLS}. */
+    private final List<MemorySegment> pooled = new ArrayList<>(POOLS.size());
+
     private @Nullable Arena arena;
     private long pieceBytes;
     private long freeBytes;
@@ -90,7 +106,22 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
     private MemorySegment allocate(long bytes) {
         boolean first = pieceBytes == 0;
         pieceBytes += bytes;
+        Pool<MemorySegment> pool = poolOf(bytes);
+        if (pool != null) {
+            MemorySegment piece = pool.take();
+            pooled.add(piece);
+            return piece;
+        }
         return (first ? Arena.ofAuto() : arenaOfNext()).allocate(bytes, ALIGNMENT);
+    }
+
+    private static @Nullable Pool<MemorySegment> poolOf(long bytes) {
+        for (int i = 0; i < POOLS.size(); i++) {
+            if (bytes == (long) PIECE_BYTES_FIRST << (2 * i)) {
+                return POOLS.get(i);
+            }
+        }
+        return null;
     }
 
     @Override
@@ -117,6 +148,13 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
         freeBytes = 0;
         pieceBytes = 0;
         largestBytes = 0;
+        for (MemorySegment piece : pooled) {
+            Pool<MemorySegment> pool = poolOf(piece.byteSize());
+            if (pool != null) {
+                pool.give(piece);
+            }
+        }
+        pooled.clear();
         if (arena != null) {
             arena.close();
             arena = null;

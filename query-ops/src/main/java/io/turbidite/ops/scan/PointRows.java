@@ -68,12 +68,12 @@ public final class PointRows implements Rows {
         options.checkNotStopped();
         ByteSink taken = SpareSinks.take();
         bytes = taken;
-        if (!get(taken)) {
+        Slice slice = new Slice();
+        if (!get(slice, taken)) {
             return false;
         }
         foundCount = 1;
-        Slice found = taken.asSlice(new Slice());
-        record.wrap(found);
+        record.wrap(taken.asSlice(slice));
         for (RecordPredicate predicate : predicates) {
             if (!predicate.matches(record)) {
                 return false;
@@ -86,10 +86,10 @@ public final class PointRows implements Rows {
         return true;
     }
 
-    private boolean get(ByteSink into) {
+    private boolean get(Slice slice, ByteSink into) {
         ByteSink encoded = SpareSinks.take();
         try {
-            return view.get(encoded.putBytes(key).asSlice(new Slice()), into);
+            return view.get(encoded.putBytes(key).asSlice(slice), into);
         } finally {
             SpareSinks.give(encoded);
         }
