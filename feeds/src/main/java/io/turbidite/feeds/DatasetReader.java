@@ -72,12 +72,11 @@ final class DatasetReader {
         for (Choice choice : Choice.values()) {
             // of a merge policy that has problems of its own nothing more is said
             if (mergePolicy != null || choice != Choice.MAINTENANCE) {
-                boolean fits = null
-                        != section.convert(choice.key(), options, chosen -> {
-                            choice.check(chosen, datasetName);
-                            return chosen;
-                        });
-                repairFits &= fits || choice != Choice.REPAIR;
+                DatasetOptions checked = section.convert(choice.key(), options, chosen -> {
+                    choice.check(chosen, datasetName);
+                    return chosen;
+                });
+                repairFits &= checked != null || choice != Choice.REPAIR;
             }
         }
         List<IndexPart> indexes = indexes(section, datasetName, type, options, mergePolicy);
