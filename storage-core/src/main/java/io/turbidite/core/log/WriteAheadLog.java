@@ -297,8 +297,7 @@ public final class WriteAheadLog implements AutoCloseable {
             try {
                 claim.take(firstSequence + slot, large);
                 // Again, now that the slot counts as in flight: claims were admitted when it began
-                // to
-                // count, so the room that was there then is there for it (see SegmentKeeper).
+                // to count, so the room that was there then is there for it (see SegmentKeeper).
                 if (progress.isOpen()) {
                     handedOver = true;
                     return claim;

@@ -15,8 +15,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -430,11 +428,6 @@ final class SegmentFiles implements AutoCloseable {
                             .formatted(name, uncertain.getMessage()),
                     uncertain);
         }
-    }
-
-    /** The open segments in order; for tests. */
-    SortedMap<Long, DiskFile> openSegments() {
-        return new TreeMap<>(open);
     }
 
     @Override

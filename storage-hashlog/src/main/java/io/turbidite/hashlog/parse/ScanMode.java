@@ -6,7 +6,7 @@ import io.turbidite.core.InvalidRequestException;
 public enum ScanMode {
     /** Vectors, of 128 to 512 bits: needs {@code --add-modules jdk.incubator.vector}. */
     VECTOR,
-    /** MachineWords of 64 bits: plain Java. */
+    /** Words of 64 bits: plain Java. */
     WORDS;
 
     private static final ScanMode BEST =

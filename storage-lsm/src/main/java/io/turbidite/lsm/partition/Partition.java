@@ -24,8 +24,8 @@ import java.util.Set;
  * The share of a dataset whose keys hash to one number: its primary and secondary indexes, always
  * switched and flushed together.
  *
- * <p><em>Thread-safe.</em> Readers pin the version; writers work inside the gate; the
- * version changes under the monitor of {@link CurrentVersion}, held for no I/O.
+ * <p><em>Thread-safe.</em> Readers pin the version; writers work inside the gate; the version
+ * changes under the monitor of {@link CurrentVersion}, held for no I/O.
  */
 public final class Partition implements VersionLease.Source, Quarantine.Member {
     private final int number;

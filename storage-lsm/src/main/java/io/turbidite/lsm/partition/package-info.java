@@ -7,7 +7,9 @@
  * then {@code CurrentVersion}.
  *
  * <p>Three floors; no floor sees a higher one: what all partitions stand on ({@code StoreCore}),
- * one partition, and all of them ({@code PartitionRegistry}).
+ * one partition, and all of them ({@code PartitionRegistry}). Beside them is what rooms above need
+ * of one another and none of them may own: what a strategy adds to a merge ({@code MergeHooks}),
+ * and what is done when space is short ({@code DirectoryWatch}).
  */
 @NullMarked
 package io.turbidite.lsm.partition;

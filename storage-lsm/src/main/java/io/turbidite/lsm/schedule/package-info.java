@@ -1,7 +1,6 @@
 /**
  * Scheduling: flushes run before merges, one merge before another, and writers come in at a pace
- * behind them. Also decides what a failure of background work means, and what to do when space is
- * short.
+ * behind them. Also decides what a failure of background work means.
  *
  * <p>Invariants: a flush's I/O goes before a merge's. The delay of writers grows with the work left
  * to do, up to the point where they must stop. Every answer follows from arguments, measured

@@ -23,9 +23,11 @@ import java.util.function.BooleanSupplier;
  *
  * <ul>
  *   <li>obsolete entries on disk: those of the index that are not known to be invalid, less the
- *       records there are. An index has one entry for each version, so each entry without a record
- *       is obsolete. Records are the versions of the primary less those whose successor is in
- *       another component, by the {@link io.turbidite.lsm.partition.GarbageEstimate};
+ *       records there are: an index is taken to have one entry for each version, so that each
+ *       entry without a record is obsolete. An inverted index has more, and is repaired sooner than
+ *       it need be (decision 0066). Records are the versions of the primary less those whose
+ *       successor is in another component, by the {@link
+ *       io.turbidite.lsm.partition.GarbageEstimate};
  *   <li>what was written, updated and paid lately ({@link RecentWork});
  *   <li>what queries have paid since the last repair.
  * </ul>

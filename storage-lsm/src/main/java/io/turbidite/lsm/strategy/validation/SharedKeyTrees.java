@@ -90,7 +90,7 @@ final class SharedKeyTrees {
             return false;
         }
         try {
-            // ready may have become true just before
+            // ready may have become true just before reading was taken: nothing is left to read
             ready = gathered.advance(entriesMax);
             return true;
         } finally {

@@ -21,9 +21,7 @@ import java.util.List;
  */
 public final class InvalidationBudget {
     private final PartitionRegistry partitions;
-
     private final StoreCore core;
-
     private final long bytesMax;
 
     /** Nothing more can be forgotten until the horizon has passed it. */
