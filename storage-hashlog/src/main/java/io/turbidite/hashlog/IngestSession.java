@@ -6,11 +6,10 @@ import io.turbidite.core.meter.Counter;
 import io.turbidite.hashlog.chain.LogRecordWriter;
 import io.turbidite.hashlog.log.HybridLog;
 import io.turbidite.hashlog.log.LogSession;
-import io.turbidite.hashlog.log.RecordHeader;
-import io.turbidite.hashlog.log.SessionMark;
-import io.turbidite.hashlog.log.TimeMark;
 import io.turbidite.hashlog.parse.CsvRows;
+import io.turbidite.hashlog.parse.LineEnds;
 import io.turbidite.hashlog.parse.ParserSpec;
+import io.turbidite.hashlog.parse.ScanMode;
 import io.turbidite.hashlog.psf.FunctionFailure;
 import io.turbidite.hashlog.psf.Properties;
 import io.turbidite.hashlog.psf.PropertyExtractor;
@@ -37,15 +36,6 @@ public final class IngestSession implements AutoCloseable {
     /** Records between two looks at the epoch. */
     private static final int REFRESH_MASK = 255;
 
-    /** The interval between two times in the log: queries by time are as exact as this. */
-    private static final long TIME_MICROS = 100_000;
-
-    /** How often a time mark is tried: without one, queries are less exact, not wrong. */
-    private static final int TIME_TRY_COUNT = 4;
-
-    /** Log bytes between two marks of how far the session has come. */
-    private static final long MARK_BYTES = 64 << 10;
-
     private final HashLog owner;
     private final Sessions sessions;
     private final HybridLog log;
@@ -55,7 +45,7 @@ public final class IngestSession implements AutoCloseable {
     private final RejectedRecord.Listener listener;
     private final byte[] name;
     private final Properties properties = new Properties();
-    private final DurablePoints points;
+    private final SessionMarks marks;
     private final int recordBytesMax;
     private final Counter acceptedTotal;
     private final Counter rejectedTotal;
@@ -63,16 +53,20 @@ public final class IngestSession implements AutoCloseable {
     private final Counter hardTotal;
     private final PlanWatch.Follower follower;
 
+    private final LineEnds lineEnds = ScanMode.best().newLineEnds();
+
     /** The format of CSV rows; null: records are lines. */
     private final ParserSpec.@Nullable Csv rows;
 
+    private final HeldRecords held = new HeldRecords();
+
+    /** The plan by which held records were evaluated. */
+    private Registrations.Plan heldPlan;
+
+    private boolean writingHeld;
     private Registrations.Plan plan;
     private PropertyExtractor extractor;
     private long serial;
-    private long markedSerial;
-    private long timedSerial;
-    private long markEnd;
-    private long bytesSinceMark;
     private long acceptedCount;
     private long rejectedCount;
     private long payloadBytes;
@@ -96,10 +90,8 @@ public final class IngestSession implements AutoCloseable {
         this.listener = listener;
         this.session = log.openSession(name);
         this.writer = new LogRecordWriter(log, owner.table());
-        this.points = new DurablePoints(startSerial);
         this.serial = startSerial;
-        this.markedSerial = startSerial;
-        this.timedSerial = startSerial;
+        this.marks = new SessionMarks(log, session, sessions, this::turn, this.name, startSerial);
         this.recordBytesMax = log.shape().recordBytesMax();
         Sessions.Counters counters = sessions.counters();
         this.acceptedTotal = counters.accepted();
@@ -108,6 +100,7 @@ public final class IngestSession implements AutoCloseable {
         this.hardTotal = counters.hardInsertions();
         this.rows = owner.parser() instanceof ParserSpec.Csv csv ? csv : null;
         this.plan = owner.plan();
+        this.heldPlan = plan;
         this.extractor = plan.set().newExtractor();
         writer.follow(plan.heads());
         this.follower = owner.planFollowers().enter(name);
@@ -127,25 +120,39 @@ public final class IngestSession implements AutoCloseable {
     public long ingest(MemorySegment segment, long offset, long byteCount) {
         Objects.checkFromIndexSize(offset, byteCount, segment.byteSize());
         long before = acceptedCount;
+        boolean isNested = writingHeld; // a listener hands in more: they don't wait for the others
         begin();
         try {
-            markTimeIfDue();
+            marks.markTimeIfDue(serial);
             long end = offset + byteCount;
             for (long at = offset; at < end; ) {
                 long lineEnd = recordEnd(segment, at, end);
-                long contentEnd = Lines.contentEnd(segment, at, lineEnd);
+                long contentEnd = LineEnds.contentEnd(segment, at, lineEnd);
                 if (contentEnd > at) {
                     if (contentEnd - at > Integer.MAX_VALUE) {
+                        if (!isNested) {
+                            writeHeld(segment);
+                        }
                         throw new InvalidRequestException(
                                 "a record of %d bytes at offset %d".formatted(contentEnd - at, at));
                     }
-                    take(segment, at, (int) (contentEnd - at));
+                    if (isNested) {
+                        take(segment, at, (int) (contentEnd - at));
+                    } else {
+                        hold(segment, at, (int) (contentEnd - at));
+                    }
                 }
                 at = lineEnd + 1;
             }
-            markIfDue();
-            markTimeIfDue();
+            if (!isNested) {
+                writeHeld(segment);
+            }
+            marks.markIfDue(serial);
+            marks.markTimeIfDue(serial);
         } finally {
+            if (!isNested) {
+                held.clear();
+            }
             end();
         }
         return acceptedCount - before;
@@ -159,7 +166,7 @@ public final class IngestSession implements AutoCloseable {
                 return rowEnd;
             }
         }
-        return Lines.end(segment, at, end);
+        return lineEnds.end(segment, at, end);
     }
 
     /**
@@ -172,9 +179,9 @@ public final class IngestSession implements AutoCloseable {
         long before = acceptedCount;
         begin();
         try {
-            markTimeIfDue();
+            marks.markTimeIfDue(serial);
             take(segment, offset, byteCount);
-            markIfDue();
+            marks.markIfDue(serial);
         } finally {
             end();
         }
@@ -190,7 +197,7 @@ public final class IngestSession implements AutoCloseable {
      * All accepted records up to this serial survive a power cut. On the null device: the serial.
      */
     public long durableSerial() {
-        return log.isNullDevice() ? serial : points.durableSerial(log.durable());
+        return log.isNullDevice() ? serial : marks.durableSerial();
     }
 
     /** Blocks until all records that this session got so far are durable. */
@@ -202,23 +209,22 @@ public final class IngestSession implements AutoCloseable {
         if (log.isNullDevice()) {
             return;
         }
-        if (markedSerial < serial) {
+        if (marks.areBefore(serial)) {
             begin();
             try {
-                closeTime();
-                mark();
+                marks.markPause(serial);
             } finally {
                 end();
             }
         }
-        log.awaitDurable(markEnd);
+        log.awaitDurable(marks.end());
     }
 
     /** Marks how far the session has come, even if there is nothing new. */
     void markNow() {
         begin();
         try {
-            mark();
+            marks.mark(serial);
         } finally {
             end();
         }
@@ -244,7 +250,7 @@ public final class IngestSession implements AutoCloseable {
      * included.
      */
     public long logBytes() {
-        return logBytes;
+        return logBytes + marks.logBytes();
     }
 
     public String name() {
@@ -258,14 +264,13 @@ public final class IngestSession implements AutoCloseable {
             return;
         }
         try {
-            if (markedSerial < serial
+            if (marks.areBefore(serial)
                     && !log.isNullDevice()
                     && !log.isFailed()
                     && !caller.isLogClosed()) {
                 begin();
                 try {
-                    closeTime();
-                    mark();
+                    marks.markPause(serial);
                 } finally {
                     end();
                 }
@@ -351,11 +356,76 @@ public final class IngestSession implements AutoCloseable {
         }
     }
 
+    /** Evaluates a record, and writes it with others as soon as there are enough. */
+    private void hold(MemorySegment segment, long offset, int byteCount) {
+        if (held.count() == 0) {
+            if ((serial & REFRESH_MASK) < HeldRecords.COUNT_MAX) {
+                session.refresh();
+                followPlan();
+            }
+            if (extractor.callsFunctions()) {
+                take(segment, offset, byteCount); // a function may wait for the records before
+                return;
+            }
+            heldPlan = plan;
+        }
+        if (extractor.extract(segment, offset, byteCount, held.next())) {
+            held.add(offset, byteCount);
+            if (held.isFull()) {
+                writeHeld(segment);
+            }
+        } else {
+            RejectedRecord refused = refusal(serial + held.count() + 1, offset, byteCount);
+            writeHeld(segment);
+            serial++;
+            reject(refused);
+        }
+    }
+
+    private void writeHeld(MemorySegment segment) {
+        caller.checkOpen(); // another thread may want to close it
+        int count = held.count();
+        long bytes = 0;
+        for (int i = 0; i < count; i++) {
+            writer.touch(held.properties(i));
+            bytes += held.byteCount(i);
+        }
+        writer.touchSpace(bytes);
+        writingHeld = true;
+        try {
+            for (int i = 0; i < count; i++) {
+                settle(segment, held.offset(i), held.byteCount(i), held.properties(i), heldPlan);
+            }
+        } finally {
+            writingHeld = false;
+            held.clear();
+        }
+    }
+
+    /** Evaluates and writes a record at once. */
     private void take(MemorySegment segment, long offset, int byteCount) {
+        if ((serial & REFRESH_MASK) == 0) {
+            session.refresh();
+            followPlan();
+        }
+        settle(segment, offset, byteCount, properties, null);
+    }
+
+    /**
+     * Writes a record, or rejects it.
+     *
+     * @param evaluated the plan whose properties are in {@code found}; null if there are none yet
+     */
+    private void settle(
+            MemorySegment segment,
+            long offset,
+            int byteCount,
+            Properties found,
+            Registrations.@Nullable Plan evaluated) {
         serial++;
         long settled = acceptedCount + rejectedCount;
         try {
-            takeOrReject(segment, offset, byteCount);
+            writeOrReject(segment, offset, byteCount, found, evaluated);
         } finally {
             if (acceptedCount + rejectedCount == settled) {
                 serial--; // neither: the log failed or had no page for too long
@@ -363,24 +433,25 @@ public final class IngestSession implements AutoCloseable {
         }
     }
 
-    private void takeOrReject(MemorySegment segment, long offset, int byteCount) {
-        if ((serial & REFRESH_MASK) == 0) {
-            session.refresh();
-            followPlan();
-        }
+    @SuppressWarnings("ReferenceEquality") // each plan is a new one
+    private void writeOrReject(
+            MemorySegment segment,
+            long offset,
+            int byteCount,
+            Properties found,
+            Registrations.@Nullable Plan evaluated) {
+        Registrations.Plan by = evaluated;
         while (true) {
-            if (!extractor.extract(segment, offset, byteCount, properties)) {
-                FunctionFailure failed = extractor.functionFailure();
-                reject(
-                        failed == null
-                                ? new RejectedRecord.Malformed(
-                                        serial, offset, byteCount, extractor.rejection())
-                                : new RejectedRecord.FunctionFailed(
-                                        serial, offset, byteCount, failed));
-                return;
+            while (by != plan) {
+                by = plan;
+                if (!extractor.extract(segment, offset, byteCount, found)) {
+                    reject(refusal(serial, offset, byteCount));
+                    return;
+                }
+                caller.checkOpen(); // a function may have closed the log
+                writer.touch(found);
             }
-            caller.checkOpen(); // a function may have closed the log
-            long recordBytes = writer.plan(byteCount, properties);
+            long recordBytes = writer.plan(byteCount, found);
             if (recordBytes == 0 || recordBytes > recordBytesMax) {
                 reject(new RejectedRecord.TooLarge(serial, offset, byteCount, recordBytesMax));
                 return;
@@ -388,20 +459,28 @@ public final class IngestSession implements AutoCloseable {
             long address = session.allocate((int) recordBytes);
             if (address >= 0) {
                 try {
-                    writer.write(address, segment, offset, properties);
+                    writer.write(address, segment, offset, found);
                 } finally {
                     session.published(address + recordBytes);
                 }
                 acceptedCount++;
                 payloadBytes += byteCount;
                 logBytes += recordBytes;
-                bytesSinceMark += recordBytes;
+                marks.written(recordBytes);
                 return;
             }
-            // The page is full. The plan may have changed while we waited: evaluate again.
+            // The page is full. The plan may change while we wait.
             turn(address);
             followPlan();
         }
+    }
+
+    /** Why the extractor refused the last record. */
+    private RejectedRecord refusal(long number, long offset, int byteCount) {
+        FunctionFailure failed = extractor.functionFailure();
+        return failed == null
+                ? new RejectedRecord.Malformed(number, offset, byteCount, extractor.rejection())
+                : new RejectedRecord.FunctionFailed(number, offset, byteCount, failed);
     }
 
     private void reject(RejectedRecord record) {
@@ -423,77 +502,6 @@ public final class IngestSession implements AutoCloseable {
     private void turn(long full) {
         follower.idle();
         session.turn(full);
-    }
-
-    // ---- durable points -------------------------------------------------------------------------
-
-    private void markIfDue() {
-        if (bytesSinceMark >= MARK_BYTES && !log.isNullDevice()) {
-            mark();
-        }
-    }
-
-    /** Marks the time if due, so that queries can tell earlier records from later ones. */
-    private void markTimeIfDue() {
-        if (log.nowMicros() - log.notedMicros() >= TIME_MICROS && !log.isNullDevice()) {
-            markTime();
-        }
-    }
-
-    /** Marks the time at a pause of the client: all its records so far came before this time. */
-    private void closeTime() {
-        if (timedSerial < serial) {
-            markTime();
-        }
-    }
-
-    /**
-     * The time is read behind the taking of the address, so that whatever lies below it came
-     * before; and before that, so that whatever lies above came after, but for what a mark may be
-     * late. A thread that was paused between, or waited for a page, tries again.
-     */
-    private void markTime() {
-        boolean exact = false;
-        for (int i = 0; i < TIME_TRY_COUNT && !exact; i++) {
-            long before = log.nowMicros();
-            long address = allocate(TimeMark.RECORD_BYTES);
-            long now = log.nowMicros();
-            exact = now - before <= TimeMark.LATE_MICROS_MAX;
-            if (exact) {
-                log.noteTime(now);
-                TimeMark.write(log.memory(), log.place(address), now);
-            } else {
-                RecordHeader.storeRelease(
-                        log.memory(),
-                        log.place(address),
-                        RecordHeader.filler(TimeMark.RECORD_BYTES));
-            }
-            session.published(address + TimeMark.RECORD_BYTES);
-            logBytes += TimeMark.RECORD_BYTES;
-        }
-        timedSerial = serial;
-    }
-
-    private long allocate(int recordBytes) {
-        long address = session.allocate(recordBytes);
-        while (address < 0) {
-            turn(address);
-            address = session.allocate(recordBytes);
-        }
-        return address;
-    }
-
-    private void mark() {
-        int recordBytes = SessionMark.recordBytes(name.length);
-        long address = allocate(recordBytes);
-        SessionMark.write(log.memory(), log.place(address), name, serial);
-        sessions.marked(session.name(), serial, address);
-        session.published(address + recordBytes);
-        points.add(serial, address + recordBytes);
-        markedSerial = serial;
-        markEnd = address + recordBytes;
-        bytesSinceMark = 0;
-        logBytes += recordBytes;
     }
 
     @Override

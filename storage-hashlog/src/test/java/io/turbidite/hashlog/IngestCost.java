@@ -12,6 +12,8 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.hashlog.log.LogOptions;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.log.LogSite;
+import io.turbidite.hashlog.parse.LineEnds;
+import io.turbidite.hashlog.parse.ScanMode;
 import io.turbidite.hashlog.psf.PsfDefinition;
 
 import java.lang.foreign.Arena;
@@ -30,6 +32,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class IngestCost {
     private static final int BATCH_BYTES = 1 << 20;
+    private static final LineEnds LINE_ENDS = ScanMode.best().newLineEnds();
 
     private IngestCost() {}
 
@@ -101,7 +104,9 @@ public final class IngestCost {
                     long bytesBefore = threads.getCurrentThreadAllocatedBytes();
                     for (long at = 0; at < data.byteSize(); ) {
                         long end = Math.min(data.byteSize(), at + BATCH_BYTES);
-                        end = end == data.byteSize() ? end : Lines.end(data, end, data.byteSize());
+                        end = end == data.byteSize()
+                                ? end
+                                : LINE_ENDS.end(data, end, data.byteSize());
                         session.ingest(data, at, end - at);
                         at = end + 1;
                     }

@@ -20,6 +20,12 @@ import java.lang.foreign.MemorySegment;
 public final class LogRecordWriter {
     private static final int WORD_BYTES = KeyPointer.WORD_BYTES;
 
+    /** Of the processor's cache. */
+    private static final long LINE_BYTES = 64;
+
+    /** What is loaded ahead must still be in the cache when it is written. */
+    private static final long SPACE_BYTES_MAX = 32 << 10;
+
     private final HybridLog log;
     private final MemorySegment memory;
     private final HashTable table;
@@ -44,9 +50,31 @@ public final class LogRecordWriter {
     }
 
     /**
-     * Lays out a record of {@code payloadBytes} with these properties, and starts loading the
-     * buckets that it will need: their misses overlap with one another and with the copy of the
-     * payload.
+     * Starts loading the buckets that a record with these properties will need: their misses
+     * overlap with one another, and with those of other records that are touched before the first
+     * is written.
+     */
+    public void touch(Properties properties) {
+        int count = properties.count();
+        for (int i = 0; i < count; i++) {
+            touched += table.touch(properties.hash(i));
+        }
+    }
+
+    /**
+     * Starts loading the space from the tail on, where the next {@code byteCount} bytes will be
+     * written: a swing of a chain waits for all stores before it, and so for their misses.
+     */
+    public void touchSpace(long byteCount) {
+        long from = log.tail() & -LINE_BYTES;
+        long to = from + Math.min(byteCount, SPACE_BYTES_MAX);
+        for (long at = from; at < to; at += LINE_BYTES) {
+            touched += memory.get(Bytes.I64, log.place(at));
+        }
+    }
+
+    /**
+     * Lays out a record of {@code payloadBytes} with these properties.
      *
      * @return its bytes in the log; 0 if it exceeds what a record's header can say
      */
@@ -54,7 +82,6 @@ public final class LogRecordWriter {
         int count = properties.count();
         wordCount = 0;
         for (int i = 0; i < count; i++) {
-            touched += table.touch(properties.hash(i));
             if (!isShort(properties, i)) {
                 wordCount++;
             }

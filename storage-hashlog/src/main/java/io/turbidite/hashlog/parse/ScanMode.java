@@ -2,7 +2,7 @@ package io.turbidite.hashlog.parse;
 
 import io.turbidite.core.InvalidRequestException;
 
-/** How the JSON parser finds structural characters: both ways give the same answers. */
+/** How newlines and structural characters of JSON are found: both ways give the same answers. */
 public enum ScanMode {
     /** Vectors, of 128 to 512 bits: needs {@code --add-modules jdk.incubator.vector}. */
     VECTOR,
@@ -23,10 +23,20 @@ public enum ScanMode {
     }
 
     BlockMasks newMasks() {
+        requireAvailable();
+        return this == VECTOR ? new VectorMasks() : new WordMasks();
+    }
+
+    /** What finds the ends of lines. */
+    public LineEnds newLineEnds() {
+        requireAvailable();
+        return this == VECTOR ? new VectorLineEnds() : new WordLineEnds();
+    }
+
+    private void requireAvailable() {
         if (!isAvailable()) {
             throw new InvalidRequestException(
                     "this JVM has no vectors: start it with --add-modules jdk.incubator.vector");
         }
-        return this == VECTOR ? new VectorMasks() : new WordMasks();
     }
 }

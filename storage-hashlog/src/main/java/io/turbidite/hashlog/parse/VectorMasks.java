@@ -4,19 +4,18 @@ import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Compares a whole vector of bytes with each character at once. The one class that needs the module
- * {@code jdk.incubator.vector}: nothing but {@link ScanMode} may name it, and only after it saw
- * that the module is there.
+ * Compares a whole vector of bytes with each character at once. With {@link VectorLineEnds} the
+ * class that needs the module {@code jdk.incubator.vector}: nothing but {@link ScanMode} may name
+ * them, and only after it saw that the module is there.
  *
  * <p>{@code '['} and {@code '{'} differ in the bit 0x20 alone, as do {@code ']'} and {@code '}'},
  * and no other byte becomes one of them when the bit is set: one comparison finds both.
  */
 final class VectorMasks implements BlockMasks {
     /** As wide as the machine likes, up to a block. */
-    private static final VectorSpecies<Byte> SPECIES =
-            ByteVector.SPECIES_PREFERRED.length() > BLOCK_BYTES
-                    ? ByteVector.SPECIES_512
-                    : ByteVector.SPECIES_PREFERRED;
+    static final VectorSpecies<Byte> SPECIES = ByteVector.SPECIES_PREFERRED.length() > BLOCK_BYTES
+            ? ByteVector.SPECIES_512
+            : ByteVector.SPECIES_PREFERRED;
 
     private static final int LANES = SPECIES.length();
 

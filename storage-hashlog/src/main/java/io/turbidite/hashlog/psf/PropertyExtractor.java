@@ -20,6 +20,9 @@ public interface PropertyExtractor {
      */
     boolean extract(MemorySegment segment, long offset, int length, Properties into);
 
+    /** Whether it calls functions of users, which may call the log. */
+    boolean callsFunctions();
+
     /**
      * The function of a user's that failed on the last record, which was refused for it; or null.
      */

@@ -41,6 +41,7 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
     private final boolean[] decided;
     private final RecordParser parser;
     private final boolean reading;
+    private final boolean callsFunctions;
     private @Nullable FunctionFailure failure;
 
     /** Decides PSF {@code psf} if it is not true. */
@@ -53,6 +54,8 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
             ScanMode mode,
             boolean reading) {
         this.reading = reading;
+        this.callsFunctions =
+                definitions.values().stream().anyMatch(PsfDefinition.Function.class::isInstance);
         Map<FieldPath, Integer> numbers = new LinkedHashMap<>();
         CanonicalValues canonical = new CanonicalValues();
         List<CompiledPsf> compiled = new ArrayList<>();
@@ -132,6 +135,11 @@ final class PsfPlan implements PropertyExtractor, FieldListener {
             into.clear();
             return false;
         }
+    }
+
+    @Override
+    public boolean callsFunctions() {
+        return callsFunctions;
     }
 
     @Override

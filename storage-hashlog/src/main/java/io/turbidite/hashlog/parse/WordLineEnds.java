@@ -1,22 +1,17 @@
-package io.turbidite.hashlog;
+package io.turbidite.hashlog.parse;
 
 import io.turbidite.core.bytes.Bytes;
 
 import java.lang.foreign.MemorySegment;
 
-/** Finds line ends, 32 bytes at a time. <em>Stateless.</em> */
-final class Lines {
+/** The same in plain Java, 32 bytes at a time. <em>Stateless.</em> */
+final class WordLineEnds implements LineEnds {
     private static final long NEWLINES = 0x0A0A_0A0A_0A0A_0A0AL;
     private static final long LOW_BITS = 0x0101_0101_0101_0101L;
     private static final long HIGH_BITS = 0x8080_8080_8080_8080L;
 
-    private Lines() {}
-
-    /**
-     * The offset of the first newline at or behind {@code from}, or {@code to} if there is none
-     * before it.
-     */
-    static long end(MemorySegment segment, long from, long to) {
+    @Override
+    public long end(MemorySegment segment, long from, long to) {
         long at = from;
         for (; at + 32 <= to; at += 32) {
             long a = newlines(segment.get(Bytes.I64, at));
@@ -48,10 +43,5 @@ final class Lines {
     private static long newlines(long word) {
         long x = word ^ NEWLINES;
         return (x - LOW_BITS) & ~x & HIGH_BITS;
-    }
-
-    /** The end of the line's content, without a carriage return before the newline. */
-    static long contentEnd(MemorySegment segment, long from, long end) {
-        return end > from && segment.get(Bytes.U8, end - 1) == '\r' ? end - 1 : end;
     }
 }
