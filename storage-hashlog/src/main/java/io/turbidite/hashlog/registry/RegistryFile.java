@@ -47,9 +47,6 @@ public final class RegistryFile {
     static final String FORMAT = "hashlog";
     static final int VERSION = 6;
 
-    /** Of logs whose pages don't say which registry they were written under. */
-    static final int VERSION_WITHOUT_NUMBER = 5;
-
     /** Of logs whose {@code TAIL} came with their first page. */
     static final int VERSION_WITHOUT_TAIL = 4;
 
