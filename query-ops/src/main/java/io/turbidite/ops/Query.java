@@ -80,9 +80,9 @@ public final class Query {
     }
 
     /**
-     * Adds a condition, written in the language of {@link Expression}: {@code delay > 30 and dest in ('JFK', 'LGA')}. A name behind a colon is a
-     * parameter of a prepared query: {@code delay > :least}. What compares a field with a constant
-     * uses indexes as predicates do.
+     * Adds a condition, written in the language of {@link Expression}: {@code delay > 30 and dest
+     * in ('JFK', 'LGA')}. A name behind a colon is a parameter of a prepared query: {@code delay >
+     * :least}. What compares a field with a constant uses indexes as predicates do.
      *
      * @throws InvalidRequestException with the position of what is wrong in the text
      */
@@ -228,7 +228,7 @@ public final class Query {
         return QueryResult.explain(source, view, moment -> Plan.of(request, moment, options));
     }
 
-    /** A list with one more: most have one at most, which an immutable list holds in little room. */
+    /** A list with one more: most have one at most, and an immutable one takes little room. */
     private static <T> List<T> with(List<T> list, T one) {
         if (list.isEmpty()) {
             return List.of(one);

@@ -63,8 +63,8 @@ final class Where {
     /**
      * What a condition means for records of the type.
      *
-     * @throws InvalidRequestException if a field is not declared, or the condition can be true of no
-     *     record of the type whatever it holds
+     * @throws InvalidRequestException if a field is not declared, or the condition can be true of
+     *     no record of the type whatever it holds
      */
     Test bind(Expression condition) {
         return switch (condition) {

@@ -26,9 +26,10 @@ import java.util.stream.Collectors;
  * Values of different types are not equal. A comparison with the constant {@code null} asks whether
  * there is a value. An operand alone, where a condition stands, means {@code operand == true}.
  *
- * <p>Reading makes one form of what means the same: {@code !} moves down to the comparisons (unknown
- * stays unknown), {@code in} becomes comparisons joined by {@code ||}, a constant stands on the
- * right, a compared number is in its shortest form. {@link #text()} reads back to an equal tree.
+ * <p>Reading makes one form of what means the same: {@code !} moves down to the comparisons
+ * (unknown stays unknown), {@code in} becomes comparisons joined by {@code ||}, a constant stands
+ * on the right, a compared number is in its shortest form. {@link #text()} reads back to an equal
+ * tree.
  *
  * <p>At most {@value TokenReader#CHAR_COUNT_MAX} characters, {@value
  * ExpressionReader#COMPARISON_COUNT_MAX} comparisons, nested {@value ExpressionReader#DEPTH_MAX}

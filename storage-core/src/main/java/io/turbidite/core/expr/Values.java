@@ -23,10 +23,10 @@ import java.util.UUID;
  * functions without state.
  *
  * <p>Numbers of all types compare as exact decimals; a double or float stands for the shortest
- * decimal that reads back as it, as JSON writes it, and NaN for a number above all. Texts compare by
- * their bytes of UTF-8, binary values and uuids by theirs. A text beside a date, a time, a duration,
- * a uuid, bytes, a point or a rectangle is read as one. All other values of different types are not
- * equal and have no order; nor have booleans, points and rectangles.
+ * decimal that reads back as it, as JSON writes it, and NaN for a number above all. Texts compare
+ * by their bytes of UTF-8, binary values and uuids by theirs. A text beside a date, a time, a
+ * duration, a uuid, bytes, a point or a rectangle is read as one. All other values of different
+ * types are not equal and have no order; nor have booleans, points and rectangles.
  */
 public final class Values {
     private Values() {}
