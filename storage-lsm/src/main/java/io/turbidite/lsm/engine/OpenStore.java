@@ -56,7 +56,7 @@ import java.util.SplittableRandom;
  * </ol>
  */
 final class OpenStore {
-    /** The part of the write memory that merges may take besides to hand marks over. */
+    /** The part of the write memory that merges may take besides, for build concurrency. */
     private static final int BUILD_CONCURRENCY_SHARE = 4;
 
     /** What may lie in a directory in which a store's making was cut short. */
@@ -106,9 +106,9 @@ final class OpenStore {
                         cache,
                         writeMemory,
                         new MutableValidityBitmap.Memory(
-                                budget.account("live bitmaps"), budget.account("kill lists")),
+                                budget.account("live bitmaps"), budget.account("invalidation times")),
                         budget.account(
-                                "bitmap handovers",
+                                "build concurrency",
                                 options.writeMemoryBytes() / BUILD_CONCURRENCY_SHARE)),
                 manifest,
                 meters,
@@ -303,10 +303,6 @@ final class OpenStore {
                 core.events().cacheTooSmall(dataset.schema(), needed, options.cacheBytes());
             }
         }
-        for (Outdated index : outdated) {
-            core.events()
-                    .indexChanged(index.schema(), index.index().name(), "disabled", new long[2], 0);
-        }
         core.events()
                 .recovered(
                         replay.byteCount(),
@@ -354,7 +350,10 @@ final class OpenStore {
         }
     }
 
-    /** A rebuilding that was killed leaves its index so, which nobody may know. */
+    /**
+     * A rebuilding that was killed leaves its index so, which nobody may know; and so does this
+     * opening, where an index is outdated.
+     */
     private void reportDisabled(OpenDataset dataset) {
         for (IndexSchema index : dataset.schema().catalog().all()) {
             if (index.state() == IndexSchema.State.DISABLED) {
