@@ -13,8 +13,8 @@ import io.turbidite.lsm.schedule.BackgroundOptions;
  * @param writeMemoryBytes all memory components together, at least 1 MiB; flushing starts at half
  *     to three quarters of it, as late as writers leave time for it; they are slowed from there on
  *     and wait when it is full. Besides, while they run: a bulk load takes half as much, an index
- *     build a quarter, all merges that hand marks over a quarter together, and a repair of an index
- *     a sixteenth or two
+ *     build a quarter, all merges together a quarter for invalidations of what they copy, and a
+ *     repair of an index a sixteenth or two
  * @param cacheBytes the buffer cache, at least 1 MiB
  * @param logBytesMax from this log size on the store also flushes partitions that hold little but
  *     keep old log alive; at least a segment of the log

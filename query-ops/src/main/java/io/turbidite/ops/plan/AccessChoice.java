@@ -37,10 +37,15 @@ import java.util.Set;
  * <ol>
  *   <li>Predicates that leave no value of some field, or a limit of 0: nothing is read.
  *   <li>Equalities on all of the primary key: a get.
- *   <li>Else each R-tree whose field has a window, and each B+-tree index of which the first field
- *       (or first few) has an equality or range, with fetch; without fetch, and then whatever it has predicates on, where entries hold all
- *       fields that a count needs and are always valid; and the primary scan, narrowed by
- *       predicates on the first primary key fields and by the filter.
+ *   <li>Else, by cost:
+ *       <ul>
+ *         <li>with fetch, each R-tree whose field has a window, and each B+-tree whose first field
+ *             (or first few) has an equality or range;
+ *         <li>without fetch, whatever it has predicates on, an index whose entries hold all fields
+ *             that a count needs and are always valid;
+ *         <li>the primary scan, narrowed by predicates on the first primary key fields and by the
+ *             filter.
+ *       </ul>
  * </ol>
  *
  * <p>Costs are in records read by a scan. The weights say that an entry of an index costs a quarter

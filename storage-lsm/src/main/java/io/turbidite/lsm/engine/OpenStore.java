@@ -106,7 +106,8 @@ final class OpenStore {
                         cache,
                         writeMemory,
                         new MutableValidityBitmap.Memory(
-                                budget.account("live bitmaps"), budget.account("invalidation times")),
+                                budget.account("live bitmaps"),
+                                budget.account("invalidation times")),
                         budget.account(
                                 "build concurrency",
                                 options.writeMemoryBytes() / BUILD_CONCURRENCY_SHARE)),

@@ -22,9 +22,9 @@ import io.turbidite.lsm.strategy.validation.ValidationMeter;
 import io.turbidite.lsm.version.Trash;
 
 /**
- * The instruments of an open store, all there from its opening on, so that whoever reads them sees
- * those of work that never was, too. The rooms count what they do in their own; the gauges and the
- * log's totals are read off the store whenever somebody looks. Stateless.
+ * The instruments of an open store. All are there from its opening on, those of work that is never
+ * done too. The rooms count what they do in their own; the gauges and the log's totals are read off
+ * the store whenever somebody looks. Stateless.
  */
 final class StoreMeters {
     private StoreMeters() {}

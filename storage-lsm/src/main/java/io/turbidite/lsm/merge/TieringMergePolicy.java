@@ -29,8 +29,8 @@ import java.util.Optional;
  * m(c(j) + i) = m(c(j)) + m(i)            m(c(j+1)) = m(c(j)) + m(c(j+1) - c(j) - 1) + c(j+1)
  * </pre>
  *
- * which is about 0.65 log_2(n) for ratio 1.2, and 0.4 log_2(n) for 3. With a cap of M bytes it ends at the first c(j) that
- * fills M, and n/c(j) components of that size stay.
+ * which is about 0.65 log_2(n) for ratio 1.2, and 0.4 log_2(n) for 3. With a cap of M bytes it ends
+ * at the first c(j) that fills M, and n/c(j) components of that size stay.
  *
  * @param sizeRatio more than 0; LUO19 and HBase use 1.2, the default is 3
  * @param mergeCountMin the fewest components that are worth a merge, at least 2

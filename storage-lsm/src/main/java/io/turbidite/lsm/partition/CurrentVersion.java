@@ -312,8 +312,8 @@ public final class CurrentVersion {
     }
 
     /**
-     * Installs a version made from the current one; if invalidations must be handed over, inside
-     * the closed gate when that is done.
+     * Installs a version made from the current one; inside the closed gate, when {@code inGate} has
+     * run there, if there is one.
      */
     private void swap(UnaryOperator<Version> change, @Nullable Runnable inGate) {
         if (inGate == null) {

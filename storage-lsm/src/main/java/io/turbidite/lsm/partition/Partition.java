@@ -253,8 +253,8 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
     }
 
     /**
-     * Tells the store's account how the current layer grew, and what hands over marks from the
-     * frozen one; called by writers inside the gate.
+     * Tells the store's account how the current layer grew, and the build concurrency of the frozen
+     * one; called by writers inside the gate.
      */
     public void reportGrowth() {
         Version seen = version();
