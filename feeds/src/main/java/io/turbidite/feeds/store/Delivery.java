@@ -15,8 +15,9 @@ public interface Delivery extends AutoCloseable {
     FilePosition position(String file);
 
     /**
-     * Accepts a batch: its records, its dead letters and its position are all there when this
-     * returns, or none of them is.
+     * Accepts a batch. In a dataset its records, its dead letters and its position are all there
+     * when this returns, or none of them is; in a log the position comes later, by {@link #commit}
+     * at the latest.
      */
     void deliver(Batch batch);
 
