@@ -48,7 +48,7 @@ final class DefinitionReader {
         return new Origin(findings.file(), findings.lineByKey());
     }
 
-    /** Of the sections that every definition has. */
+    /** Reads the sections that definitions of a dataset and of a log have in common. */
     SourceReader sources() {
         return sources;
     }

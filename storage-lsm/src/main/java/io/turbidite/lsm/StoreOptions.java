@@ -154,7 +154,7 @@ public record StoreOptions(
             return this;
         }
 
-        /** That of the log as it is so far. */
+        /** Changes the durability of the log options that were given so far. */
         public Builder durability(Durability value) {
             return log(log.withDurability(value));
         }

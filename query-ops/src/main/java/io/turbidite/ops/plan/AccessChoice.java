@@ -39,8 +39,9 @@ import java.util.Set;
  *   <li>Equalities on all of the primary key: a get.
  *   <li>Else, by cost:
  *       <ul>
- *         <li>with fetch, each R-tree whose field has a window, and each B+-tree whose first field
- *             (or first few) has an equality or range;
+ *         <li>with fetch, each R-tree whose field has a window, each inverted index whose field
+ *             must have words, and each B+-tree whose first field (or first few) has an equality or
+ *             range;
  *         <li>without fetch, whatever it has predicates on, an index whose entries hold all fields
  *             that a count needs and are always valid;
  *         <li>the primary scan, narrowed by predicates on the first primary key fields and by the
