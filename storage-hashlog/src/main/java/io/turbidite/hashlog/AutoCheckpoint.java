@@ -52,7 +52,7 @@ final class AutoCheckpoint implements AutoCloseable {
     private volatile long retryNanos = Long.MIN_VALUE;
 
     /**
-     * Begins with them.
+     * Starts the worker that writes them.
      *
      * @param opened on a disk
      */

@@ -20,7 +20,7 @@ final class LogLife {
     private volatile @Nullable RuntimeException failure;
     private volatile long waitsEndNanos = Long.MAX_VALUE;
 
-    /** Waits end with {@link ClosedException}: whoever closes the log waits until they have ended. */
+    /** Waits end with {@link ClosedException}; closing goes on when they all have ended. */
     private volatile boolean waitsEnd;
 
     private volatile boolean closed;
