@@ -241,9 +241,10 @@ final class DatasetReader {
             @Nullable RecordType type,
             List<String> on,
             String name) {
-        boolean isDeclared =
-                type != null && on.stream().allMatch(field -> type.indexOf(field) >= 0);
-        if (kind != IndexDescription.Kind.BTREE && isDeclared && !on.isEmpty()) {
+        if (type == null || kind == IndexDescription.Kind.BTREE || on.isEmpty()) {
+            return;
+        }
+        if (on.stream().allMatch(field -> type.indexOf(field) >= 0)) {
             section.convert(
                     "on",
                     on,

@@ -16,6 +16,8 @@ public enum Packing {
 
     private final String label;
     private final String command;
+
+    @SuppressWarnings("ImmutableEnumChecker") // nobody else has it
     private final int[] first;
 
     Packing(String label, String command, int... first) {

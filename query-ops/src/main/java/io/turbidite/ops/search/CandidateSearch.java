@@ -124,7 +124,7 @@ public final class CandidateSearch implements AutoCloseable {
         if (!batch.add(cursor.primaryKey(), cursor.timestamp(), checkedUntil)) {
             return false;
         }
-        mayRepeat |= isMultiValued || isDoubtful && checkedUntil != Long.MAX_VALUE;
+        mayRepeat |= isMultiValued || (isDoubtful && checkedUntil != Long.MAX_VALUE);
         return true;
     }
 

@@ -55,11 +55,12 @@ public final class Values {
         if (left instanceof String a && right instanceof String b) {
             return compareTexts(a, operator, b);
         }
-        if (left instanceof String text && kindOf(right) instanceof TypeKind kind) {
-            return compareTyped(ValueParser.parse(kind, text), operator, right);
+        TypeKind typed = left instanceof String ? kindOf(right) : kindOf(left);
+        if (left instanceof String text && typed != null) {
+            return compareTyped(ValueParser.parse(typed, text), operator, right);
         }
-        if (right instanceof String text && kindOf(left) instanceof TypeKind kind) {
-            return compareTyped(left, operator, ValueParser.parse(kind, text));
+        if (right instanceof String text && typed != null) {
+            return compareTyped(left, operator, ValueParser.parse(typed, text));
         }
         return compareTyped(left, operator, right);
     }

@@ -67,7 +67,7 @@ final class Grid {
     static long rest(double value, int gridClass) {
         long bits = magnitude(value);
         int level = level(bits, gridClass);
-        return level < 0 ? bits : bits & ((1L << FRACTION_BITS - level) - 1);
+        return level < 0 ? bits : bits & ((1L << (FRACTION_BITS - level)) - 1);
     }
 
     /** The number of a cell and a rest. */
@@ -78,9 +78,9 @@ final class Grid {
             bits = rest;
         } else {
             int level = 31 - Integer.numberOfLeadingZeros(whole);
-            long significand = (long) whole << FRACTION_BITS - level | rest;
-            long exponent = level + cellExponent(gridClass) + BIAS;
-            bits = exponent << FRACTION_BITS | (significand & FRACTION);
+            long significand = ((long) whole << (FRACTION_BITS - level)) | rest;
+            long exponent = (long) level + cellExponent(gridClass) + BIAS;
+            bits = (exponent << FRACTION_BITS) | (significand & FRACTION);
         }
         return Double.longBitsToDouble(cell < 0 ? bits | Long.MIN_VALUE : bits);
     }
@@ -91,7 +91,7 @@ final class Grid {
     }
 
     private static int whole(long bits, int level) {
-        return (int) ((bits & FRACTION | 1L << FRACTION_BITS) >>> FRACTION_BITS - level);
+        return (int) (((bits & FRACTION) | (1L << FRACTION_BITS)) >>> (FRACTION_BITS - level));
     }
 
     private static int cellExponent(int gridClass) {

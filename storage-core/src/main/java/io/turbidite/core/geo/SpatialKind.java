@@ -64,10 +64,11 @@ public enum SpatialKind {
             long first = word(segment, restAt);
             long second = word(segment, restAt + Long.BYTES);
             // the second word's bits follow the first's; no rest has less than 22 bits
-            long behindX =
-                    bitsX == Long.SIZE ? second : first << bitsX | second >>> Long.SIZE - bitsX;
-            double x = Grid.value(cellX, first >>> Long.SIZE - bitsX, gridClass);
-            double y = Grid.value(cellY, behindX >>> Long.SIZE - bitsY, gridClass);
+            long behindX = bitsX == Long.SIZE
+                    ? second
+                    : (first << bitsX) | (second >>> (Long.SIZE - bitsX));
+            double x = Grid.value(cellX, first >>> (Long.SIZE - bitsX), gridClass);
+            double y = Grid.value(cellY, behindX >>> (Long.SIZE - bitsY), gridClass);
             box.set(x, y, x, y);
         }
 
@@ -84,14 +85,14 @@ public enum SpatialKind {
             long restX = Grid.rest(x, gridClass);
             long restY = Grid.rest(y, gridClass);
             // both rests as one number of 128 bits, its bytes from the top
-            long high = restX << Long.SIZE - bitsX;
+            long high = restX << (Long.SIZE - bitsX);
             long low = 0;
-            long topY = restY << Long.SIZE - bitsY;
+            long topY = restY << (Long.SIZE - bitsY);
             if (bitsX == Long.SIZE) {
                 low = topY;
             } else {
                 high |= topY >>> bitsX;
-                low = topY << Long.SIZE - bitsX;
+                low = topY << (Long.SIZE - bitsX);
             }
             int bytes = bytesOf(bitsX + bitsY);
             int end = sink.length() + bytes;
@@ -220,7 +221,7 @@ public enum SpatialKind {
         }
         long word = 0;
         for (long i = at; i < segment.byteSize(); i++) {
-            word |= (segment.get(Bytes.U8, i) & 0xFFL) << Byte.SIZE * (int) (at + 7 - i);
+            word |= (segment.get(Bytes.U8, i) & 0xFFL) << (Byte.SIZE * (int) (at + 7 - i));
         }
         return word;
     }

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
@@ -28,7 +29,7 @@ class WindowSearchTest {
     private int lookedAt;
 
     /** Keys in order, and what they are of. */
-    private static TreeMap<byte[], Rectangle> keys(SpatialKind kind, List<Rectangle> all) {
+    private static NavigableMap<byte[], Rectangle> keys(SpatialKind kind, List<Rectangle> all) {
         TreeMap<byte[], Rectangle> keys = new TreeMap<>(Arrays::compareUnsigned);
         all.forEach(shape -> keys.put(Shapes.key(kind, shape), shape));
         return keys;
@@ -36,7 +37,10 @@ class WindowSearchTest {
 
     /** Looks at a few keys in a row before it seeks, as the cursor over a memory component does. */
     private List<Rectangle> search(
-            TreeMap<byte[], Rectangle> keys, SpatialKind kind, Rectangle window, boolean upwards) {
+            NavigableMap<byte[], Rectangle> keys,
+            SpatialKind kind,
+            Rectangle window,
+            boolean upwards) {
         WindowSearch search = new WindowSearch(kind, window);
         ByteSink target = new ByteSink(16, 64);
         List<Rectangle> found = new ArrayList<>();
@@ -81,7 +85,7 @@ class WindowSearchTest {
             for (Spread other : Spread.values()) {
                 all.addAll(shapes.shapes(kind, other, 20));
             }
-            TreeMap<byte[], Rectangle> keys = keys(kind, all);
+            NavigableMap<byte[], Rectangle> keys = keys(kind, all);
             for (int i = 0; i < 300; i++) {
                 Rectangle window = window(spread, all, i);
                 List<Rectangle> expected = keys.values().stream()
@@ -118,7 +122,7 @@ class WindowSearchTest {
     @Test
     void smallWindowsLookAtFewEntriesForEachThatTheyFind() {
         List<Rectangle> all = shapes.shapes(SpatialKind.POINT, Spread.CLUSTERED, 200_000);
-        TreeMap<byte[], Rectangle> keys = keys(SpatialKind.POINT, all);
+        NavigableMap<byte[], Rectangle> keys = keys(SpatialKind.POINT, all);
         int found = 0;
         int windows = 0;
         lookedAt = 0;

@@ -29,6 +29,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
@@ -40,7 +41,7 @@ class LogMappedTest {
     @TempDir
     Path directory;
 
-    private WriteAheadLog open(RealDisk disk, Tasks tasks, long start, TreeSet<Long> replayed) {
+    private WriteAheadLog open(RealDisk disk, Tasks tasks, long start, Set<Long> replayed) {
         return WriteAheadLog.open(
                 new LogEnvironment(disk, "log", 1, tasks, Clock.system()),
                 LogDriver.TINY

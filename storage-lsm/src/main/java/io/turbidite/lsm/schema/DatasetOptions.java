@@ -78,8 +78,14 @@ public record DatasetOptions(
         };
 
         private final String key;
+
+        @SuppressWarnings("ImmutableEnumChecker") // made by Stream.toList
         private final List<String> words;
+
+        @SuppressWarnings("ImmutableEnumChecker") // a function that keeps nothing
         private final Function<DatasetOptions, String> label;
+
+        @SuppressWarnings("ImmutableEnumChecker") // a function that keeps nothing
         private final BiFunction<Builder, String, Builder> choose;
 
         Choice(

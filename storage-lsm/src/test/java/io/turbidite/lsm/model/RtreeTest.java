@@ -35,6 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** What windows find at the edges: of the plane, of borders, of updates, of definitions. */
@@ -65,12 +66,11 @@ class RtreeTest {
         return SimStore.open(disk, 1, SimStore.options(Durability.SYNC));
     }
 
-    private static TreeSet<Long> inside(Dataset dataset, ReadView view, Rectangle window) {
+    private static Set<Long> inside(Dataset dataset, ReadView view, Rectangle window) {
         return inside(dataset, view, "by_place", new Window(SpatialKind.POINT, window));
     }
 
-    private static TreeSet<Long> inside(
-            Dataset dataset, ReadView view, String index, Window window) {
+    private static Set<Long> inside(Dataset dataset, ReadView view, String index, Window window) {
         TreeSet<Long> found = new TreeSet<>();
         for (int p = 0; p < view.partitionCount(); p++) {
             try (ValidSearch entries = ValidSearch.open(
@@ -93,7 +93,7 @@ class RtreeTest {
                 .orElseThrow();
     }
 
-    private static TreeSet<Long> inside(Dataset dataset, Rectangle window) {
+    private static Set<Long> inside(Dataset dataset, Rectangle window) {
         try (ReadView view = dataset.openView()) {
             return inside(dataset, view, window);
         }
