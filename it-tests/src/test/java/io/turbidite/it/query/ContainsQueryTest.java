@@ -120,7 +120,7 @@ class ContainsQueryTest {
     private static Set<String> words(@Nullable Object text) {
         Set<String> words = new TreeSet<>();
         if (text instanceof String given) {
-            for (String word : given.split(" ")) {
+            for (String word : given.split(" ", -1)) {
                 words.add(word.toLowerCase(java.util.Locale.ROOT));
             }
         }

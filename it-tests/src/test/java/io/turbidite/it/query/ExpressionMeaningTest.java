@@ -36,6 +36,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 
 /**
@@ -141,7 +142,8 @@ class ExpressionMeaningTest {
     }
 
     private static List<@Nullable Object> valuesOf(String type) {
-        List<@Nullable Object> values = new java.util.ArrayList<>(VALUES.get(type));
+        List<@Nullable Object> values =
+                new java.util.ArrayList<>(Objects.requireNonNull(VALUES.get(type)));
         values.add(null);
         return values;
     }
@@ -209,7 +211,7 @@ class ExpressionMeaningTest {
             case LocalTime time -> time.compareTo(LocalTime.parse(text));
             case Instant instant -> instant.compareTo(Instant.parse(text));
             case Duration duration -> duration.compareTo(Duration.parse(text));
-            case Point(double x, double y) -> ("[%.0f,%.0f]".formatted(x, y)).equals(text) ? 0 : 1;
+            case Point(double x, double y) -> "[%.0f,%.0f]".formatted(x, y).equals(text) ? 0 : 1;
             case Rectangle _ -> text.equals("[0,0,1,2]") ? 0 : 1;
             default -> null;
         };
@@ -266,7 +268,7 @@ class ExpressionMeaningTest {
         if (operator.isPrefix() && !type.equals("string")) {
             return false;
         }
-        Object sample = VALUES.get(type).getFirst();
+        Object sample = Objects.requireNonNull(VALUES.get(type)).getFirst();
         if (sample instanceof Number || sample instanceof Boolean || sample instanceof String) {
             return order(sample, wanted == null ? "" : wanted) != null;
         }

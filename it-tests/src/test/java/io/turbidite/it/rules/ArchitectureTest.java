@@ -122,7 +122,7 @@ class ArchitectureTest {
         for (String line : Files.readAllLines(drawing)) {
             Matcher floor = FLOOR.matcher(line);
             if (floor.matches()) {
-                for (String room : floor.group(2).trim().split(" +")) {
+                for (String room : floor.group(2).trim().split(" +", -1)) {
                     floors.put(packageOf(room), Integer.parseInt(floor.group(1)));
                 }
             }

@@ -210,7 +210,7 @@ final class RealFile implements DiskFile {
         if (blockBytes > 1) {
             return null;
         }
-        MappedFile[] made = new MappedFile[1];
+        @Nullable MappedFile[] made = new @Nullable MappedFile[1];
         var _ = retried("map", 0, (from, done) -> {
             made[0] = RealMapping.isSafe(path) ? RealMapping.of(name, from, byteCount) : null;
             return done;

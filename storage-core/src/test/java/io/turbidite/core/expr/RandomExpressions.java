@@ -5,6 +5,7 @@ import io.turbidite.core.expr.Expression.Grammar;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 
 /** Trees of any shape that the reader can make. */
@@ -108,7 +109,8 @@ public final class RandomExpressions {
 
     private Expression call(int depth) {
         List<String> names = List.copyOf(Function.names());
-        Function function = Function.named(names.get(random.nextInt(names.size())));
+        Function function =
+                Objects.requireNonNull(Function.named(names.get(random.nextInt(names.size()))));
         List<Expression> arguments = new ArrayList<>();
         for (int i = 0; i < function.argumentCountMin(); i++) {
             arguments.add(value(Math.max(0, depth - 1)));

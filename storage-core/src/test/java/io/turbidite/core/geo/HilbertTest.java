@@ -20,7 +20,7 @@ class HilbertTest {
         if (levels == 0) {
             return List.of(new Cell(0, 0));
         }
-        long side = 1L << levels - 1;
+        long side = 1L << (levels - 1);
         List<Cell> quarter = drawn(levels - 1);
         List<Cell> all = new ArrayList<>();
         quarter.forEach(c -> all.add(new Cell(c.y, c.x)));

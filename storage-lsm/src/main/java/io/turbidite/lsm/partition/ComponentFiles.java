@@ -2,6 +2,7 @@ package io.turbidite.lsm.partition;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentOptions;
@@ -150,12 +151,14 @@ public final class ComponentFiles {
             return options;
         }
         IndexSchema index = schema.index(tree);
-        boolean isSpatial = index != null
-                && !tree.isDeletedKeyTree()
-                && index.entryKeys() instanceof SpatialKeys;
+        SpatialKind boxes = index != null
+                        && !tree.isDeletedKeyTree()
+                        && index.entryKeys() instanceof SpatialKeys spatial
+                ? spatial.kind()
+                : null;
         return options.withBloom(options.bloom() && tree.isDeletedKeyTree())
                 .withKeyTree(false)
-                .withBoxes(isSpatial ? ((SpatialKeys) index.entryKeys()).kind() : null);
+                .withBoxes(boxes);
     }
 
     /** Lets the maker's references go; files that were not installed are deleted. */

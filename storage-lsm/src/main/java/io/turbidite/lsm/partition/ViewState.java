@@ -22,9 +22,11 @@ public final class ViewState {
     private final @Nullable ViewState parent;
 
     /** Changed through {@link #CANDIDATES}: few views validate anything. */
+    @SuppressWarnings("UnusedVariable") // read by its updater
     private volatile long candidates;
 
     /** Changed through {@link #PASSED_OVER}. */
+    @SuppressWarnings("UnusedVariable") // read by its updater
     private volatile long passedOver;
 
     /**

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -83,9 +84,9 @@ public final class Texts {
     }
 
     /** The different words of a text. */
-    public static TreeSet<String> wordsOf(String text) {
+    public static Set<String> wordsOf(String text) {
         TreeSet<String> words = new TreeSet<>();
-        for (String word : NO_WORD.split(text)) {
+        for (String word : NO_WORD.split(text, -1)) {
             if (!word.isEmpty()) {
                 words.add(word.toLowerCase(Locale.ROOT));
             }
@@ -99,7 +100,7 @@ public final class Texts {
     }
 
     /** Words as an index can tell them apart. */
-    static TreeSet<String> keysOf(Iterable<String> words) {
+    static Set<String> keysOf(Iterable<String> words) {
         TreeSet<String> keys = new TreeSet<>();
         for (String word : words) {
             byte[] utf8 = word.getBytes(StandardCharsets.UTF_8);
