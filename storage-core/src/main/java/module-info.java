@@ -14,6 +14,7 @@ module io.turbidite.storage.core {
     exports io.turbidite.core.bytes;
     exports io.turbidite.core.expr;
     exports io.turbidite.core.file;
+    exports io.turbidite.core.geo;
     exports io.turbidite.core.index;
     exports io.turbidite.core.key;
     exports io.turbidite.core.log;
@@ -32,9 +33,6 @@ module io.turbidite.storage.core {
     exports io.turbidite.core.epoch to
             io.turbidite.storage.hashlog;
     exports io.turbidite.core.sort to
-            io.turbidite.query.ops,
-            io.turbidite.storage.lsm;
-    exports io.turbidite.core.geo to
             io.turbidite.query.ops,
             io.turbidite.storage.lsm;
     exports io.turbidite.core.format to

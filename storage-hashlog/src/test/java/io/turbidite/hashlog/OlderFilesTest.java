@@ -95,7 +95,7 @@ class OlderFilesTest {
     }
 
     /** What becomes of PSFs, from an older registry to the newest one. */
-    private enum Change {
+    enum Change {
         REMOVED {
             @Override
             void make(HashLog log) {

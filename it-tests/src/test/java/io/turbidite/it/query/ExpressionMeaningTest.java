@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
@@ -142,8 +143,8 @@ class ExpressionMeaningTest {
     }
 
     private static List<@Nullable Object> valuesOf(String type) {
-        List<@Nullable Object> values =
-                new java.util.ArrayList<>(Objects.requireNonNull(VALUES.get(type)));
+        List<@Nullable Object> values = new ArrayList<>();
+        values.addAll(Objects.requireNonNull(VALUES.get(type)));
         values.add(null);
         return values;
     }

@@ -40,7 +40,7 @@ public record Function(
 
     /** The work itself; arguments come unevaluated, so that it may stop early. */
     @FunctionalInterface
-    interface Body {
+    public interface Body {
         @Nullable
         Object apply(List<BoundExpression> arguments, BoundExpression.Row row);
     }
