@@ -11,6 +11,7 @@ import io.turbidite.lsm.StoreDescription;
 import io.turbidite.lsm.StoreDescription.DatasetDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.component.PageOptions;
+import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.DatasetOptions;
 import io.turbidite.lsm.schema.DatasetOptions.Choice;
 import io.turbidite.lsm.schema.Retention;
@@ -94,10 +95,7 @@ final class DatasetMatch {
         for (Choice choice : Choice.values()) {
             ifWritten(choice.key(), choice.label(options), choice.label(kept));
         }
-        ifWritten(
-                "mergePolicy",
-                options.mergePolicy().toString(),
-                kept.mergePolicy().toString());
+        compareMergePolicy(options.mergePolicy(), kept.mergePolicy());
         PageOptions pages = primary.pages();
         ifWritten("pageBytes", options.components().pageBytes(), pages.pageBytes());
         ifWritten(
@@ -105,6 +103,19 @@ final class DatasetMatch {
                 options.components().compression().label(),
                 pages.compression().label());
         compareRetention(options.retention(), kept.retention());
+    }
+
+    /** A parameter that is left out is as in the store: the default may have been another one. */
+    private void compareMergePolicy(MergePolicySpec asked, MergePolicySpec kept) {
+        Map<String, String> parameters = asked.parameters();
+        if (asked.kind().equals(kept.kind())) {
+            parameters.keySet().removeIf(name -> !isWritten(DATASET + "mergePolicy." + name));
+            kept.parameters().forEach(parameters::putIfAbsent);
+        }
+        ifWritten(
+                "mergePolicy",
+                MergePolicySpec.parse(asked.kind(), parameters).toString(),
+                kept.toString());
     }
 
     private void compareRetention(@Nullable Retention retention, @Nullable Retention kept) {

@@ -55,7 +55,7 @@ class UnsyncedTest {
     }
 
     /** What the process does when its syncs begin to fail. */
-    private enum Doing {
+    enum Doing {
         REGISTERS,
         TRUNCATES,
         APPENDS

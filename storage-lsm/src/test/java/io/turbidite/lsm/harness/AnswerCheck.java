@@ -378,7 +378,7 @@ public final class AnswerCheck {
     }
 
     private List<Entry> entries(IndexSchema index, Row row) {
-        record.wrap(writer.write(row.toMap()));
+        record.wrap(writer.write(row.toMap(dataset.type())));
         byte[] primary = dataset.primaryKeySpec().encode(row.id());
         index.entryKeys().append(record, Slice.of(primary), keys.clear());
         List<Entry> entries = new ArrayList<>();

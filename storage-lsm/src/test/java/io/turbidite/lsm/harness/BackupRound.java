@@ -88,7 +88,10 @@ public final class BackupRound {
             assertThat(copy.contentHash()).isEqualTo(hashAt(timestamp));
             copy.verify();
             // it is a store like any other
-            copy.store.dataset(Workload.INDEXED).upsert(workload.row(7_777).toMap());
+            copy.store
+                    .dataset(Workload.INDEXED)
+                    .upsert(workload.row(7_777)
+                            .toMap(copy.store.dataset(Workload.INDEXED).type()));
             copy.store.dataset(Workload.INDEXED).flush();
             copy.verify();
         }

@@ -132,7 +132,7 @@ final class ViewWalk implements AutoCloseable {
 
     private static List<byte[]> entries(Dataset dataset, IndexSchema index, Row row) {
         RecordView record = new RecordView(dataset.type());
-        record.wrap(dataset.newRecordWriter().write(row.toMap()));
+        record.wrap(dataset.newRecordWriter().write(row.toMap(dataset.type())));
         Slice primaryKey = Slice.of(dataset.primaryKeySpec().encode(row.id()));
         EntryKeyList keys = new EntryKeyList();
         index.entryKeys().append(record, primaryKey, keys);

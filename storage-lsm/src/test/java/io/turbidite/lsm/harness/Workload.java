@@ -69,7 +69,7 @@ public final class Workload {
             policy = MergePolicySpec.parse("correlated-" + policy);
         }
         boolean isOff = random.nextInt(4) == 0 && maintenance != Maintenance.AUTO;
-        store.createDataset(Row.spec(INDEXED)
+        store.createDataset(Row.withPlaces(Row.spec(INDEXED))
                 .index(IndexSpec.rtree("by_place", "place"))
                 .index(IndexSpec.rtree("by_area", "area"))
                 .maintenance(maintenance)
@@ -79,7 +79,8 @@ public final class Workload {
                 .components(components)
                 .index(IndexSpec.inverted("by_word", "body"))
                 .mergePolicy(policy));
-        store.createDataset(Row.blindSpec(BLIND).components(components).mergePolicy(policy));
+        store.createDataset(
+                Row.withPlaces(Row.blindSpec(BLIND)).components(components).mergePolicy(policy));
     }
 
     /** Makes the two datasets with this strategy and policy; takes nothing from the seed. */
@@ -87,7 +88,7 @@ public final class Workload {
         ComponentOptions components = ComponentOptions.primary().withPageBytes(4096);
         // an index of another strategy than its dataset's
         Maintenance other = maintenance.isBlind() ? Maintenance.EAGER : Maintenance.VALIDATION;
-        store.createDataset(Row.spec(INDEXED)
+        store.createDataset(Row.withPlaces(Row.spec(INDEXED))
                 .index(IndexSpec.rtree("by_place", "place"))
                 .index(IndexSpec.rtree("by_area", "area"))
                 .maintenance(maintenance)
@@ -98,7 +99,8 @@ public final class Workload {
                 .index(IndexSpec.inverted("by_word", "body"))
                 .index(IndexSpec.inverted("by_other_word", "body").withMaintenance(other))
                 .mergePolicy(policy));
-        store.createDataset(Row.blindSpec(BLIND).components(components).mergePolicy(policy));
+        store.createDataset(
+                Row.withPlaces(Row.blindSpec(BLIND)).components(components).mergePolicy(policy));
     }
 
     /** What the dataset must hold now. */
@@ -138,7 +140,7 @@ public final class Workload {
         switch (write.way()) {
             case UPSERT -> {
                 oracle.begin(write.changes());
-                dataset.upsert(Objects.requireNonNull(first.row()).toMap());
+                dataset.upsert(Objects.requireNonNull(first.row()).toMap(dataset.type()));
             }
             case INSERT -> insert(dataset, Objects.requireNonNull(first.row()));
             case DELETE -> {
@@ -152,14 +154,14 @@ public final class Workload {
     private void insert(Dataset dataset, Row row) {
         if (oracle.rows(dataset.name()).containsKey(row.id())) {
             try {
-                dataset.insert(row.toMap());
+                dataset.insert(row.toMap(dataset.type()));
                 throw new AssertionError("a second record with key " + row.id());
             } catch (DuplicateKeyException expected) {
                 assertThat(expected.getMessage()).contains(String.valueOf(row.id()));
             }
         } else {
             oracle.begin(List.of(new Change(dataset.name(), row.id(), row)));
-            dataset.insert(row.toMap());
+            dataset.insert(row.toMap(dataset.type()));
         }
     }
 
@@ -172,7 +174,7 @@ public final class Workload {
                 batch.delete(dataset, Slice.of(dataset.primaryKeySpec().encode(change.id())));
             } else {
                 RecordWriter writer = dataset.newRecordWriter();
-                batch.upsert(dataset, writer.write(row.toMap()));
+                batch.upsert(dataset, writer.write(row.toMap(dataset.type())));
             }
         }
         oracle.begin(changes);
@@ -212,7 +214,7 @@ public final class Workload {
         for (int id = 0; id < 12; id++) {
             Row row = row(id);
             oracle.begin(List.of(new Change(INDEXED, row.id(), row)));
-            store.dataset(INDEXED).upsert(row.toMap());
+            store.dataset(INDEXED).upsert(row.toMap(store.dataset(INDEXED).type()));
         }
         Dataset dataset = store.dataset(INDEXED);
         dataset.flush();
