@@ -305,6 +305,23 @@ class FeedTest {
         assertThat(letters(report)).singleElement().asString().contains("1024", "\"line\":2");
     }
 
+    @Test
+    void aParameterOfAMergePolicyThatIsLeftOutIsAsInTheStore() throws IOException {
+        write("people.csv", "id,name,lon,lat\n1,Ada,,\n");
+        assertThat(run(withMergePolicy("kind: tiering, sizeRatio: 1.2")).records())
+                .isEqualTo(1);
+        assertThat(run(withMergePolicy("kind: tiering, mergeCountMin: 2")).finished())
+                .isTrue();
+        assertThatThrownBy(() -> run(withMergePolicy("kind: tiering, sizeRatio: 3")))
+                .isInstanceOf(DefinitionException.class)
+                .hasMessageContaining("is tiering(sizeRatio=3.0, mergeCountMin=2");
+    }
+
+    private static String withMergePolicy(String policy) {
+        return DEFINITION.replace(
+                "primaryKey: id", "mergePolicy: { " + policy + " }\n  primaryKey: id");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
