@@ -168,8 +168,8 @@ record OpenedLog(
     }
 
     /**
-     * Requires that no page was written under a newer registry than the one that was found: its PSFs
-     * would be asked for records that were never put into their chains.
+     * Requires that no page was written under a newer registry than the one that was found: its
+     * PSFs would be asked for records that were never put into their chains.
      */
     private static void requireNewest(LogSite site, RegistryState found, LogStart start) {
         if (start.registryNumber() > found.number()) {

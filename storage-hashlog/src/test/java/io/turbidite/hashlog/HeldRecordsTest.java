@@ -66,7 +66,9 @@ class HeldRecordsTest {
         assertThat(registered).isGreaterThan(40);
     }
 
-    /** It is told behind all records before it, which are in the log by then, and not later ones. */
+    /**
+     * It is told behind all records before it, which are in the log by then, and not later ones.
+     */
     @Test
     void a_refused_record_is_told_in_its_place() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);

@@ -301,7 +301,9 @@ class ReadingTest {
         }
     }
 
-    /** The same events; one of two PSFs was removed, and no page says under which registry it was. */
+    /**
+     * The same events; one of two PSFs was removed, and no page says under which registry it was.
+     */
     @Test
     void a_log_whose_registry_has_no_number_is_read_and_written_on() {
         SimDisk disk = golden("hashlog-v5.zip");

@@ -29,8 +29,8 @@ public final class Costs {
     }
 
     /**
-     * CPU time of the threads that compile Java code; 0 where the system does not tell. Threads that
-     * have ended are not counted, so what lay between is only right while none ends.
+     * CPU time of the threads that compile Java code; 0 where the system does not tell. Threads
+     * that have ended are not counted, so what lay between is only right while none ends.
      */
     public static long compilerNanos() {
         if (!Files.isDirectory(THREADS)) {

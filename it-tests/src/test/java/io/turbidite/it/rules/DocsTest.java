@@ -40,7 +40,8 @@ class DocsTest {
             Pattern.compile("\\b(?:class|interface|record|enum) (\\w+)");
     private static final Pattern FORMAT_ROW = Pattern.compile(
             "^\\| [^|]*, version (\\d+)[^|]*\\|[^|]*\\|(.*)\\|$", Pattern.MULTILINE);
-    private static final Pattern CONSTANT = Pattern.compile("int (?:FORMAT_)?VERSION = (\\d+);");
+    private static final Pattern CONSTANT =
+            Pattern.compile("int (?:FORMAT_)?VERSION\\w* = (\\d+);");
     private static final Pattern SAID = Pattern.compile(
             "(?:format \"[\\w-]+\",|[Ff]ormat \\{@code [\\w-]+}|^ \\* The .*), version (\\d+)",
             Pattern.MULTILINE);

@@ -418,7 +418,9 @@ public final class Conditions {
         return predicate instanceof Predicate.Eq || predicate instanceof Predicate.Range;
     }
 
-    /** The words that all texts of a field must have, in lower case; empty if none are asked for. */
+    /**
+     * The words that all texts of a field must have, in lower case; empty if none are asked for.
+     */
     public List<String> words(String field) {
         Set<String> words = new LinkedHashSet<>();
         for (Predicate predicate : predicates) {

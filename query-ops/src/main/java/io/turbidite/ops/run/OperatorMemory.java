@@ -32,9 +32,9 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
     private static final int ALIGNMENT = 8;
 
     /**
-     * First pieces, of 16, 64 and 256 KiB, kept from one query to the next and not cleared. An arena
-     * that is closed stops all threads of the process, which took longer than the sort of a few
-     * rows.
+     * First pieces, of 16, 64 and 256 KiB, kept from one query to the next and not cleared. An
+     * arena that is closed stops all threads of the process, which took longer than the sort of a
+     * few rows.
      */
     private static final List<Pool<MemorySegment>> POOLS = IntStream.range(0, 3)
             .mapToObj(i -> new Pool<>(

@@ -141,7 +141,9 @@ public final class CandidateSearch implements AutoCloseable {
         return !pending && lowBytes == null;
     }
 
-    /** Whether this entry, secondary and primary key, is in the last batch's stretch of the index. */
+    /**
+     * Whether this entry, secondary and primary key, is in the last batch's stretch of the index.
+     */
     public boolean holds(Slice secondaryAndPrimaryKey) {
         return (lowBytes == null || secondaryAndPrimaryKey.compareBytes(lowBytes.asSlice(low)) >= 0)
                 && (!pending || secondaryAndPrimaryKey.compareBytes(end().asSlice(high)) < 0);

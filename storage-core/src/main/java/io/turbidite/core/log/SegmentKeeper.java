@@ -28,8 +28,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p><em>The reserve.</em> Where the log {@link LogOptions#writesAhead writes ahead}, each segment
  * is written with zeros before it is used; the spare is the reserve then. Otherwise segments grow,
- * and a segment of its own is written with zeros, as large as what may be in flight. It is used when
- * an append meets a full disk, and only then.
+ * and a segment of its own is written with zeros, as large as what may be in flight. It is used
+ * when an append meets a full disk, and only then.
  *
  * <p><em>Thread-safe.</em> The monitor guards the list and the spare, for list work only.
  * {@code turn} is held for work on files of the list: one sync at a time, so that a failed one

@@ -75,8 +75,8 @@ public interface ReadView extends AutoCloseable {
      * says which: the search skipped a layer that may hide them. The search shows all entries
      * inside the filter, and may show entries outside.
      *
-     * @throws io.turbidite.core.InvalidRequestException if there is no such index, or its kind does not
-     *     answer such a search; from the cursor too, if the index is dropped meanwhile
+     * @throws io.turbidite.core.InvalidRequestException if there is no such index, or its kind does
+     *     not answer such a search; from the cursor too, if the index is dropped meanwhile
      */
     IndexCursor search(int partition, String index, IndexSearch search, FilterPredicate filter);
 

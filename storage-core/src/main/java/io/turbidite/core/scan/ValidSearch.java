@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The valid entries of an index in index order. If the index is always valid and there is no
  * filter, they come unchecked. Otherwise the search validates them batch by batch ({@link
- * ReadView#validate(int, IndexDescription, IndexSearch, CandidateBatch)}): by their timestamps, without a look
- * at the records (LUO19 §4.3, timestamp validation); or, for an always valid index, by the records
- * if the search skipped a layer that may hide them. The first batch is small, for a reader who
- * stops early; each further batch is four times as large as the one before.
+ * ReadView#validate(int, IndexDescription, IndexSearch, CandidateBatch)}): by their timestamps,
+ * without a look at the records (LUO19 §4.3, timestamp validation); or, for an always valid index,
+ * by the records if the search skipped a layer that may hide them. The first batch is small, for a
+ * reader who stops early; each further batch is four times as large as the one before.
  *
  * <em>Confined to one thread.</em>
  */

@@ -3,8 +3,8 @@ package io.turbidite.lsm.memory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * How the nodes of a {@link MemoryTree} take entries and are split. All nodes given are latched by the
- * caller, or reachable for nobody else.
+ * How the nodes of a {@link MemoryTree} take entries and are split. All nodes given are latched by
+ * the caller, or reachable for nobody else.
  *
  * <p><em>Stateless.</em>
  */

@@ -51,8 +51,8 @@ public record MergePolicySpec(MergePolicy policy, boolean isCorrelated) {
     }
 
     /**
-     * Four components of a size make one. LUO19 §6.1 takes 1.2, which writes twice as much in merges
-     * and leaves one component less to search.
+     * Four components of a size make one. LUO19 §6.1 takes 1.2, which writes twice as much in
+     * merges and leaves one component less to search.
      */
     private static final double SIZE_RATIO_DEFAULT = 3;
 

@@ -61,7 +61,9 @@ public record Row(
         return map;
     }
 
-    /** Of a dataset whose records may have a place and an area; tests that count bytes have none. */
+    /**
+     * Of a dataset whose records may have a place and an area; tests that count bytes have none.
+     */
     public static DatasetSpec withPlaces(DatasetSpec spec) {
         return spec.field("place", "point?").field("area", "rectangle?");
     }
