@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -513,9 +514,7 @@ public final class Conditions {
                 compiled.add(compile(predicate));
             }
         }
-        for (Where.Test test : tests) {
-            compiled.add(compile(test));
-        }
+        Collections.addAll(compiled, compiled(tests));
         return compiled.toArray(RecordPredicate[]::new);
     }
 
@@ -548,8 +547,15 @@ public final class Conditions {
         };
     }
 
+    /**
+     * Those that call functions come last: a function may refuse a value, and whether it gets to see
+     * a record must not depend on what an index left out before.
+     */
     private RecordPredicate[] compiled(List<Where.Test> terms) {
-        return terms.stream().map(this::compile).toArray(RecordPredicate[]::new);
+        return terms.stream()
+                .sorted(Comparator.comparing(Where::callsFunctions))
+                .map(this::compile)
+                .toArray(RecordPredicate[]::new);
     }
 
     private RecordPredicate compile(Predicate predicate) {

@@ -60,6 +60,16 @@ final class Where {
 
     record AnyOf(List<Test> tests) implements Test {}
 
+    /** Whether a condition calls a function, or compares two values of a record. */
+    static boolean callsFunctions(Test test) {
+        return switch (test) {
+            case Is _, Never _ -> false;
+            case Evaluated _ -> true;
+            case AllOf(List<Test> tests) -> tests.stream().anyMatch(Where::callsFunctions);
+            case AnyOf(List<Test> tests) -> tests.stream().anyMatch(Where::callsFunctions);
+        };
+    }
+
     /**
      * What a condition means for records of the type.
      *
@@ -173,11 +183,7 @@ final class Where {
             checkClass(field, comparison, value);
             return matching(field, operator, value);
         }
-        if (operator.isOrder() || operator.isPrefix()) {
-            throw new InvalidRequestException(
-                    "condition %s: the parameter is null, which '%s' does not take"
-                            .formatted(comparison.text(), operator.symbol()));
-        }
+        operator.requireTakesNull(comparison);
         return nullTest(field, operator);
     }
 

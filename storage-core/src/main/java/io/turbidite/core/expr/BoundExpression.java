@@ -62,11 +62,10 @@ public sealed interface BoundExpression {
             case Expression.Call(Function function, List<Expression> arguments) ->
                 new Result(function, all(arguments, binding));
             case Expression.Comparison(Expression left, Operator operator, Expression right) -> {
-                boolean asksForNull = right instanceof Expression.Constant(Literal literal)
-                        && literal instanceof Literal.Null;
-                yield asksForNull
-                        ? new Absence(of(left, binding), operator == Operator.EQUAL)
-                        : new Compared(of(left, binding), operator, side(right, binding));
+                BoundExpression other = side(right, binding);
+                yield other instanceof Fixed(var value, var _) && value == null
+                        ? absence(of(left, binding), operator, expression)
+                        : new Compared(of(left, binding), operator, other);
             }
             case Expression.And(List<Expression> terms) -> new Joined(all(terms, binding), false);
             case Expression.Or(List<Expression> terms) -> new Joined(all(terms, binding), true);
@@ -75,6 +74,12 @@ public sealed interface BoundExpression {
                 throw new InvalidRequestException(
                         "%s is a path, but the record is flat".formatted(expression.text()));
         };
+    }
+
+    /** A constant or parameter that is null asks whether there is a value. */
+    private static Absence absence(BoundExpression left, Operator operator, Expression whole) {
+        operator.requireTakesNull(whole);
+        return new Absence(left, operator == Operator.EQUAL);
     }
 
     private static List<BoundExpression> all(List<Expression> expressions, Binding binding) {

@@ -1,5 +1,7 @@
 package io.turbidite.core.expr;
 
+import io.turbidite.core.InvalidRequestException;
+
 /** How two values compare. */
 public enum Operator {
     EQUAL("=="),
@@ -30,6 +32,19 @@ public enum Operator {
     /** Whether it asks for the beginning of a text. */
     public boolean isPrefix() {
         return this == STARTS_WITH || this == STARTS_NOT_WITH;
+    }
+
+    /**
+     * Checks that null may stand on its right: then it asks whether there is a value.
+     *
+     * @throws InvalidRequestException that names the condition
+     */
+    public void requireTakesNull(Expression condition) {
+        if (isOrder() || isPrefix()) {
+            throw new InvalidRequestException(
+                    "condition %s: the parameter is null, which '%s' does not take"
+                            .formatted(condition.text(), symbol));
+        }
     }
 
     /** What is true of two values where this is false. */

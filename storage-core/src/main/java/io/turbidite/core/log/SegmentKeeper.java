@@ -274,7 +274,7 @@ final class SegmentKeeper implements AutoCloseable {
      */
     private Segment makeMapped() {
         Segment made = maker.fill(make(0));
-        try (Undo undo = Undo.of(made::close)) {
+        try (Undo undo = Undo.of(() -> maker.discard(made))) {
             if (!made.map()) {
                 made.file.sync(); // nobody has said what zeros are worth there
             }

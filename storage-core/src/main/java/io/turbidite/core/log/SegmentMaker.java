@@ -175,6 +175,12 @@ final class SegmentMaker {
         return segment;
     }
 
+    /** Closes a segment that nobody will use, and deletes its file. */
+    void discard(Segment unused) {
+        unused.close();
+        disk.delete(Segment.name(environment.directory(), unused.number));
+    }
+
     private void discard(DiskFile file, List<String> names, StorageIoException cause) {
         try {
             file.close();

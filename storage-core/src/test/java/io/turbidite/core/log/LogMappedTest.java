@@ -9,6 +9,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.ForwardingDisk;
+import io.turbidite.core.file.ForwardingFile;
+import io.turbidite.core.file.MappedFile;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
@@ -16,6 +21,7 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +37,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /** A log whose segments are mapped. */
@@ -171,6 +178,49 @@ class LogMappedTest {
             }
             driver.close();
             disk = place;
+        }
+    }
+
+    /** Else a file would be left behind at each try. */
+    @Test
+    void aSpareThatCannotBeFinishedLeavesNoFile() {
+        SimDisk disk = new SimDisk(5, Profile.ADVERSARIAL);
+        AtomicInteger refusals = new AtomicInteger();
+        LogDriver driver = new LogDriver(
+                5,
+                new UnmappingDisk(disk, refusals),
+                LogDriver.TINY.withDurability(Durability.PROCESS),
+                new LogOracle());
+        driver.resume();
+        driver.append(50);
+        int fileCount = disk.list("log").size();
+        refusals.set(20);
+        driver.log().flush();
+        while (refusals.get() > 0) {
+            driver.append(50);
+            driver.tasks().runForMicros(200_000);
+        }
+        assertTrue(
+                disk.list("log").size() <= fileCount + 3, () -> disk.list("log").toString());
+        driver.close();
+    }
+
+    /** Maps nothing for a while. */
+    private record UnmappingDisk(Disk disk, AtomicInteger refusals) implements ForwardingDisk {
+        @Override
+        public DiskFile wrap(DiskFile file) {
+            return new UnmappingFile(file, refusals);
+        }
+    }
+
+    private record UnmappingFile(DiskFile file, AtomicInteger refusals) implements ForwardingFile {
+        @Override
+        public @Nullable MappedFile map(long byteCount) {
+            if (refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                throw new StorageIoException(
+                        StorageIoException.Kind.IO, "map", file.name(), "refused", null);
+            }
+            return file.map(byteCount);
         }
     }
 }

@@ -42,6 +42,13 @@ final class PartitionSearch implements IndexCursor {
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
     private final WindowWork work;
+
+    /**
+     * The move that failed before the other terms had said whether they have the leader's record: the
+     * same move, made again, asks them about this record first.
+     */
+    private Failed failed = Failed.NONE;
+
     private long entryCount;
     private boolean isCounted;
 
@@ -126,6 +133,12 @@ final class PartitionSearch implements IndexCursor {
         return new SnapshotCursor(partition, index.tree(), view, bounds);
     }
 
+    private enum Failed {
+        NONE,
+        NEXT,
+        PREVIOUS
+    }
+
     /** A term that is looked for at the primary keys of another. */
     private final class Follower {
         /** Entries passed one by one before a seek: they are near, mostly on the same page. */
@@ -179,8 +192,9 @@ final class PartitionSearch implements IndexCursor {
         }
 
         private void move() {
-            isOnEntry = entries.next();
-            isAtEnd = !isOnEntry;
+            isOnEntry = false; // a move that fails is made again by a seek
+            isAtEnd = !entries.next();
+            isOnEntry = !isAtEnd;
         }
     }
 
@@ -190,20 +204,23 @@ final class PartitionSearch implements IndexCursor {
 
     @Override
     public boolean next() {
-        boolean found = stack.next();
+        boolean found = advance(Failed.NEXT);
         while (found) {
             split();
+            failed = Failed.NEXT;
             Follower ahead = null;
             boolean isInAll = true;
             for (int i = 0; isInAll && i < followers.length; i++) {
                 int order = followers[i].follow(primaryKey);
                 if (order < 0) {
+                    failed = Failed.NONE;
                     stack.seekEnd();
                     return false;
                 }
                 ahead = order > 0 ? followers[i] : null;
                 isInAll = order == 0 && isOfSameVersion(followers[i]);
             }
+            failed = Failed.NONE;
             if (isInAll) {
                 return true;
             }
@@ -213,6 +230,13 @@ final class PartitionSearch implements IndexCursor {
             found = stack.next();
         }
         return false;
+    }
+
+    /** Moves the leader, if it does not stand on a record that is undecided. */
+    private boolean advance(Failed move) {
+        boolean isUndecided = failed == move;
+        failed = Failed.NONE;
+        return isUndecided || (move == Failed.NEXT ? stack.next() : stack.previous());
     }
 
     private void leap(Follower ahead) {
@@ -227,16 +251,20 @@ final class PartitionSearch implements IndexCursor {
 
     @Override
     public boolean previous() {
-        while (stack.previous()) {
+        boolean found = advance(Failed.PREVIOUS);
+        while (found) {
             split();
+            failed = Failed.PREVIOUS;
             boolean isInAll = true;
             for (int i = 0; isInAll && i < followers.length; i++) {
                 followers[i].lose();
                 isInAll = followers[i].follow(primaryKey) == 0 && isOfSameVersion(followers[i]);
             }
+            failed = Failed.NONE;
             if (isInAll) {
                 return true;
             }
+            found = stack.previous();
         }
         return false;
     }
@@ -251,12 +279,14 @@ final class PartitionSearch implements IndexCursor {
 
     @Override
     public void seek(Slice key) {
+        failed = Failed.NONE;
         loseFollowers();
         stack.seek(key);
     }
 
     @Override
     public void seekEnd() {
+        failed = Failed.NONE;
         loseFollowers();
         stack.seekEnd();
     }

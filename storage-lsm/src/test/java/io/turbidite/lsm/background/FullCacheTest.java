@@ -10,13 +10,16 @@ import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Reading;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.harness.Row;
@@ -30,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /** Readers that pin all of a small cache get in nobody's way but their own. */
 class FullCacheTest {
@@ -178,6 +182,48 @@ class FullCacheTest {
             assertThat(late.previous()).isTrue();
         }
         assertThat(pinnedFrames()).isZero();
+    }
+
+    /** A move that is made again asks the other words about the record that it had come to. */
+    @Test
+    void a_search_for_several_words_that_was_refused_passes_over_nothing() {
+        Dataset texts = sim.store.createDataset(Row.spec("Texts")
+                .maintenance(Maintenance.VALIDATION)
+                .components(ComponentOptions.primary().withPageBytes(PAGE_BYTES))
+                .index(IndexSpec.inverted("by_word", "body")));
+        int count = 40_000; // so that pages are full
+        for (int i = 0; i < count; i++) {
+            texts.upsert(new Row(i, "ann", 1, null, "one two").toMap());
+        }
+        texts.flush();
+        texts.mergeAll();
+        Dataset other = create("Other", Maintenance.VALIDATION);
+        other.mergeAll(); // a cursor pins one page
+        TermSearch words = new TermSearch(List.of("one", "two"));
+        try (ReadView view = texts.openView();
+                IndexCursor found = view.search(0, "by_word", words, FilterPredicate.none())) {
+            refuse(found::next, other);
+            assertThat(movesLeft(found::next)).isEqualTo(count);
+            found.seekEnd();
+            assertThat(movesLeft(found::previous)).isEqualTo(count);
+        }
+    }
+
+    /** Leaves one page: the first word takes it, and the second has none. */
+    private void refuse(BooleanSupplier move, Dataset other) {
+        pinAll(other);
+        cursors.removeLast().close();
+        cursors.removeLast().close();
+        assertThatThrownBy(move::getAsBoolean).isInstanceOf(CacheFullException.class);
+        letGo();
+    }
+
+    private static int movesLeft(BooleanSupplier move) {
+        int moved = 0;
+        while (move.getAsBoolean()) {
+            moved++;
+        }
+        return moved;
     }
 
     private static void moveFar(RecordCursor cursor) {
