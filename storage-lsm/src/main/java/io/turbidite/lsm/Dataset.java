@@ -71,6 +71,16 @@ public final class Dataset implements Source {
         write(scratch);
     }
 
+    /**
+     * As {@link #upsert}, but returns as soon as the record is visible, as {@link
+     * Store#writeAsync} does.
+     */
+    public Commit upsertAsync(Map<String, ? extends @Nullable Object> fields) {
+        RecordScratch scratch = scratches.take();
+        scratch.begin().upsert(opened, scratch.writer.write(fields));
+        return writeAsync(scratch);
+    }
+
     /** Puts a record given as a JSON object. */
     public void upsertJson(String json) {
         RecordScratch scratch = scratches.take();
@@ -83,6 +93,13 @@ public final class Dataset implements Source {
         RecordScratch scratch = scratches.take();
         scratch.begin().upsert(opened, record);
         write(scratch);
+    }
+
+    /** As {@link #upsertRecord}, but returns as {@link #upsertAsync} does. */
+    public Commit upsertRecordAsync(Slice record) {
+        RecordScratch scratch = scratches.take();
+        scratch.begin().upsert(opened, record);
+        return writeAsync(scratch);
     }
 
     /**
@@ -116,6 +133,20 @@ public final class Dataset implements Source {
         encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
         scratch.begin().delete(opened, scratch.slice);
         write(scratch);
+    }
+
+    /** As {@link #delete}, but returns as {@link #upsertAsync} does. */
+    public Commit deleteAsync(Object... primaryKey) {
+        RecordScratch scratch = scratches.take();
+        encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
+        scratch.begin().delete(opened, scratch.slice);
+        return writeAsync(scratch);
+    }
+
+    private Commit writeAsync(RecordScratch scratch) {
+        long sequence = store.engine().writeAsync(scratch.write);
+        scratches.give(scratch);
+        return new Commit(store.engine().commits(), sequence);
     }
 
     private void write(RecordScratch scratch) {

@@ -213,6 +213,23 @@ public final class Store implements AutoCloseable {
     }
 
     /**
+     * As {@link #write}, but returns as soon as the operations are visible: readers may see what a
+     * crash takes back. The batch is free again. How much may be on its way to the disk is bounded
+     * by the memory of the log, for which this waits.
+     *
+     * @return tells when they are durable
+     */
+    public Commit writeAsync(WriteBatch batch) {
+        requireOwn("a batch", batch.store());
+        batch.beginWrite();
+        try {
+            return new Commit(engine.commits(), engine.writeAsync(batch.write()));
+        } finally {
+            batch.endWrite();
+        }
+    }
+
+    /**
      * Checks that a dataset belongs to this store, and was got from it since its opening.
      *
      * @throws InvalidRequestException naming both stores
@@ -484,9 +501,12 @@ public final class Store implements AutoCloseable {
     /**
      * Ends background work, seals the log and releases the directory. Does not flush memory
      * components: the log has their contents. A second call does nothing.
+     *
+     * @throws IllegalStateException if a listener of {@link Commit#whenDurable} calls it
      */
     @Override
     public void close() {
+        engine.commits().checkMayClose();
         synchronized (this) {
             if (closed) {
                 return;

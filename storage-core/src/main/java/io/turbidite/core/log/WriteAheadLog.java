@@ -401,6 +401,28 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
+     * Whether {@link #awaitDurable} would return at once.
+     *
+     * @throws io.turbidite.core.StoreFailedException if the record never will be as safe
+     */
+    public boolean isDurable(long sequence) {
+        boolean isDurable = switch (options.durability()) {
+            case SYNC -> progress.durable() > sequence;
+            case INTERVAL, PROCESS -> progress.written() > sequence;
+            case BUFFERED -> false;
+        };
+        if (!isDurable) {
+            progress.checkFailure();
+        }
+        return isDurable || options.durability() == Durability.BUFFERED;
+    }
+
+    /** The sequence of the last claim there was; one before the first if there was none. */
+    public long lastClaimed() {
+        return firstSequence + ring.getCursor();
+    }
+
+    /**
      * The first that waits writes for all that have published, on its own thread: to wake the
      * writer's worker and to be woken by it costs more than the write. Those that come meanwhile
      * wait for it, and one of them writes what was published since.
@@ -435,7 +457,7 @@ public final class WriteAheadLog implements AutoCloseable {
      * @throws io.turbidite.core.StoreFailedException if it never will be
      */
     public void awaitAllDurable() {
-        long last = firstSequence + ring.getCursor();
+        long last = lastClaimed();
         if (last >= firstSequence) {
             awaitDurable(last);
         } else {

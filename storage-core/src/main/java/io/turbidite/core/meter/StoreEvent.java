@@ -301,6 +301,13 @@ public sealed interface StoreEvent {
      */
     record CloseKept(long wallMicros, String whose, long nanos) implements StoreEvent {}
 
+    /**
+     * A listener that was told of a durable commit took long; those behind it waited.
+     *
+     * @param nanos how long it took
+     */
+    record ListenerSlow(long wallMicros, long nanos) implements StoreEvent {}
+
     /** Something failed where no caller can be told. */
     record Failed(long wallMicros, String what, @Nullable Throwable cause) implements StoreEvent {}
 }

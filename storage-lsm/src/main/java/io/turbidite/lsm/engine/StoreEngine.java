@@ -13,6 +13,7 @@ import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.write.Commits;
 import io.turbidite.lsm.write.Write;
 import io.turbidite.lsm.write.WritePath;
 
@@ -38,6 +39,7 @@ public final class StoreEngine {
     private final PartitionRegistry partitions;
     private final BackgroundWork background;
     private final WritePath writes;
+    private final Commits commits;
     private final SchemaChanges schemaChanges;
 
     /** Those that are open. */
@@ -55,6 +57,7 @@ public final class StoreEngine {
                 options.log().segmentBytes(),
                 options.background());
         this.writes = new WritePath(core, background);
+        this.commits = new Commits(core, writes);
         this.schemaChanges = new SchemaChanges(options, partitions, background, writes);
         StoreMeters.register(parts.meters(), partitions, background);
     }
@@ -118,6 +121,20 @@ public final class StoreEngine {
      */
     public void write(Write write) {
         writes.write(write);
+    }
+
+    /**
+     * Does all operations of a write or none; returns when they are visible.
+     *
+     * @return what to ask {@link #commits} for
+     */
+    public long writeAsync(Write write) {
+        return writes.writeAsync(write);
+    }
+
+    /** Who waits for writes to be durable. */
+    public Commits commits() {
+        return commits;
     }
 
     /**
@@ -235,6 +252,7 @@ public final class StoreEngine {
         }
         schemaChanges.close();
         writes.close();
+        commits.close();
         background.close();
         KeptCounts.save(core, datasets.get(), parts.events());
         try {

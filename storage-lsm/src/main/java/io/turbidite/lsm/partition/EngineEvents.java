@@ -244,6 +244,11 @@ public final class EngineEvents {
         events.publish(new StoreEvent.CloseKept(clock.wallMicros(), whose, nanos));
     }
 
+    /** Says that a listener keeps those behind it waiting. */
+    public void listenerSlow(long nanos) {
+        events.publish(new StoreEvent.ListenerSlow(clock.wallMicros(), nanos));
+    }
+
     /** Something failed where no caller can be told. */
     public void failed(String what, Throwable cause) {
         events.publish(new StoreEvent.Failed(clock.wallMicros(), what, cause));

@@ -5,7 +5,6 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Claim;
-import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.order.Gate;
@@ -66,6 +65,20 @@ public final class WritePath {
      * Does all operations of a write or none; returns when it is visible and durable as promised.
      */
     public void write(Write write) {
+        write(write, true);
+    }
+
+    /**
+     * As {@link #write(Write)}, but returns as soon as readers see it.
+     *
+     * @return what to ask the log for: with it all that was written is durable, and what was found
+     *     to be so already
+     */
+    public long writeAsync(Write write) {
+        return write(write, false);
+    }
+
+    private long write(Write write, boolean waits) {
         Operations batch = write.operations;
         // before anything is held, the gate included: a schema change must not wait for memory
         background.awaitRoom(batch.byteCount(), batch.putByteCount());
@@ -79,9 +92,7 @@ public final class WritePath {
         }
         try {
             core.health().checkWritable();
-            if (batch.size() > 0) {
-                writeInFlight(write);
-            }
+            return batch.size() == 0 ? core.log().lastClaimed() : writeInFlight(write, waits);
         } catch (RuntimeException | Error failure) {
             if (write.isHolding()) {
                 giveUpAtLast(write, failure);
@@ -128,7 +139,7 @@ public final class WritePath {
         inFlight.close();
     }
 
-    private void writeInFlight(Write write) {
+    private long writeInFlight(Write write, boolean waits) {
         write.operations.checkTaken();
         write.set.resolve();
         long timestamp = 0;
@@ -155,17 +166,20 @@ public final class WritePath {
                 stripes.unlockAll(write.stripes, write.stripeCount);
             }
         } catch (DuplicateKeyException taken) {
-            awaitOthers();
+            awaitDurable(awaitOthersVisible());
             throw taken;
         } finally {
             write.positions.clear();
         }
         if (timestamp == 0) {
-            awaitOthers();
-            return;
+            sequence = awaitOthersVisible();
+        } else {
+            core.timestamps().awaitVisible(timestamp);
         }
-        core.timestamps().awaitVisible(timestamp);
-        awaitDurable(core.log(), sequence);
+        if (waits) {
+            awaitDurable(sequence);
+        }
+        return sequence;
     }
 
     /**
@@ -177,19 +191,15 @@ public final class WritePath {
      * timestamp, not its place in the log, and timestamps are not drawn in the log's order. Under
      * group commit that is seldom more than one batch longer.
      */
-    private void awaitOthers() {
+    private long awaitOthersVisible() {
         core.timestamps().awaitVisible(core.timestamps().lastDrawn());
-        try {
-            core.log().awaitAllDurable();
-        } catch (StorageException failure) {
-            core.health().fail(failure);
-            throw failure;
-        }
+        return core.log().lastClaimed();
     }
 
-    private void awaitDurable(WriteAheadLog log, long sequence) {
+    /** Returns when the log has all up to {@code sequence} as safe as its mode says. */
+    public void awaitDurable(long sequence) {
         try {
-            log.awaitDurable(sequence);
+            core.log().awaitDurable(sequence);
         } catch (StorageException failure) {
             core.health().fail(failure);
             throw failure;
