@@ -3,11 +3,13 @@ package io.turbidite.ops;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.Box;
 import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
@@ -66,6 +68,7 @@ final class MemorySource implements Source {
         byte @Nullable [] min;
         byte @Nullable [] max;
         boolean hasAbsent;
+        final Box box = new Box();
     }
 
     /** One partition's records, index entries and component filters. */
@@ -154,6 +157,7 @@ final class MemorySource implements Source {
                 continue;
             }
             byte[] value = key(filterSpecs.get(i), stored.record);
+            filter.box.add(box(type.indexOf(filterFields.get(i))));
             if (filter.min == null || Arrays.compareUnsigned(value, filter.min) < 0) {
                 filter.min = value;
             }
@@ -163,20 +167,45 @@ final class MemorySource implements Source {
         }
     }
 
-    /** Whether a component may hold records inside every range. */
-    static boolean mayMatch(Partition partition, long component, List<KeyRange> ranges) {
+    /** Around what the view's record has in a field; nothing if that has no place. */
+    private Box box(int field) {
+        return switch (type.field(field).kind()) {
+            case POINT -> {
+                double x = view.getCoordinate(field, 0);
+                double y = view.getCoordinate(field, 1);
+                yield new Box().set(x, y, x, y);
+            }
+            case RECTANGLE ->
+                new Box()
+                        .set(
+                                view.getCoordinate(field, 0),
+                                view.getCoordinate(field, 1),
+                                view.getCoordinate(field, 2),
+                                view.getCoordinate(field, 3));
+            default -> new Box();
+        };
+    }
+
+    /** Whether a component may hold records inside every range and window. */
+    static boolean mayMatch(Partition partition, long component, FilterPredicate predicate) {
         List<MinMax> filters = partition.filters.get(component);
-        for (int i = 0; filters != null && i < ranges.size(); i++) {
+        if (filters == null) {
+            return true;
+        }
+        for (int i = 0; i < predicate.ranges().size(); i++) {
             MinMax filter = filters.get(i);
-            KeyRange range = ranges.get(i);
+            KeyRange range = predicate.ranges().get(i);
             boolean overlaps = filter.min != null
                     && filter.max != null
                     && range.overlaps(Slice.of(filter.min), Slice.of(filter.max));
-            if (!range.isAll() && !filter.hasAbsent && !overlaps) {
+            boolean wantsAbsent = range.contains(Slice.of(new byte[2]));
+            if (!range.isAll() && !overlaps && !(filter.hasAbsent && wantsAbsent)) {
                 return false;
             }
         }
-        return true;
+        return predicate.windows().stream()
+                .allMatch(window ->
+                        filters.get(window.field()).box.intersects(new Box().set(window.bounds())));
     }
 
     /** Null if the index has no entry for the record. */

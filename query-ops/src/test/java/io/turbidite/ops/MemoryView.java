@@ -73,7 +73,7 @@ final class MemoryView implements ReadView {
         List<Stored> found = new ArrayList<>();
         for (Stored stored : of.records.values()) {
             if (primaryKeys.contains(Slice.of(stored.key()))
-                    && MemorySource.mayMatch(of, stored.component(), ranges(filter))) {
+                    && MemorySource.mayMatch(of, stored.component(), filter)) {
                 found.add(stored);
             }
         }
@@ -94,19 +94,11 @@ final class MemoryView implements ReadView {
         for (Entry entry : of.entries.get(source.indexNumber(index)).values()) {
             if (range.contains(
                             Slice.of(MemorySource.join(entry.secondaryKey(), entry.primaryKey())))
-                    && MemorySource.mayMatch(of, entry.component(), ranges(filter))) {
+                    && MemorySource.mayMatch(of, entry.component(), filter)) {
                 found.add(entry);
             }
         }
         return found;
-    }
-
-    private List<KeyRange> ranges(FilterPredicate filter) {
-        if (!filter.ranges().isEmpty()
-                && filter.ranges().size() != source.filterFields().size()) {
-            throw new AssertionError("a filter predicate of " + filter.ranges().size());
-        }
-        return filter.ranges();
     }
 
     @Override
@@ -157,7 +149,7 @@ final class MemoryView implements ReadView {
             Partition of = source.partition(i);
             count += of.records.values().stream()
                     .filter(stored -> primaryKeys.contains(Slice.of(stored.key()))
-                            && MemorySource.mayMatch(of, stored.component(), ranges(filter)))
+                            && MemorySource.mayMatch(of, stored.component(), filter))
                     .count();
         }
         return Math.round(count * source.estimateFactor);

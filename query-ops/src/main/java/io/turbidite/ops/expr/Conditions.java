@@ -460,13 +460,20 @@ public final class Conditions {
 
     /** One of the windows on a field; null if there is none. */
     public @Nullable Rectangle anyWindow(String field) {
+        List<Rectangle> windows = windows(field);
+        return windows.isEmpty() ? null : windows.getFirst();
+    }
+
+    /** All windows on a field. */
+    public List<Rectangle> windows(String field) {
+        List<Rectangle> windows = new ArrayList<>();
         for (Predicate predicate : predicates) {
             if (predicate instanceof Predicate.Within(String name, Rectangle window)
                     && name.equals(field)) {
-                return window;
+                windows.add(window);
             }
         }
-        return null;
+        return windows;
     }
 
     /** Whether there are windows on some field that have nothing in common: no point is in them. */

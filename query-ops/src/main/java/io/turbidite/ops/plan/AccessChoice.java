@@ -6,6 +6,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.TokenKeys;
+import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
@@ -412,20 +413,49 @@ final class AccessChoice {
     /** What the query knows of the filter fields. */
     private static FilterPredicate filter(CheckedQuery query) {
         List<String> fields = query.source().filterFields();
-        if (fields.isEmpty() || query.conditions().ranges().isEmpty()) {
+        if (fields.isEmpty() || query.conditions().predicates().isEmpty()) {
             return FilterPredicate.none();
         }
         List<KeyRange> ranges = new ArrayList<>();
-        for (String name : fields) {
-            FieldRange range = query.conditions().range(query.type().indexOf(name));
-            // minimum and maximum say nothing of absent values
+        List<FilterPredicate.Window> windows = new ArrayList<>();
+        for (int i = 0; i < fields.size(); i++) {
+            int field = query.type().indexOf(fields.get(i));
+            FieldRange range = query.conditions().range(field);
             ranges.add(
-                    range == null || range.absent()
+                    range == null
                             ? KeyRange.all()
                             : range.in(query.source().keyForm()).range());
+            TypeKind kind = query.type().field(field).kind();
+            if (kind == TypeKind.POINT || kind == TypeKind.RECTANGLE) {
+                addWindows(query, i, field, windows);
+            }
         }
-        FilterPredicate filter = new FilterPredicate(ranges);
+        FilterPredicate filter = new FilterPredicate(ranges, windows);
         return filter.isNone() ? FilterPredicate.none() : filter;
+    }
+
+    /** What windows, and an equality with a point, say of a filter field. */
+    private static void addWindows(
+            CheckedQuery query, int filterField, int field, List<FilterPredicate.Window> to) {
+        String name = query.type().field(field).name();
+        if (query.type().field(field).kind() == TypeKind.RECTANGLE) {
+            for (Rectangle window : query.conditions().windows(name)) {
+                to.add(new FilterPredicate.Window(filterField, SpatialKind.RECTANGLE, window));
+            }
+            return;
+        }
+        Rectangle common = query.conditions().window(name);
+        if (common != null) {
+            to.add(new FilterPredicate.Window(filterField, SpatialKind.POINT, common));
+        }
+        FieldRange range = query.conditions().range(field);
+        byte[] single = range == null || range.absent() ? null : range.single();
+        if (single != null) {
+            double x = KeyCodec.coordinate(Slice.of(single), 0);
+            double y = KeyCodec.coordinate(Slice.of(single), 1);
+            to.add(new FilterPredicate.Window(
+                    filterField, SpatialKind.POINT, new Rectangle(x, y, x, y)));
+        }
     }
 
     /** Whether entries of the index can answer the query without the records. */

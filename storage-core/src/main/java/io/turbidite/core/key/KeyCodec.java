@@ -361,6 +361,14 @@ public final class KeyCodec {
         return value;
     }
 
+    /**
+     * A coordinate of an encoded point (x, y) or rectangle (minX, minY, maxX, maxY) that is not the
+     * null marker.
+     */
+    public static double coordinate(Slice bytes, int index) {
+        return doubleAt(bytes, index * Double.BYTES);
+    }
+
     private static String string(Slice bytes, int at, int length) {
         Slice text = Slice.of(unescaped(bytes, at, length));
         if (!Utf8.isValid(text)) {

@@ -31,8 +31,8 @@ final class ComponentFrame {
                 .check(
                         name,
                         ComponentWriter.FORMAT,
-                        ComponentMeta.VERSION_WITHOUT_BOXES,
-                        ComponentMeta.VERSION_WITH_BOXES)
+                        ComponentMeta.VERSION_MIN,
+                        ComponentMeta.VERSION)
                 .checkOwner(name, expected.storeId(), expected.fileId());
         if (header.flags() != 0) {
             throw new CorruptionException(

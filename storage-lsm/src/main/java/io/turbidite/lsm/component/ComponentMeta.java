@@ -6,6 +6,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.lsm.component.BlockWriter.Section;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The table of contents of a component file: the payload that its footer points to and checks.
  * <em>Immutable</em> (the slices are private copies). Fields in file order:
@@ -31,9 +33,12 @@ import io.turbidite.lsm.component.BlockWriter.Section;
  *   2+n minKey              length u16, bytes; empty if there is no entry
  *   2+n maxKey
  *       filter              see ComponentFilter
- *     1 boxes               version 3 alone: 1 around points, 2 around rectangles
- *    16 section             version 3 alone: of the boxes
+ *     1 boxes               from version 3 on: 1 around points, 2 around rectangles, 0 none
+ *    16 section             from version 3 on: of the boxes
  * </pre>
+ *
+ * <p>Version 2 had no boxes, version 3 was that of components with boxes alone. In version 4 the
+ * filter has more.
  */
 record ComponentMeta(
         ComponentHeader owner,
@@ -46,8 +51,14 @@ record ComponentMeta(
         Slice maxKey,
         ComponentFilter filter) {
 
-    static final int VERSION_WITHOUT_BOXES = 2;
-    static final int VERSION_WITH_BOXES = 3;
+    /** The version that is written. */
+    static final int VERSION = ComponentFilter.VERSION_WITH_BOXES;
+
+    /** The oldest one that is read. */
+    static final int VERSION_MIN = 2;
+
+    private static final int VERSION_WITH_BOXES = 3;
+    private static final int NO_BOXES = 0;
 
     /** When the oldest and the newest operation happened, in microseconds since 1970. */
     record Times(long minWallMicros, long maxWallMicros) {}
@@ -55,11 +66,6 @@ record ComponentMeta(
     record Counts(long entries, long antimatter, long keys) {}
 
     record Sections(Section recordInterior, Section keyInterior, Section bloom, Section boxes) {}
-
-    /** The version of the format that has what the component has. */
-    static int version(ComponentOptions options) {
-        return options.boxes() == null ? VERSION_WITHOUT_BOXES : VERSION_WITH_BOXES;
-    }
 
     void encode(ByteSink sink) {
         sink.putInt(owner.datasetId()).putInt(owner.partition()).putInt(owner.indexId());
@@ -78,10 +84,8 @@ record ComponentMeta(
         encode(sink, maxKey);
         filter.encode(sink);
         SpatialKind boxes = options.boxes();
-        if (boxes != null) {
-            sink.putByte(boxes.code());
-            encode(sink, sections.boxes);
-        }
+        sink.putByte(boxes == null ? NO_BOXES : boxes.code());
+        encode(sink, sections.boxes);
     }
 
     private static void encode(ByteSink sink, Section section) {
@@ -126,10 +130,10 @@ record ComponentMeta(
         Section bloom = decodeSection(reader);
         Slice minKey = reader.shortBytes("smallest key");
         Slice maxKey = reader.shortBytes("largest key");
-        ComponentFilter filter = ComponentFilter.decode(reader);
+        ComponentFilter filter = ComponentFilter.decode(reader, version);
         Section boxes = new Section(0, 0);
         if (version >= VERSION_WITH_BOXES) {
-            options = options.withBoxes(decodeBoxes(reader));
+            options = options.withBoxes(decodeBoxes(reader, version));
             boxes = decodeSection(reader);
         }
         reader.end("table of contents");
@@ -169,11 +173,11 @@ record ComponentMeta(
         return new ComponentOptions(new PageOptions(pageBytes, compression), bloom, rate, keyTree);
     }
 
-    private static SpatialKind decodeBoxes(MetaReader reader) {
+    private static @Nullable SpatialKind decodeBoxes(MetaReader reader, int version) {
         int code = reader.u8("boxes");
         SpatialKind kind = SpatialKind.ofCode(code);
-        if (kind == null) {
-            throw reader.wrong("boxes", "1 or 2", code);
+        if (kind == null && (version == VERSION_WITH_BOXES || code != NO_BOXES)) {
+            throw reader.wrong("boxes", version == VERSION_WITH_BOXES ? "1 or 2" : "0 to 2", code);
         }
         return kind;
     }

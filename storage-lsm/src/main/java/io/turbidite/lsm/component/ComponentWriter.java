@@ -120,12 +120,7 @@ public final class ComponentWriter implements AutoCloseable {
                 place.writers(),
                 NativeMemory.shared("a writer of " + place.name()));
         try (Undo undo = Undo.of(() -> target.close(false))) {
-            new FileHeader(
-                            FORMAT,
-                            ComponentMeta.version(options),
-                            0,
-                            header.storeId(),
-                            header.fileId())
+            new FileHeader(FORMAT, ComponentMeta.VERSION, 0, header.storeId(), header.fileId())
                     .writeTo(target.file);
             return undo.keep(new ComponentWriter(target, header, options, expectedEntries));
         }

@@ -131,10 +131,6 @@ public final class DiskComponent implements AutoCloseable {
             int filterFieldCount,
             String name,
             ComponentDamage damage) {
-        ComponentFilter.Builder filter = ComponentFilter.builder(filterFieldCount);
-        for (int field = 0; field < filterFieldCount; field++) {
-            filter.addAbsent(field);
-        }
         Section none = new Section(0, 0);
         ComponentMeta meta = new ComponentMeta(
                 owner,
@@ -145,7 +141,7 @@ public final class DiskComponent implements AutoCloseable {
                 new ComponentMeta.Sections(none, none, none, none),
                 new Slice(),
                 new Slice(),
-                filter.build());
+                ComponentFilter.unknown(filterFieldCount));
         Arena arena = NativeMemory.shared("component " + name);
         return new DiskComponent(name, bytes, meta, arena, damage);
     }

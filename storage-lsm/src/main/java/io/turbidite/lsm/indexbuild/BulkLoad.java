@@ -85,7 +85,7 @@ public final class BulkLoad {
             timestamp = core.timestamps().draw();
             core.timestamps().complete(timestamp);
             wallMicros = core.clock().wallMicros();
-            filter = ComponentFilter.builder(load.schema.filter().size());
+            filter = ComponentFilter.builder(load.schema.filter());
             primary = load.build(TreeId.PRIMARY);
             try (Undo undo = Undo.of(this::close)) {
                 records = primary.create(expectedRecords);

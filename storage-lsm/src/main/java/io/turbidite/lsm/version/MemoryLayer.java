@@ -56,7 +56,7 @@ public final class MemoryLayer {
             trees[i] = MemoryComponent.create(chunks);
         }
         this.keys = KeyFilter.create(chunks);
-        this.filter = new FilterTracker(schema.filter().size());
+        this.filter = new FilterTracker(schema.filter());
         this.minTimestamp = minTimestamp;
         this.logPosition = logPosition;
         this.minWallMicros = wallMicros;
@@ -107,11 +107,16 @@ public final class MemoryLayer {
 
     /** Notes that something unknown came in: no filter field prunes the layer any more. */
     public void widenFilterByAll() {
-        filter.markAllAbsent();
+        filter.markUnknown();
     }
 
     public boolean mayMatch(FilterPredicate predicate) {
         return filter.mayMatch(predicate);
+    }
+
+    /** As {@link ComponentFilter#ruledOutBy}, of what came in so far. */
+    public int ruledOutBy(FilterPredicate predicate) {
+        return filter.ruledOutBy(predicate);
     }
 
     public ComponentFilter filter() {

@@ -1,14 +1,22 @@
 package io.turbidite.lsm.component;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.SpatialKind;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.Rectangle;
 
 import org.junit.jupiter.api.Test;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /** A filter prunes what can't match and nothing else. */
@@ -26,11 +34,131 @@ class ComponentFilterTest {
                 .isTrue();
     }
 
+    /** Null is 00, of numbers with a fraction 00 00. */
     @Test
-    void absentValuesForbidPruning() {
-        ComponentFilter filter =
+    void absentValuesAreInRangesThatHoldTheNullMarkerAlone() {
+        ComponentFilter absent =
                 ComponentFilter.builder(1).add(0, value(5)).addAbsent(0).build();
+        ComponentFilter present = ComponentFilter.builder(1).add(0, value(5)).build();
+        KeyRange openBelow = KeyRange.closed(null, new byte[] {3});
+        KeyRange aboveNull = KeyRange.between(new byte[] {0}, false, new byte[] {3}, true);
+        KeyRange aboveWideNull = KeyRange.between(new byte[] {0, 0}, false, new byte[] {3}, true);
+        KeyRange isNull = KeyRange.closed(new byte[] {0}, new byte[] {0});
+        KeyRange isWideNull = KeyRange.closed(new byte[] {0, 0}, new byte[] {0, 0});
+        assertThat(absent.mayMatch(closed(6, 7))).isFalse();
+        assertThat(absent.mayMatch(closed(4, 7))).isTrue();
+        for (KeyRange range : List.of(openBelow, isNull, isWideNull)) {
+            FilterPredicate predicate = new FilterPredicate(List.of(range));
+            assertThat(absent.mayMatch(predicate)).as("%s", range).isTrue();
+            assertThat(present.mayMatch(predicate)).as("%s", range).isFalse();
+        }
+        for (KeyRange range : List.of(aboveNull, aboveWideNull)) {
+            FilterPredicate predicate = new FilterPredicate(List.of(range));
+            assertThat(absent.mayMatch(predicate)).as("%s", range).isFalse();
+        }
+    }
+
+    @Test
+    void whatIsUnknownForbidsPruning() {
+        ComponentFilter filter =
+                ComponentFilter.builder(1).add(0, value(5)).addUnknown(0).build();
         assertThat(filter.mayMatch(closed(6, 7))).isTrue();
+        assertThat(ComponentFilter.unknown(1).mayMatch(closed(6, 7))).isTrue();
+        ComponentFilter union = ComponentFilter.union(filter(20, 40), filter);
+        assertThat(union.mayMatch(closed(50, 60))).isTrue();
+        assertThat(filter.hasAbsent(0)).as("retention keeps it").isTrue();
+    }
+
+    @Test
+    void pointsAreBoundedByBothCoordinates() {
+        ComponentFilter filter = points(new Point(1, 10), new Point(3, -4));
+        assertThat(filter.box(0)).isEqualTo(new Rectangle(1, -4, 3, 10));
+        assertThat(filter.mayMatch(window(SpatialKind.POINT, 2, 0, 2, 0))).isTrue();
+        assertThat(filter.mayMatch(window(SpatialKind.POINT, 3, 10, 9, 99))).isTrue();
+        assertThat(filter.mayMatch(window(SpatialKind.POINT, 2, 10.5, 2, 99))).isFalse();
+        assertThat(filter.mayMatch(window(SpatialKind.POINT, 3.5, 0, 4, 1))).isFalse();
+        assertThat(filter.mayMatch(window(SpatialKind.POINT, -1, 0, 0.5, 1))).isFalse();
+        ComponentFilter none =
+                ComponentFilter.builder(places("point")).addAbsent(0).build();
+        assertThat(none.mayMatch(window(SpatialKind.POINT, 0, 0, 9, 9)))
+                .as("a record without a point is in no window")
+                .isFalse();
+        assertThat(ComponentFilter.union(none, filter)).isNotEqualTo(filter);
+        assertThat(ComponentFilter.union(none, filter).box(0)).isEqualTo(filter.box(0));
+        assertThat(ComponentFilter.union(points(new Point(-7, 0)), filter).box(0))
+                .isEqualTo(new Rectangle(-7, -4, 3, 10));
+    }
+
+    @Test
+    void rectanglesAreBoundedByWhatHoldsThemAll() {
+        List<KeySpec> fields = places("rectangle");
+        KeySpec field = fields.getFirst();
+        ComponentFilter filter = ComponentFilter.builder(fields)
+                .add(0, Slice.of(field.encode(new Rectangle(0, 0, 9, 1))))
+                .add(0, Slice.of(field.encode(new Rectangle(2, 5, 3, 6))))
+                .build();
+        assertThat(filter.box(0)).isEqualTo(new Rectangle(0, 0, 9, 6));
+        assertThat(filter.mayMatch(window(SpatialKind.RECTANGLE, 9, 6, 10, 10))).isTrue();
+        assertThat(filter.mayMatch(window(SpatialKind.RECTANGLE, 9.5, 0, 10, 10)))
+                .isFalse();
+    }
+
+    /** Ordered by x, then y, they say nothing of y; of rectangles nothing of the right side. */
+    @Test
+    void filtersOfTheOldFormBoundXAlone() {
+        Slice low = Slice.of(places("point").getFirst().encode(new Point(1, 10)));
+        Slice high = Slice.of(places("point").getFirst().encode(new Point(3, -4)));
+        ComponentFilter filter =
+                ComponentFilter.builder(1).add(0, low).add(0, high).build();
+        assertThat(filter.box(0)).isNull();
+        assertThat(filter.mayMatch(window(SpatialKind.POINT, 2, 50, 2, 60))).isTrue();
+        assertThat(filter.mayMatch(window(SpatialKind.POINT, 3.5, 0, 4, 1))).isFalse();
+        assertThat(filter.mayMatch(window(SpatialKind.POINT, 0, 0, 0.5, 1))).isFalse();
+        ComponentFilter union = ComponentFilter.union(filter, points(new Point(2, 0)));
+        assertThat(union.mayMatch(window(SpatialKind.POINT, 2, 50, 2, 60)))
+                .as("what is not known of y stays unknown")
+                .isTrue();
+        Rectangle wide = new Rectangle(1, 0, 100, 1);
+        Slice area = Slice.of(places("rectangle").getFirst().encode(wide));
+        ComponentFilter areas = ComponentFilter.builder(1).add(0, area).build();
+        assertThat(areas.mayMatch(window(SpatialKind.RECTANGLE, 50, 0, 60, 1))).isTrue();
+        assertThat(areas.mayMatch(window(SpatialKind.RECTANGLE, 0, 0, 0.5, 1))).isFalse();
+    }
+
+    @Test
+    void aFilterBeforeVersion4PrunesNothingWhereValuesAreAbsent() {
+        byte[] old = {1, 3, 1, 0, 5, 1, 0, 5};
+        ComponentFilter filter =
+                ComponentFilter.decode(new MetaReader("f", 0, MemorySegment.ofArray(old)), 3);
+        assertThat(filter.mayMatch(closed(6, 7))).as("2 may stand for unknown").isTrue();
+        assertThat(filter.min(0)).containsExactly(5);
+        old[1] = 4;
+        assertThatThrownBy(() -> ComponentFilter.decode(
+                        new MetaReader("f", 0, MemorySegment.ofArray(old)), 3))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining("filter flags");
+    }
+
+    private static List<KeySpec> places(String type) {
+        RecordType record = RecordType.builder().field("place", type + "?").build();
+        return List.of(KeySpec.of(record, List.of("place"), "filter"));
+    }
+
+    private static ComponentFilter points(Point... points) {
+        List<KeySpec> fields = places("point");
+        ComponentFilter.Builder builder = ComponentFilter.builder(fields);
+        for (Point point : points) {
+            builder.add(0, Slice.of(fields.getFirst().encode(point)));
+        }
+        return builder.build();
+    }
+
+    private static FilterPredicate window(
+            SpatialKind kind, double minX, double minY, double maxX, double maxY) {
+        return new FilterPredicate(
+                List.of(KeyRange.all()),
+                List.of(new FilterPredicate.Window(
+                        0, kind, new Rectangle(minX, minY, maxX, maxY))));
     }
 
     @Test
@@ -63,16 +191,17 @@ class ComponentFilterTest {
 
     @Test
     void whatIsEncodedIsDecoded() {
-        ComponentFilter filter = ComponentFilter.builder(3)
-                .add(0, value(1))
-                .add(0, Slice.of(new byte[300]))
+        KeySpec place = places("point").getFirst();
+        ComponentFilter filter = ComponentFilter.builder(List.of(place, place, place, place))
+                .add(0, Slice.of(place.encode(new Point(-0.0, 7))))
+                .add(0, Slice.of(place.encode(new Point(1, 1e300))))
                 .addAbsent(1)
-                .add(2, Slice.of(new byte[0]))
+                .addUnknown(2)
                 .build();
         ByteSink sink = new ByteSink(16, 1 << 20);
         filter.encode(sink);
         MetaReader reader = new MetaReader("f", 0, sink.segment().asSlice(0, sink.length()));
-        assertThat(ComponentFilter.decode(reader)).isEqualTo(filter);
+        assertThat(ComponentFilter.decode(reader, ComponentMeta.VERSION)).isEqualTo(filter);
         reader.end("filter");
     }
 

@@ -7,8 +7,11 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.Entries.Entry;
@@ -27,28 +30,37 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
- * The archived files of this format version are read as they were written, and are still what is
- * written.
+ * The archived files of this format version, and of those before, are read as they were written;
+ * those of this one are still what is written.
  *
  * <p>They hold 200 keys in 4 KiB pages, with versions, anti-matter, key tree and Bloom filter.
  * {@code -Dgolden.print=true} prints what a new archive has to hold.
  */
 class ComponentFormatTest {
-    private static final String BOXES = "component-v3-boxes.hex";
+    private static final String BOXES_3 = "component-v3-boxes.hex";
+    private static final String BOXES = "component-v4-boxes.hex";
+    private static final String FILTER = "component-v4-filter.hex";
 
     @ParameterizedTest
     @EnumSource(Compression.class)
-    void theArchivedFileIsReadAsItWasWritten(Compression compression) throws IOException {
+    void theArchivedFilesAreReadAsTheyWereWritten(Compression compression) throws IOException {
+        isRead(compression, golden(fileName(compression, 2)), 2);
+        isRead(compression, golden(compression), ComponentMeta.VERSION);
+    }
+
+    private static void isRead(Compression compression, String file, int version) {
         SimDisk disk = new SimDisk(1, Profile.STRICT);
-        disk.put(Components.NAME, HexFormat.of().parseHex(golden(compression)));
+        disk.put(Components.NAME, HexFormat.of().parseHex(file));
         Entries entries = entries();
         try (BufferCache cache = Components.cache(8 << 20);
                 DiskComponent component = Components.open(disk, cache);
                 TreeCursor cursor = component.cursor()) {
             assertThat(component.options()).isEqualTo(options(compression));
-            assertThat(component.filter()).isEqualTo(Components.filter());
+            assertThat(component.filter())
+                    .isEqualTo(version < 4 ? filterOfVersion2() : Components.filter());
             assertThat(component.id()).isEqualTo(entries.id());
             assertThat(Components.verify(component)).isEmpty();
             for (Entry entry : entries.sorted) {
@@ -59,6 +71,52 @@ class ComponentFormatTest {
                 assertThat(cursor.value().toByteArray()).isEqualTo(entry.value());
             }
             assertThat(cursor.next()).isFalse();
+        }
+    }
+
+    /** What is absent there may be unknown. */
+    private static ComponentFilter filterOfVersion2() {
+        return ComponentFilter.builder(2)
+                .add(0, Slice.of(new byte[] {1, 2}))
+                .add(0, Slice.of(new byte[] {7}))
+                .addAbsent(1)
+                .addUnknown(1)
+                .build();
+    }
+
+    /** Points, a rectangle, what is absent and what is unknown. */
+    @Test
+    void aFilterWithBoxesIsReadAndStillWritten() throws IOException {
+        RecordType type = RecordType.builder()
+                .field("place", "point?")
+                .field("area", "rectangle?")
+                .field("n", "int32?")
+                .build();
+        List<KeySpec> fields = Stream.of("place", "area", "n", "n")
+                .map(name -> KeySpec.of(type, List.of(name), "filter"))
+                .toList();
+        ComponentFilter filter = ComponentFilter.builder(fields)
+                .add(0, Slice.of(fields.get(0).encode(new Point(-0.5, 51.5))))
+                .add(0, Slice.of(fields.get(0).encode(new Point(2.25, 48.75))))
+                .add(1, Slice.of(fields.get(1).encode(new Rectangle(0, -1, 2, 3))))
+                .addAbsent(1)
+                .add(2, Slice.of(fields.get(2).encode(7)))
+                .addUnknown(2)
+                .addAbsent(3)
+                .build();
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        Entries entries = Entries.of(List.of(new Entry(bytes("key"), 1_000, false, value(7))));
+        Components.write(disk, options(Compression.NONE), entries, filter);
+        String written = HexFormat.of().formatHex(disk.content(Components.NAME));
+        if (Boolean.getBoolean("golden.print")) {
+            System.out.println(FILTER + "\n" + written);
+            return;
+        }
+        assertThat(written).isEqualTo(golden(FILTER));
+        try (BufferCache cache = Components.cache(8 << 20);
+                DiskComponent component = Components.open(disk, cache)) {
+            assertThat(component.filter()).isEqualTo(filter);
+            assertThat(Components.verify(component)).isEmpty();
         }
     }
 
@@ -101,6 +159,13 @@ class ComponentFormatTest {
             return;
         }
         assertThat(written).isEqualTo(golden(BOXES));
+        findsPoints(disk, options);
+        SimDisk old = new SimDisk(1, Profile.STRICT);
+        old.put(Components.NAME, HexFormat.of().parseHex(golden(BOXES_3)));
+        findsPoints(old, options);
+    }
+
+    private static void findsPoints(SimDisk disk, ComponentOptions options) {
         try (BufferCache cache = Components.cache(8 << 20);
                 DiskComponent component = Components.open(disk, cache)) {
             assertThat(component.options()).isEqualTo(options);
@@ -142,11 +207,13 @@ class ComponentFormatTest {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    private static String fileName(Compression compression) {
+    private static String fileName(Compression compression, int version) {
         return "component-v%d-%s.hex"
-                .formatted(
-                        ComponentMeta.VERSION_WITHOUT_BOXES,
-                        compression.name().toLowerCase(Locale.ROOT));
+                .formatted(version, compression.name().toLowerCase(Locale.ROOT));
+    }
+
+    private static String fileName(Compression compression) {
+        return fileName(compression, ComponentMeta.VERSION);
     }
 
     private static String golden(Compression compression) throws IOException {

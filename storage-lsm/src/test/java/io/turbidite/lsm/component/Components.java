@@ -31,6 +31,11 @@ final class Components {
     }
 
     static void write(Disk disk, ComponentOptions options, Entries entries) {
+        write(disk, options, entries, filter());
+    }
+
+    static void write(
+            Disk disk, ComponentOptions options, Entries entries, ComponentFilter filter) {
         try (ComponentWriter writer =
                 ComponentWriter.create(disk, NAME, HEADER, options, entries.size())) {
             for (Entries.Entry entry : entries.sorted) {
@@ -40,7 +45,7 @@ final class Components {
                         entry.antimatter(),
                         Slice.of(entry.value()));
             }
-            writer.finish(entries.id(), filter(), 1_000, 2_000);
+            writer.finish(entries.id(), filter, 1_000, 2_000);
         }
     }
 

@@ -73,8 +73,7 @@ class ComponentHandleTest {
             for (int i = 0; i < ENTRIES; i++) {
                 writer.add(key(i), i + 1, false, new Slice());
             }
-            writer.finish(
-                    new ComponentId(1, ENTRIES), ComponentFilter.builder(0).build(), 0, 0);
+            writer.finish(new ComponentId(1, ENTRIES), ComponentFilter.none(), 0, 0);
         }
         DiskComponent component = DiskComponent.open(disk, name, header, cache);
         ComponentState state = ComponentState.fresh(1, 1, ENTRIES, component.bytes(), 0);

@@ -57,7 +57,7 @@ public class VersionLincheckTest {
         try (ComponentWriter writer = ComponentWriter.create(
                 DISK, StoreFiles.component(1), HEADER, ComponentOptions.primary(), 1)) {
             writer.add(KEY, 1, false, new Slice());
-            writer.finish(new ComponentId(1, 1), ComponentFilter.builder(0).build(), 0, 0);
+            writer.finish(new ComponentId(1, 1), ComponentFilter.none(), 0, 0);
         }
     }
 
