@@ -52,6 +52,17 @@ public final class Predicates {
         return new Predicate.Within(field, new Rectangle(minX, minY, maxX, maxY));
     }
 
+    /**
+     * A point within a distance of {@code x,y}, or a rectangle that comes as near; just so far is
+     * near enough.
+     *
+     * @param radius the distance, finite and above 0
+     * @throws InvalidRequestException if a number is not finite, or the distance is not above 0
+     */
+    public static Predicate distance(String field, double x, double y, double radius) {
+        return new Predicate.Distance(field, x, y, radius);
+    }
+
     /** A string that contains all of the words of {@code words}, in any order, ignoring case. */
     public static Predicate contains(String field, String words) {
         return new Predicate.Contains(field, words);
@@ -85,6 +96,13 @@ public final class Predicates {
         String[] parts = split("within", text, "f=minX,minY,maxX,maxY");
         double[] window = numbers("within", parts[1], 4, "f=minX,minY,maxX,maxY");
         return within(parts[0], window[0], window[1], window[2], window[3]);
+    }
+
+    /** Reads {@code f=x,y,r}. */
+    public static Predicate parseDistance(String text) {
+        String[] parts = split("distance", text, "f=x,y,r");
+        double[] circle = numbers("distance", parts[1], 3, "f=x,y,r");
+        return distance(parts[0], circle[0], circle[1], circle[2]);
     }
 
     /** Reads {@code f=words}. */

@@ -62,7 +62,8 @@ record NaiveQuery(QueryRequest request) {
                             field,
                             Predicates.parameter("p" + count++),
                             Predicates.parameter("p" + count++)));
-                case Predicate.Within _, Predicate.Contains _ -> open.add(predicate);
+                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ ->
+                    open.add(predicate);
             }
         }
         return query(source, access, open).with(options).prepare();
@@ -79,7 +80,7 @@ record NaiveQuery(QueryRequest request) {
                     values.add(low);
                     values.add(high);
                 }
-                case Predicate.Within _, Predicate.Contains _ -> {}
+                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> {}
             }
         }
         return values.toArray();
@@ -223,6 +224,8 @@ record NaiveQuery(QueryRequest request) {
                         && (low == null || compare(kind, value, low) >= 0)
                         && (high == null || compare(kind, value, high) <= 0);
             case Predicate.Within(var _, Rectangle window) -> value != null && meets(value, window);
+            case Predicate.Distance(var _, double x, double y, double radius) ->
+                value != null && distance(value, x, y) <= radius;
             case Predicate.Contains(var _, String words) ->
                 value != null && words((String) value).containsAll(words(words));
         };
@@ -242,13 +245,25 @@ record NaiveQuery(QueryRequest request) {
     }
 
     private static boolean meets(Object value, Rectangle window) {
-        Rectangle box = value instanceof Point point
-                ? new Rectangle(point.x(), point.y(), point.x(), point.y())
-                : (Rectangle) value;
+        Rectangle box = box(value);
         return !(box.maxX() < window.minX()
                 || box.minX() > window.maxX()
                 || box.maxY() < window.minY()
                 || box.minY() > window.maxY());
+    }
+
+    /** Of coordinates so few and small that nothing is rounded before the root. */
+    private static double distance(Object value, double x, double y) {
+        Rectangle box = box(value);
+        double dx = Math.max(0, Math.max(box.minX() - x, x - box.maxX()));
+        double dy = Math.max(0, Math.max(box.minY() - y, y - box.maxY()));
+        return Math.sqrt(dx * dx + dy * dy);
+    }
+
+    private static Rectangle box(Object value) {
+        return value instanceof Point point
+                ? new Rectangle(point.x(), point.y(), point.x(), point.y())
+                : (Rectangle) value;
     }
 
     private static Set<String> words(String text) {

@@ -216,7 +216,13 @@ final class RandomSource {
     }
 
     private Predicate predicate() {
-        return switch (random.nextInt(8)) {
+        return switch (random.nextInt(9)) {
+            case 8 ->
+                new Predicate.Distance(
+                        random.nextBoolean() ? "place" : "area",
+                        coordinate(),
+                        coordinate(),
+                        (1 + random.nextInt(30)) / 4.0);
             case 0 -> new Predicate.Within("place", rectangle());
             case 1 -> new Predicate.Within("area", rectangle());
             case 2 ->

@@ -57,6 +57,20 @@ class IndexCommandTest {
         assertThat(counted.err())
                 .contains("index by_place only", "by_place (rtree) on place in the window")
                 .contains("entries looked at");
+        Result near = Command.run(
+                "query", store, "Trips", "--distance", "place=1,2,1", "--count", "--explain");
+        assertThat(near.err())
+                .contains("index by_place only", "on place within 1.0 of 1.0,2.0")
+                .contains("entries looked at");
+        String[][] refused = {
+            {"place=1,2,0", "above 0"},
+            {"place=1,NaN,1", "finite"},
+            {"place=1,2", "3"},
+            {"tail=1,2,1", "neither point nor rectangle"}
+        };
+        for (String[] wrong : refused) {
+            assertRefused(Command.run("query", store, "Trips", "--distance", wrong[0]), wrong[1]);
+        }
         assertThat(Command.run("verify", store).code()).isZero();
     }
 

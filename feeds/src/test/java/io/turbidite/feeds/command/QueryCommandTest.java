@@ -108,6 +108,13 @@ class QueryCommandTest {
     }
 
     @Test
+    void distances_include_the_circle() {
+        assertCount(2, "--distance", "place=2,1,1");
+        assertCount(1, "--distance", "place=2,1,1", "--within", "place=2,2,3,3");
+        assertCount(0, "--distance", "place=2,1,0.999");
+    }
+
+    @Test
     void words_match_in_any_order_and_case() {
         assertCount(2, "--contains", "note=BIRD");
         assertCount(1, "--contains", "note=bird late");

@@ -3,6 +3,8 @@ package io.turbidite.ops.expr;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.expr.BoundExpression;
 import io.turbidite.core.expr.Expression;
+import io.turbidite.core.geo.Circle;
+import io.turbidite.core.geo.Metric;
 import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.text.WordCursor;
 import io.turbidite.core.type.Field;
@@ -64,7 +66,7 @@ public final class Conditions {
             Predicate typed = switch (predicate) {
                 case Predicate.Eq eq -> read(eq, kind);
                 case Predicate.Range range -> read(range, kind);
-                case Predicate.Within _, Predicate.Contains _ -> {
+                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> {
                     checkKind(predicate, kind);
                     yield predicate;
                 }
@@ -207,7 +209,7 @@ public final class Conditions {
                 case Predicate.Eq eq -> eq.value() instanceof Predicate.Text;
                 case Predicate.Range range ->
                     range.low() instanceof Predicate.Text || range.high() instanceof Predicate.Text;
-                case Predicate.Within _, Predicate.Contains _ -> false;
+                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> false;
             };
             if (isText) {
                 return true;
@@ -301,7 +303,7 @@ public final class Conditions {
 
     static void checkKind(Predicate predicate, TypeKind kind) {
         switch (predicate) {
-            case Predicate.Within _ -> {
+            case Predicate.Within _, Predicate.Distance _ -> {
                 if (kind != TypeKind.POINT && kind != TypeKind.RECTANGLE) {
                     throw FieldRange.wrong(
                             predicate,
@@ -329,7 +331,7 @@ public final class Conditions {
             return switch (typed) {
                 case Predicate.Eq eq -> FieldRange.of(field, kind, eq);
                 case Predicate.Range range -> FieldRange.of(field, kind, range);
-                case Predicate.Within _, Predicate.Contains _ ->
+                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ ->
                     throw new IllegalArgumentException(typed.toString());
             };
         } catch (InvalidRequestException e) {
@@ -476,6 +478,22 @@ public final class Conditions {
         return windows;
     }
 
+    /** One of the circles on a field; null if there is none. */
+    public @Nullable Circle anyCircle(String field) {
+        for (Predicate predicate : predicates) {
+            if (predicate instanceof Predicate.Distance distance
+                    && distance.field().equals(field)) {
+                return circle(distance);
+            }
+        }
+        return null;
+    }
+
+    private Circle circle(Predicate.Distance distance) {
+        Metric metric = Metric.of(type.field(type.indexOf(distance.field())));
+        return new Circle(metric, distance.x(), distance.y(), distance.radius());
+    }
+
     /** Whether there are windows on some field that have nothing in common: no point is in them. */
     public boolean hasDisjointWindows() {
         for (Predicate predicate : predicates) {
@@ -578,6 +596,8 @@ public final class Conditions {
                         : RangePredicates.between(type, field, low, high);
             case Predicate.Within(var _, Rectangle window) ->
                 new WindowPredicate(field, type.field(field).kind(), window);
+            case Predicate.Distance distance ->
+                new DistancePredicate(field, type.field(field).kind(), circle(distance));
             case Predicate.Contains(var _, String words) ->
                 new WordPredicate(field, WordCursor.wordsOf(words));
         };

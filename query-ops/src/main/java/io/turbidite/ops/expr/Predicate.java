@@ -1,5 +1,7 @@
 package io.turbidite.ops.expr;
 
+import io.turbidite.core.geo.Circle;
+import io.turbidite.core.geo.Metric;
 import io.turbidite.core.type.Rectangle;
 
 import org.jspecify.annotations.Nullable;
@@ -68,6 +70,18 @@ public sealed interface Predicate {
         public String toString() {
             return "%s within %s,%s,%s,%s"
                     .formatted(field, window.minX(), window.minY(), window.maxX(), window.maxY());
+        }
+    }
+
+    /** A point or rectangle at most so far from a place, in the measure of the field's type. */
+    record Distance(String field, double x, double y, double radius) implements Predicate {
+        public Distance {
+            var _ = new Circle(Metric.PLANE, x, y, radius);
+        }
+
+        @Override
+        public String toString() {
+            return "%s within %s of %s,%s".formatted(field, radius, x, y);
         }
     }
 

@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.Circle;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyCodec;
@@ -193,6 +194,7 @@ final class AccessChoice {
         for (IndexDescription index : indexes) {
             if (index.kind() == IndexDescription.Kind.RTREE) {
                 window(query, index, filter).ifPresent(others::add);
+                around(query, index, filter).ifPresent(others::add);
             }
             if (index.kind() == IndexDescription.Kind.INVERTED) {
                 addTerms(query, index, filter, others);
@@ -218,8 +220,7 @@ final class AccessChoice {
     private static Optional<Access> window(
             CheckedQuery query, IndexDescription index, FilterPredicate filter) {
         String field = index.fields().getFirst();
-        TypeKind kind = query.type().field(query.type().indexOf(field)).kind();
-        SpatialKind spatial = kind == TypeKind.POINT ? SpatialKind.POINT : SpatialKind.RECTANGLE;
+        SpatialKind spatial = spatialKind(query, field);
         // a rectangle may meet two windows and not what they have in common
         Rectangle bounds = spatial == SpatialKind.POINT
                 ? query.conditions().window(field)
@@ -231,11 +232,39 @@ final class AccessChoice {
         IndexRange range = new IndexRange(index, search, filter, List.of(), true);
         boolean isWhole =
                 spatial == SpatialKind.POINT || query.conditions().predicates().size() == 1;
-        boolean counts = query.kind() == CheckedQuery.Kind.COUNT
+        boolean entriesDo =
+                countsEntries(query, field) && isWhole && query.conditions().onlyWindows(field);
+        return Optional.of(entriesDo ? new Access.Entries(range) : new Access.Fetch(range));
+    }
+
+    /** The way in by an R-tree, if there is a circle on its field. */
+    private static Optional<Access> around(
+            CheckedQuery query, IndexDescription index, FilterPredicate filter) {
+        String field = index.fields().getFirst();
+        Circle circle = query.conditions().anyCircle(field);
+        if (circle == null) {
+            return Optional.empty();
+        }
+        IndexSearch search = new IndexSearch.Around(spatialKind(query, field), circle);
+        IndexRange range = new IndexRange(index, search, filter, List.of(), true);
+        boolean isWhole = query.conditions().predicates().size() == 1
+                && query.conditions().testCount() == 0;
+        return Optional.of(
+                isWhole && countsEntries(query, field)
+                        ? new Access.Entries(range)
+                        : new Access.Fetch(range));
+    }
+
+    private static SpatialKind spatialKind(CheckedQuery query, String field) {
+        TypeKind kind = query.type().field(query.type().indexOf(field)).kind();
+        return kind == TypeKind.POINT ? SpatialKind.POINT : SpatialKind.RECTANGLE;
+    }
+
+    /** Whether rows are counts that an R-tree's entries have all that is needed for. */
+    private static boolean countsEntries(CheckedQuery query, String field) {
+        return query.kind() == CheckedQuery.Kind.COUNT
                 || (query.kind() == CheckedQuery.Kind.CELLS
                         && query.type().field(query.cellField()).name().equals(field));
-        boolean entriesDo = counts && isWhole && query.conditions().onlyWindows(field);
-        return Optional.of(entriesDo ? new Access.Entries(range) : new Access.Fetch(range));
     }
 
     /** An inverted index answers where its tokens are the words that predicates look for. */
@@ -336,7 +365,7 @@ final class AccessChoice {
         List<String> names = indexes.stream().map(IndexDescription::name).toList();
         throw new InvalidRequestException(
                 names.contains(wanted)
-                        ? "index '%s' has no equality or range on its first field in this query, and no window or word"
+                        ? "index '%s' has no equality or range on its first field in this query, and no window, distance or word"
                                 .formatted(wanted)
                         : "there is no index '%s' on %s; there are %s"
                                 .formatted(wanted, query.source().name(), names));
@@ -503,7 +532,14 @@ final class AccessChoice {
                 boolean isKnown = switch (predicate) {
                     case Predicate.Eq _, Predicate.Range _ ->
                         !byTerms && accountedFor.contains(predicate.field());
-                    case Predicate.Within _ -> predicate.field().equals(windowed);
+                    case Predicate.Within _ ->
+                        range != null
+                                && range.search() instanceof IndexSearch.Window
+                                && predicate.field().equals(windowed);
+                    case Predicate.Distance _ ->
+                        range != null
+                                && range.search() instanceof IndexSearch.Around
+                                && predicate.field().equals(windowed);
                     case Predicate.Contains _ ->
                         byTerms && accountedFor.contains(predicate.field());
                 };
@@ -512,7 +548,7 @@ final class AccessChoice {
                     part *= switch (predicate) {
                         case Predicate.Eq _ -> 0.05;
                         case Predicate.Range _ -> 0.3;
-                        case Predicate.Within _, Predicate.Contains _ -> 0.1;
+                        case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> 0.1;
                     };
                 }
             }

@@ -55,7 +55,7 @@ public final class PreparedPlan {
                     add(low, parameters);
                     add(high, parameters);
                 }
-                case Predicate.Within _, Predicate.Contains _ -> {}
+                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> {}
             }
         }
         Conditions.collectParameters(request.where(), parameters);
@@ -77,7 +77,7 @@ public final class PreparedPlan {
                 case Predicate.Eq(var _, Object value) -> value instanceof Predicate.Parameter;
                 case Predicate.Range(var _, Object low, Object high) ->
                     low instanceof Predicate.Parameter || high instanceof Predicate.Parameter;
-                case Predicate.Within _, Predicate.Contains _ -> false;
+                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> false;
             };
             if (!isOpen) {
                 constant.add(predicate);
@@ -153,8 +153,11 @@ public final class PreparedPlan {
             case Predicate.Range(String field, Object low, Object high)
             when low instanceof Predicate.Parameter || high instanceof Predicate.Parameter ->
                 new Predicate.Range(field, bind(low, values), bind(high, values));
-            case Predicate.Eq _, Predicate.Range _, Predicate.Within _, Predicate.Contains _ ->
-                predicate;
+            case Predicate.Eq _,
+                    Predicate.Range _,
+                    Predicate.Within _,
+                    Predicate.Distance _,
+                    Predicate.Contains _ -> predicate;
         };
     }
 

@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.Circle;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FetchOptions;
@@ -323,7 +324,18 @@ final class SourceBuilder {
                 .formatted(index.name(), index.kind().label(), String.join(", ", index.fields()));
         return switch (range.search()) {
             case KeyRange _ -> detail;
-            case IndexSearch.Window(var _, Rectangle window) -> detail + windowDetail(window);
+            case IndexSearch.Window(var _, Rectangle window) ->
+                "%s in the window %s,%s,%s,%s%s"
+                        .formatted(
+                                detail,
+                                window.minX(),
+                                window.minY(),
+                                window.maxX(),
+                                window.maxY(),
+                                spatialWork());
+            case IndexSearch.Around(var _, Circle circle) ->
+                "%s within %s of %s,%s%s"
+                        .formatted(detail, circle.radius(), circle.x(), circle.y(), spatialWork());
             case TermSearch terms ->
                 "%s, %s %s"
                         .formatted(
@@ -333,20 +345,17 @@ final class SourceBuilder {
         };
     }
 
-    private String windowDetail(Rectangle window) {
-        String bounds = " in the window %s,%s,%s,%s"
-                .formatted(window.minX(), window.minY(), window.maxX(), window.maxY());
+    private String spatialWork() {
         SearchWork work = searches == null ? SearchWork.NONE : searches.work();
         return work.equals(SearchWork.NONE)
-                ? bounds
-                : bounds
-                        + "; %,d components, %,d of them outside, %,d pages, %,d groups, %,d entries looked at"
-                                .formatted(
-                                        work.componentCount(),
-                                        work.outsideCount(),
-                                        work.pageCount(),
-                                        work.groupCount(),
-                                        work.entryCount());
+                ? ""
+                : "; %,d components, %,d of them outside, %,d pages, %,d groups, %,d entries looked at"
+                        .formatted(
+                                work.componentCount(),
+                                work.outsideCount(),
+                                work.pageCount(),
+                                work.groupCount(),
+                                work.entryCount());
     }
 
     String names(List<Integer> fields) {

@@ -23,8 +23,8 @@ public record IndexRange(
         FilterPredicate filter,
         List<String> narrowed,
         boolean isExact) {
-    /** The field whose windows it is made of; null if it is none. */
+    /** The field whose windows or circles it is made of; null if it is none. */
     public @Nullable String windowed() {
-        return search instanceof IndexSearch.Window ? index.fields().getFirst() : null;
+        return search instanceof IndexSearch.Spatial ? index.fields().getFirst() : null;
     }
 }

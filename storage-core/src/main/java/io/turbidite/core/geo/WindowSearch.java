@@ -6,7 +6,8 @@ import io.turbidite.core.type.Rectangle;
 
 /**
  * What a search for the points in a window, or for the rectangles that meet it, asks of sorted
- * keys: whether one is found, and where the next one may be. Borders belong to the window.
+ * keys: whether one is found, and where the next one may be. Borders belong to the window. Of a
+ * {@link Zone} with a circle, keys in its window are looked at one by one.
  *
  * <p><em>Confined to one thread.</em> Makes no garbage. Keys may have more behind them.
  */
@@ -34,7 +35,8 @@ public final class WindowSearch {
     private static final int COARSE_LAST = 15;
 
     private final SpatialKind kind;
-    private final Box window = new Box();
+    private final Zone zone;
+    private final Box window;
     private final Box value = new Box();
     private final CurveWindow curve = new CurveWindow();
 
@@ -62,17 +64,22 @@ public final class WindowSearch {
     private int highY;
 
     public WindowSearch(SpatialKind kind, Rectangle window) {
+        this(kind, Zone.of(window));
+    }
+
+    public WindowSearch(SpatialKind kind, Zone zone) {
         this.kind = kind;
-        this.window.set(window);
+        this.zone = zone;
+        this.window = zone.window();
     }
 
     public SpatialKind kind() {
         return kind;
     }
 
-    /** The window. */
-    public Box window() {
-        return window;
+    /** What is searched. */
+    public Zone zone() {
+        return zone;
     }
 
     /**
@@ -93,13 +100,13 @@ public final class WindowSearch {
         // the outermost cells are cut by the borders
         boolean isInside =
                 x > lowX && x + COARSE_LAST < highX && y > lowY && y + COARSE_LAST < highY;
-        return isInside ? INSIDE : UNDECIDED;
+        return isInside && zone.isWindow() ? INSIDE : UNDECIDED;
     }
 
     /** Whether the value of a key is inside. */
     public boolean holds(Slice key) {
         kind.decode(key, 0, value);
-        return window.intersects(value);
+        return zone.holds(value);
     }
 
     /**

@@ -2,8 +2,12 @@ package io.turbidite.core.scan;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.Circle;
 import io.turbidite.core.geo.SpatialKind;
+import io.turbidite.core.geo.Zone;
 import io.turbidite.core.type.Rectangle;
+
+import java.util.List;
 
 /**
  * What is asked of an index. <em>Immutable.</em>
@@ -11,9 +15,25 @@ import io.turbidite.core.type.Rectangle;
  * <p>Invariant: whether an entry is in the answer is told by its key alone, so anti-matter is in
  * every answer that what it deletes is in.
  */
-public sealed interface IndexSearch permits KeyRange, IndexSearch.Window, TermSearch {
+public sealed interface IndexSearch permits KeyRange, IndexSearch.Spatial, TermSearch {
     /** Whether an entry with this key, secondary and primary key, is in the answer. */
     boolean contains(Slice entryKey);
+
+    /** What is asked of an R-tree, by where its values lie. */
+    sealed interface Spatial extends IndexSearch permits Window, Around {
+        /** What the index has keys of. */
+        SpatialKind kind();
+
+        /** Where they lie; no value is in two of them. */
+        List<Zone> zones();
+
+        @Override
+        default boolean contains(Slice entryKey) {
+            Box value = new Box();
+            kind().decode(entryKey, 0, value);
+            return zones().stream().anyMatch(zone -> zone.holds(value));
+        }
+    }
 
     /**
      * The points of an R-tree that are in a window, or its rectangles that meet it; borders belong
@@ -22,12 +42,22 @@ public sealed interface IndexSearch permits KeyRange, IndexSearch.Window, TermSe
      * @param kind what the index has keys of
      * @param bounds the window
      */
-    record Window(SpatialKind kind, Rectangle bounds) implements IndexSearch {
+    record Window(SpatialKind kind, Rectangle bounds) implements Spatial {
         @Override
-        public boolean contains(Slice entryKey) {
-            Box value = new Box();
-            kind.decode(entryKey, 0, value);
-            return value.intersects(new Box().set(bounds));
+        public List<Zone> zones() {
+            return List.of(Zone.of(bounds));
+        }
+    }
+
+    /**
+     * The points and rectangles of an R-tree that are within a distance of a place.
+     *
+     * @param kind what the index has keys of
+     */
+    record Around(SpatialKind kind, Circle circle) implements Spatial {
+        @Override
+        public List<Zone> zones() {
+            return circle.zones();
         }
     }
 }

@@ -6,8 +6,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CachedFile;
 import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.geo.Box;
 import io.turbidite.core.geo.WindowSearch;
+import io.turbidite.core.geo.Zone;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.btree.Fences;
@@ -166,9 +166,9 @@ record ComponentContent(
         return new WindowCursor(records, requireBoxes(), search, records.cursor(), work);
     }
 
-    /** About how many entries are in a window. */
-    long estimateEntries(Box window) {
-        return requireBoxes().estimate(window, records.fences());
+    /** About how many entries are in a zone. */
+    long estimateEntries(Zone zone) {
+        return requireBoxes().estimate(zone, records.fences());
     }
 
     private Boxes requireBoxes() {

@@ -7,8 +7,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.geo.Box;
 import io.turbidite.core.geo.WindowSearch;
+import io.turbidite.core.geo.Zone;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.btree.ComingKeys;
@@ -323,10 +323,10 @@ public final class DiskComponent implements AutoCloseable {
         return sound().windowCursor(search, work);
     }
 
-    /** Whether the box around all entries meets the window; true if there is none. */
-    public boolean mayMeet(Box window) {
+    /** Whether the box around all entries meets the zone; true if there is none. */
+    public boolean mayMeet(Zone zone) {
         Boxes all = boxes();
-        return all == null || all.meets(window);
+        return all == null || all.meets(zone);
     }
 
     /** All entries in order without their values: of the key tree, if there is one. */
@@ -365,9 +365,9 @@ public final class DiskComponent implements AutoCloseable {
         return sound().estimateEntries(range);
     }
 
-    /** About how many entries of an R-tree are in a window; reads no page. */
-    public long estimateEntries(Box window) {
-        return sound().estimateEntries(window);
+    /** About how many entries of an R-tree are in a zone; reads no page. */
+    public long estimateEntries(Zone zone) {
+        return sound().estimateEntries(zone);
     }
 
     /**

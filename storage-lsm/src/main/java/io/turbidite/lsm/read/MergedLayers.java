@@ -1,7 +1,7 @@
 package io.turbidite.lsm.read;
 
-import io.turbidite.core.geo.Box;
 import io.turbidite.core.geo.WindowSearch;
+import io.turbidite.core.geo.Zone;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.lsm.entry.CheckedCursor;
@@ -47,7 +47,8 @@ final class MergedLayers {
     private final TreeId tree;
     private final FilterPredicate filter;
     private final TimestampRange band;
-    private final IndexSearch.@Nullable Window window;
+    private final IndexSearch.@Nullable Spatial spatial;
+    private final List<Zone> zones;
     private final WindowWork work;
     private final long snapshot;
 
@@ -67,7 +68,8 @@ final class MergedLayers {
         this.tree = tree;
         this.filter = bounds.filter();
         this.band = bounds.band();
-        this.window = bounds.window();
+        this.spatial = bounds.spatial();
+        this.zones = spatial == null ? List.of() : spatial.zones();
         this.work = bounds.work();
         this.snapshot = snapshot;
         MemoryLayer frozen = version.frozen();
@@ -107,7 +109,7 @@ final class MergedLayers {
                 continue;
             }
             if (isNeeded || mayMatch(handle)) {
-                add(entries(handle), isChecked, handle.state().repairedTimestamp());
+                add(handle, isChecked);
                 isNeeded = mayHide;
             } else if (isVouched) {
                 passOver(handle.state().minTimestamp());
@@ -118,8 +120,7 @@ final class MergedLayers {
                 continue;
             }
             if (isNeeded || layer.mayMatch(filter)) {
-                boolean isCurrent = layer.equals(version.current());
-                add(entries(layer), isChecked, isCurrent ? Long.MAX_VALUE : layer.maxTimestamp());
+                add(layer, isChecked);
                 isNeeded = mayHide;
             } else if (isVouched) {
                 passOver(layer.minTimestamp());
@@ -131,27 +132,43 @@ final class MergedLayers {
         return LiveCursor.of(MergeCursor.of(oldestFirst.reversed()), snapshot);
     }
 
-    /** No entry of it is in the window, and none hides one that is: that has the same key. */
+    /** No entry of it is in the zones, and none hides one that is: that has the same key. */
     private boolean isOutside(ComponentHandle handle) {
-        if (window == null || handle.isQuarantined()) {
+        if (spatial == null || handle.isQuarantined()) {
             return false;
         }
-        boolean isOutside = !handle.component().mayMeet(new Box().set(window.bounds()));
+        boolean isOutside = true;
+        for (Zone zone : zones) {
+            isOutside &= !handle.component().mayMeet(zone);
+        }
         work.asked(isOutside);
         return isOutside;
     }
 
-    private EntryCursor entries(ComponentHandle handle) {
-        return window == null
-                ? handle.cursor()
-                : handle.windowCursor(new WindowSearch(window.kind(), window.bounds()), work);
+    private void add(ComponentHandle handle, boolean isChecked) {
+        long checkedUntil = handle.state().repairedTimestamp();
+        if (spatial == null) {
+            add(handle.cursor(), isChecked, checkedUntil);
+            return;
+        }
+        for (Zone zone : zones) {
+            WindowSearch search = new WindowSearch(spatial.kind(), zone);
+            add(handle.windowCursor(search, work), isChecked, checkedUntil);
+        }
     }
 
-    private EntryCursor entries(MemoryLayer layer) {
-        EntryCursor all = layer.tree(tree).cursor();
-        return window == null
-                ? all
-                : new SkippingCursor(all, new WindowSearch(window.kind(), window.bounds()), work);
+    private void add(MemoryLayer layer, boolean isChecked) {
+        boolean isCurrent = layer.equals(version.current());
+        long checkedUntil = isCurrent ? Long.MAX_VALUE : layer.maxTimestamp();
+        if (spatial == null) {
+            add(layer.tree(tree).cursor(), isChecked, checkedUntil);
+            return;
+        }
+        for (Zone zone : zones) {
+            WindowSearch search = new WindowSearch(spatial.kind(), zone);
+            EntryCursor all = layer.tree(tree).cursor();
+            add(new SkippingCursor(all, search, work), isChecked, checkedUntil);
+        }
     }
 
     /**

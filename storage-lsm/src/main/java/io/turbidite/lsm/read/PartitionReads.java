@@ -1,7 +1,7 @@
 package io.turbidite.lsm.read;
 
-import io.turbidite.core.geo.Box;
 import io.turbidite.core.geo.WindowSearch;
+import io.turbidite.core.geo.Zone;
 import io.turbidite.core.scan.CandidateBatch;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
@@ -91,7 +91,7 @@ public final class PartitionReads {
             Partition partition, IndexSchema index, IndexSearch search, FilterPredicate filter) {
         return switch (search) {
             case KeyRange range -> estimate(partition, index.tree(), range, filter);
-            case IndexSearch.Window window -> estimate(partition, index.tree(), window, filter);
+            case IndexSearch.Spatial spatial -> estimate(partition, index.tree(), spatial, filter);
             case TermSearch terms -> {
                 long least = UNREADABLE_ENTRIES;
                 for (int i = 0; i < terms.terms().size(); i++) {
@@ -133,14 +133,13 @@ public final class PartitionReads {
     }
 
     private static long estimate(
-            Partition partition, TreeId tree, IndexSearch.Window window, FilterPredicate filter) {
-        Box bounds = new Box().set(window.bounds());
+            Partition partition, TreeId tree, IndexSearch.Spatial spatial, FilterPredicate filter) {
         Version pinned = partition.pin();
         try {
-            long entries = estimate(pinned.current(), tree, window, filter);
+            long entries = estimate(pinned.current(), tree, spatial, filter);
             MemoryLayer frozen = pinned.frozen();
             if (frozen != null) {
-                entries += estimate(frozen, tree, window, filter);
+                entries += estimate(frozen, tree, spatial, filter);
             }
             List<ComponentHandle> components = pinned.hasTree(tree) ? pinned.tree(tree) : List.of();
             for (ComponentHandle handle : components) {
@@ -148,7 +147,9 @@ public final class PartitionReads {
                     if (handle.isQuarantined()) {
                         return UNREADABLE_ENTRIES;
                     }
-                    entries += handle.component().estimateEntries(bounds);
+                    for (Zone zone : spatial.zones()) {
+                        entries += handle.component().estimateEntries(zone);
+                    }
                 }
             }
             return entries;
@@ -158,21 +159,24 @@ public final class PartitionReads {
     }
 
     private static long estimate(
-            MemoryLayer layer, TreeId tree, IndexSearch.Window window, FilterPredicate filter) {
+            MemoryLayer layer, TreeId tree, IndexSearch.Spatial spatial, FilterPredicate filter) {
         if (!layer.hasTree(tree) || !layer.mayMatch(filter)) {
             return 0;
         }
         MemoryComponent memory = layer.tree(tree);
-        WindowSearch search = new WindowSearch(window.kind(), window.bounds());
-        try (EntryCursor cursor = new SkippingCursor(memory.cursor(), search, new WindowWork())) {
-            long counted = 0;
-            while (cursor.next()) {
-                if (++counted == WINDOW_COUNTED_MAX) {
-                    return memory.entryCount();
+        long counted = 0;
+        for (Zone zone : spatial.zones()) {
+            WindowSearch search = new WindowSearch(spatial.kind(), zone);
+            try (EntryCursor cursor =
+                    new SkippingCursor(memory.cursor(), search, new WindowWork())) {
+                while (cursor.next()) {
+                    if (++counted == WINDOW_COUNTED_MAX) {
+                        return memory.entryCount();
+                    }
                 }
             }
-            return counted;
         }
+        return counted;
     }
 
     private static long estimate(

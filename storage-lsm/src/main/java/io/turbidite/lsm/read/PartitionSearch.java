@@ -91,9 +91,9 @@ final class PartitionSearch implements IndexCursor {
         return switch (search) {
             case KeyRange range ->
                 new PartitionSearch(partition, index, view, List.of(new ScanBounds(range, filter)));
-            case IndexSearch.Window window -> {
-                index.requireWindows(window.kind());
-                ScanBounds bounds = new ScanBounds(window, filter, new WindowWork());
+            case IndexSearch.Spatial spatial -> {
+                index.requireWindows(spatial.kind());
+                ScanBounds bounds = new ScanBounds(spatial, filter, new WindowWork());
                 yield new PartitionSearch(partition, index, view, List.of(bounds));
             }
             case TermSearch terms -> {

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param keys the range of its keys
  * @param filter lets layers be skipped
- * @param window what of an R-tree's keys is shown; null for all
- * @param work where the search for a window counts
+ * @param spatial what of an R-tree's keys is shown; null for all
+ * @param work where the search for these counts
  * @param band the timestamps of its entries; all but in a primary with live bitmaps
  */
 record ScanBounds(
         KeyRange keys,
         FilterPredicate filter,
-        IndexSearch.@Nullable Window window,
+        IndexSearch.@Nullable Spatial spatial,
         WindowWork work,
         TimestampRange band) {
     ScanBounds(KeyRange keys, FilterPredicate filter) {
@@ -30,7 +30,7 @@ record ScanBounds(
         this(keys, filter, null, new WindowWork(), band);
     }
 
-    ScanBounds(IndexSearch.Window window, FilterPredicate filter, WindowWork work) {
-        this(KeyRange.all(), filter, window, work, TimestampRange.ALL);
+    ScanBounds(IndexSearch.Spatial spatial, FilterPredicate filter, WindowWork work) {
+        this(KeyRange.all(), filter, spatial, work, TimestampRange.ALL);
     }
 }

@@ -2,6 +2,7 @@ package io.turbidite.lsm.rtree;
 
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.Zone;
 import io.turbidite.lsm.btree.Fences;
 
 import org.jspecify.annotations.Nullable;
@@ -15,15 +16,6 @@ import java.lang.foreign.MemorySegment;
  * <p><em>Immutable; thread-safe.</em> A view of memory that the component owns.
  */
 public final class Boxes {
-    /** Of a box and a window: they have nothing in common. */
-    static final int OUTSIDE = 0;
-
-    /** The box lies in the window. */
-    static final int INSIDE = 1;
-
-    /** The window cuts the box, or lies in it. */
-    static final int CUT = 2;
-
     private final MemorySegment bytes;
     private final int pageCount;
     private final int groupEntries;
@@ -93,53 +85,38 @@ public final class Boxes {
     }
 
     /** Whether any entry may be in the window. */
-    public boolean meets(Box window) {
-        return pageCount > 0 && relation(rootLevel, 0, window) != OUTSIDE;
+    public boolean meets(Zone zone) {
+        return pageCount > 0 && relation(rootLevel, 0, zone) != Zone.OUTSIDE;
     }
 
     /**
      * About how many entries are in the window: all of the groups in it, and of those that it cuts
      * the share of their boxes that it has. Reads no page.
      */
-    public long estimate(Box window, Fences fences) {
+    public long estimate(Zone zone, Fences fences) {
         double sum = 0;
         Box box = new Box();
-        for (int page = nextPage(0, window); page >= 0; page = nextPage(page + 1, window)) {
+        for (int page = nextPage(0, zone); page >= 0; page = nextPage(page + 1, zone)) {
             long entries = fences.firstOrdinal(page + 1) - fences.firstOrdinal(page);
-            if (relation(0, page, window) == INSIDE) {
+            if (relation(0, page, zone) == Zone.INSIDE) {
                 sum += entries;
                 continue;
             }
             int count = groupCount(page);
             for (int group = 0; group < count; group++) {
                 long inGroup = Math.min(groupEntries, entries - (long) group * groupEntries);
-                sum += inGroup * share(groupBox(page, group, box), window);
+                sum += inGroup * zone.share(groupBox(page, group, box));
             }
         }
         return Math.round(sum);
     }
 
-    private static double share(Box box, Box window) {
-        if (!box.intersects(window)) {
-            return 0;
-        }
-        return share(box.minX(), box.maxX(), window.minX(), window.maxX())
-                * share(box.minY(), box.maxY(), window.minY(), window.maxY());
-    }
-
-    private static double share(double min, double max, double low, double high) {
-        double width = max - min;
-        double part = Math.min(max, high) - Math.max(min, low);
-        // also what is infinite: nothing better is known
-        return part >= width || !(width < Double.POSITIVE_INFINITY) ? 1 : part / width;
-    }
-
     /** The first page from {@code from} on that may have something in the window; -1 if none. */
-    int nextPage(int from, Box window) {
+    int nextPage(int from, Zone zone) {
         int page = from;
         while (page < pageCount) {
             int level = from == page ? rootLevel : topLevel(page);
-            while (level >= 0 && meets(level, page, window)) {
+            while (level >= 0 && meets(level, page, zone)) {
                 level--;
             }
             if (level < 0) {
@@ -152,11 +129,11 @@ public final class Boxes {
     }
 
     /** The last page up to {@code from} that may have something in the window; -1 if none. */
-    int previousPage(int from, Box window) {
+    int previousPage(int from, Zone zone) {
         int page = from;
         while (page >= 0) {
             int level = rootLevel;
-            while (level >= 0 && meets(level, page, window)) {
+            while (level >= 0 && meets(level, page, zone)) {
                 level--;
             }
             if (level < 0) {
@@ -173,38 +150,18 @@ public final class Boxes {
         return Math.min(rootLevel, Integer.numberOfTrailingZeros(page) / BoxesLayout.FAN_OUT_SHIFT);
     }
 
-    private boolean meets(int level, int page, Box window) {
-        return relation(level, page >>> (BoxesLayout.FAN_OUT_SHIFT * level), window) != OUTSIDE;
+    private boolean meets(int level, int page, Zone zone) {
+        return relation(level, page >>> (BoxesLayout.FAN_OUT_SHIFT * level), zone) != Zone.OUTSIDE;
     }
 
     /** How the {@code index}-th box of a level lies to the window. */
-    private int relation(int level, int index, Box window) {
+    private int relation(int level, int index, Zone zone) {
         long at = levels[level] + (long) BoxesLayout.BOX_BYTES * index;
-        return relation(
+        return zone.relation(
                 coordinate(bytes, at),
                 coordinate(bytes, at + 4),
                 coordinate(bytes, at + 8),
-                coordinate(bytes, at + 12),
-                window);
-    }
-
-    private static int relation(double minX, double minY, double maxX, double maxY, Box window) {
-        if (minX > window.maxX()
-                || maxX < window.minX()
-                || minY > window.maxY()
-                || maxY < window.minY()) {
-            return OUTSIDE;
-        }
-        boolean isInside = minX >= window.minX()
-                && maxX <= window.maxX()
-                && minY >= window.minY()
-                && maxY <= window.maxY();
-        return isInside ? INSIDE : CUT;
-    }
-
-    /** How a page's box lies to the window. */
-    int pageRelation(int page, Box window) {
-        return relation(0, page, window);
+                coordinate(bytes, at + 12));
     }
 
     /** Groups of a page. */
@@ -217,19 +174,18 @@ public final class Boxes {
     }
 
     /** How the box of a page's group lies to the window. */
-    int groupRelation(int page, int group, Box window) {
+    int groupRelation(int page, int group, Zone zone) {
         long at = levels[0] + (long) BoxesLayout.BOX_BYTES * page;
         float minX = coordinate(bytes, at);
         float minY = coordinate(bytes, at + 4);
         float maxX = coordinate(bytes, at + 8);
         float maxY = coordinate(bytes, at + 12);
         int steps = steps(page, group);
-        return relation(
+        return zone.relation(
                 BoxesLayout.line(minX, maxX, steps & 0xFF),
                 BoxesLayout.line(minY, maxY, steps >>> 8 & 0xFF),
                 BoxesLayout.line(minX, maxX, steps >>> 16 & 0xFF),
-                BoxesLayout.line(minY, maxY, steps >>> 24),
-                window);
+                BoxesLayout.line(minY, maxY, steps >>> 24));
     }
 
     private int steps(int page, int group) {

@@ -3,6 +3,7 @@ package io.turbidite.lsm.rtree;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.WindowSearch;
+import io.turbidite.core.geo.Zone;
 import io.turbidite.lsm.btree.Fences;
 import io.turbidite.lsm.btree.Tree;
 import io.turbidite.lsm.btree.TreeCursor;
@@ -142,21 +143,21 @@ public final class WindowCursor implements OrdinalCursor {
         int at = isSamePage ? page : fences.pageOfOrdinal(from);
         int group = (int) ((from - fences.firstOrdinal(at)) / boxes.groupEntries());
         if (!isSamePage) {
-            int met = boxes.nextPage(at, search.window());
+            int met = boxes.nextPage(at, search.zone());
             group = met == at ? group : 0;
             at = met;
         }
         while (at >= 0) {
             int count = boxes.groupCount(at);
             for (; group < count; group++) {
-                int relation = boxes.groupRelation(at, group, search.window());
-                if (relation != Boxes.OUTSIDE) {
-                    enter(at, group, relation == Boxes.INSIDE);
+                int relation = boxes.groupRelation(at, group, search.zone());
+                if (relation != Zone.OUTSIDE) {
+                    enter(at, group, relation == Zone.INSIDE);
                     return Math.max(from, groupStart);
                 }
             }
             group = 0;
-            at = at + 1 < boxes.pageCount() ? boxes.nextPage(at + 1, search.window()) : -1;
+            at = at + 1 < boxes.pageCount() ? boxes.nextPage(at + 1, search.zone()) : -1;
         }
         return -1;
     }
@@ -168,20 +169,20 @@ public final class WindowCursor implements OrdinalCursor {
         }
         int at = fences.pageOfOrdinal(from);
         int group = (int) ((from - fences.firstOrdinal(at)) / boxes.groupEntries());
-        int met = boxes.previousPage(at, search.window());
+        int met = boxes.previousPage(at, search.zone());
         if (met != at) {
             at = met;
             group = at < 0 ? 0 : boxes.groupCount(at) - 1;
         }
         while (at >= 0) {
             for (; group >= 0; group--) {
-                int relation = boxes.groupRelation(at, group, search.window());
-                if (relation != Boxes.OUTSIDE) {
-                    enter(at, group, relation == Boxes.INSIDE);
+                int relation = boxes.groupRelation(at, group, search.zone());
+                if (relation != Zone.OUTSIDE) {
+                    enter(at, group, relation == Zone.INSIDE);
                     return Math.min(from, groupEnd - 1);
                 }
             }
-            at = at > 0 ? boxes.previousPage(at - 1, search.window()) : -1;
+            at = at > 0 ? boxes.previousPage(at - 1, search.zone()) : -1;
             group = at < 0 ? 0 : boxes.groupCount(at) - 1;
         }
         return -1;

@@ -10,6 +10,7 @@ import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.geo.Box;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
+import io.turbidite.core.geo.Zone;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -114,7 +115,7 @@ class BoxesTest {
                 for (int i = 0; i < 60; i++) {
                     Rectangle window = window(kind, spread);
                     List<Entry> expected = inside(entries, kind, window);
-                    boolean isMet = component.mayMeet(new Box().set(window));
+                    boolean isMet = component.mayMeet(Zone.of(window));
                     assertThat(isMet || expected.isEmpty()).isTrue();
                     try (WindowCursor cursor = component.windowCursor(
                             new WindowSearch(kind, window), new WindowWork())) {
@@ -229,7 +230,7 @@ class BoxesTest {
             for (int i = 0; i < 100; i++) {
                 Rectangle window = window(SpatialKind.POINT, 15);
                 int there = inside(entries, SpatialKind.POINT, window).size();
-                long estimate = component.estimateEntries(new Box().set(window));
+                long estimate = component.estimateEntries(Zone.of(window));
                 assertThat(estimate).isBetween(there - 60 - there / 5L, there + 60 + there / 5L);
             }
         }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.Circle;
+import io.turbidite.core.geo.Metric;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.index.SpatialKeys;
@@ -16,6 +18,7 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription.Kind;
 import io.turbidite.core.scan.IndexSearch;
+import io.turbidite.core.scan.IndexSearch.Around;
 import io.turbidite.core.scan.IndexSearch.Window;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
@@ -43,6 +46,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /**
  * The answers that every strategy must give alike at a view: index-only (valid entries), through
@@ -96,6 +100,7 @@ public final class AnswerCheck {
                     check.search(index, created, filter);
                 }
                 check.window(index, created, filter);
+                check.around(index, created, filter);
                 if (isInverted) {
                     check.terms(index, created, filter);
                 }
@@ -189,10 +194,55 @@ public final class AnswerCheck {
             return;
         }
         Window window = new Window(spatial.kind(), bounds());
+        spatial(
+                index,
+                window,
+                created,
+                filter,
+                row -> isInside(row, spatial.kind(), window.bounds()));
+    }
+
+    /** The same for the values within a distance. */
+    private void around(IndexSchema index, Range created, FilterPredicate filter) {
+        if (!(index.entryKeys() instanceof SpatialKeys spatial)) {
+            return;
+        }
+        double x = random.nextInt(-20, 27) * 1.25;
+        double y = random.nextInt(-50, 51) * 0.7;
+        double radius = random.nextInt(8) == 0 ? 1e9 : 1.25 * (1 + random.nextInt(20));
+        Around around = new Around(spatial.kind(), new Circle(Metric.PLANE, x, y, radius));
+        spatial(
+                index,
+                around,
+                created,
+                filter,
+                row -> distance(row, spatial.kind(), x, y) <= radius);
+    }
+
+    /** Infinite if the row has no such value. */
+    private static double distance(Row row, SpatialKind kind, double x, double y) {
+        Point place = row.place();
+        Rectangle area = kind == SpatialKind.RECTANGLE
+                ? row.area()
+                : place == null ? null : new Rectangle(place.x(), place.y(), place.x(), place.y());
+        if (area == null) {
+            return Double.POSITIVE_INFINITY;
+        }
+        double dx = Math.max(0, Math.max(area.minX() - x, x - area.maxX()));
+        double dy = Math.max(0, Math.max(area.minY() - y, y - area.maxY()));
+        return Math.sqrt(dx * dx + dy * dy);
+    }
+
+    private void spatial(
+            IndexSchema index,
+            IndexSearch search,
+            Range created,
+            FilterPredicate filter,
+            Predicate<Row> isFound) {
         TreeSet<Entry> all = new TreeSet<>();
         TreeSet<Entry> expected = new TreeSet<>();
         for (Row row : rows) {
-            if (isInside(row, spatial.kind(), window.bounds())) {
+            if (isFound.test(row)) {
                 all.addAll(entries(index, row));
                 if (created.holds(row)) {
                     expected.addAll(entries(index, row));
@@ -202,7 +252,7 @@ public final class AnswerCheck {
         TreeSet<Entry> valid = new TreeSet<>();
         try {
             for (int p = 0; p < view.partitionCount(); p++) {
-                indexOnly(index, p, window, filter, valid);
+                indexOnly(index, p, search, filter, valid);
             }
         } catch (InvalidRequestException gone) {
             assertThat(Inside.schema(dataset).index(index.id()))
@@ -210,9 +260,9 @@ public final class AnswerCheck {
                     .isNull();
             return;
         }
-        assertHolds(all, valid, "%s, " + window, index);
-        assertHolds(valid, expected, "%s, " + window, index);
-        assertThat(view.estimateSearch(index.name(), window, filter)).isNotNegative();
+        assertHolds(all, valid, "%s, " + search, index);
+        assertHolds(valid, expected, "%s, " + search, index);
+        assertThat(view.estimateSearch(index.name(), search, filter)).isNotNegative();
     }
 
     private Rectangle bounds() {

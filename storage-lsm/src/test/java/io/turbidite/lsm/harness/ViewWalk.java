@@ -4,6 +4,8 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.Circle;
+import io.turbidite.core.geo.Metric;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.index.SpatialKeys;
@@ -151,10 +153,16 @@ final class ViewWalk implements AutoCloseable {
         }
         SpatialKind kind = ((SpatialKeys) index.entryKeys()).kind();
         Box bounds = new Box();
+        double reach = 0;
         Box one = new Box();
         for (int i = 0; i < 2; i++) {
             kind.decode(Slice.of(all.get(random.nextInt(all.size())).key), 0, one);
+            reach = bounds.isEmpty() ? 0 : Metric.PLANE.distance(bounds.minX(), bounds.minY(), one);
             bounds.add(one);
+        }
+        if (reach > 0 && all.size() % 2 == 0) {
+            return new IndexSearch.Around(
+                    kind, new Circle(Metric.PLANE, bounds.minX(), bounds.minY(), reach));
         }
         return new IndexSearch.Window(
                 kind, new Rectangle(bounds.minX(), bounds.minY(), bounds.maxX(), bounds.maxY()));

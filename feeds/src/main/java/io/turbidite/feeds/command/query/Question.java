@@ -40,6 +40,13 @@ public final class Question {
     private List<String> windows = new ArrayList<>();
 
     @Option(
+            names = "--distance",
+            paramLabel = "f=x,y,r",
+            hideParamSyntax = true,
+            description = "Point or rectangle f comes as near as r to the place x,y.")
+    private List<String> distances = new ArrayList<>();
+
+    @Option(
             names = "--contains",
             paramLabel = "f=words",
             hideParamSyntax = true,
@@ -96,6 +103,7 @@ public final class Question {
                         equal.stream().map(Predicates::parseEq),
                         ranges.stream().map(Predicates::parseRange),
                         windows.stream().map(Predicates::parseWithin),
+                        distances.stream().map(Predicates::parseDistance),
                         words.stream().map(Predicates::parseContains))
                 .flatMap(some -> some);
     }
