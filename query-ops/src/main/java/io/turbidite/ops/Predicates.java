@@ -27,7 +27,21 @@ public final class Predicates {
     }
 
     /**
-     * Stands for a value in {@link #eq} or a bound in {@link #range} of a prepared query ({@link
+     * The field is above {@code value} and does not equal it; a null value is an open bound, as in
+     * {@link #range}. Null and missing are above nothing.
+     */
+    public static Predicate above(String field, @Nullable Object value) {
+        return range(field, value == null ? null : new Predicate.Excluded(value), null);
+    }
+
+    /** As {@link #above}, for a field that is below {@code value}. */
+    public static Predicate below(String field, @Nullable Object value) {
+        return range(field, null, value == null ? null : new Predicate.Excluded(value));
+    }
+
+    /**
+     * Stands for a value in {@link #eq} or a bound in {@link #range}, {@link #above} or {@link
+     * #below} of a prepared query ({@link
      * Query#prepare}), which gets the values when it runs. One name may stand in several places,
      * for one value.
      *
@@ -89,6 +103,18 @@ public final class Predicates {
                 parts[0],
                 low.isEmpty() ? null : new Predicate.Text(low),
                 high.isEmpty() ? null : new Predicate.Text(high));
+    }
+
+    /** Reads {@code f=value}, for {@link #above}. */
+    public static Predicate parseAbove(String text) {
+        String[] parts = split("above", text, "f=value");
+        return above(parts[0], new Predicate.Text(parts[1]));
+    }
+
+    /** Reads {@code f=value}, for {@link #below}. */
+    public static Predicate parseBelow(String text) {
+        String[] parts = split("below", text, "f=value");
+        return below(parts[0], new Predicate.Text(parts[1]));
     }
 
     /** Reads {@code f=minX,minY,maxX,maxY}. */

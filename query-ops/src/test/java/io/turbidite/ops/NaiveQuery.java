@@ -57,16 +57,28 @@ record NaiveQuery(QueryRequest request) {
             switch (predicate) {
                 case Predicate.Eq(String field, var _) ->
                     open.add(Predicates.eq(field, Predicates.parameter("p" + count++)));
-                case Predicate.Range(String field, var _, var _) ->
+                case Predicate.Range(String field, Object low, Object high) ->
                     open.add(Predicates.range(
-                            field,
-                            Predicates.parameter("p" + count++),
-                            Predicates.parameter("p" + count++)));
+                            field, openBound(low, "p" + count++), openBound(high, "p" + count++)));
                 case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ ->
                     open.add(predicate);
             }
         }
         return query(source, access, open).with(options).prepare();
+    }
+
+    private static Object openBound(@Nullable Object bound, String name) {
+        Predicate.Parameter parameter = Predicates.parameter(name);
+        return bound instanceof Predicate.Excluded ? new Predicate.Excluded(parameter) : parameter;
+    }
+
+    private static Object bare(Object bound) {
+        return bound instanceof Predicate.Excluded(Object value) ? value : bound;
+    }
+
+    /** By how many steps a value must be inside a bound. */
+    private static int strictness(Object bound) {
+        return bound instanceof Predicate.Excluded ? 1 : 0;
     }
 
     /** What the parameters of {@link #prepared} stand for. */
@@ -77,8 +89,8 @@ record NaiveQuery(QueryRequest request) {
             switch (predicate) {
                 case Predicate.Eq(var _, Object value) -> values.add(value);
                 case Predicate.Range(var _, Object low, Object high) -> {
-                    values.add(low);
-                    values.add(high);
+                    values.add(low == null ? null : bare(low));
+                    values.add(high == null ? null : bare(high));
                 }
                 case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> {}
             }
@@ -221,8 +233,8 @@ record NaiveQuery(QueryRequest request) {
             }
             case Predicate.Range(var _, Object low, Object high) ->
                 value != null
-                        && (low == null || compare(kind, value, low) >= 0)
-                        && (high == null || compare(kind, value, high) <= 0);
+                        && (low == null || compare(kind, value, bare(low)) >= strictness(low))
+                        && (high == null || compare(kind, bare(high), value) >= strictness(high));
             case Predicate.Within(var _, Rectangle window) -> value != null && meets(value, window);
             case Predicate.Distance(var _, double x, double y, double radius) ->
                 value != null && distance(value, x, y) <= radius;
@@ -233,7 +245,7 @@ record NaiveQuery(QueryRequest request) {
 
     /** As values are ordered, but that -0.0 and 0.0 are one number. */
     private static int compare(TypeKind kind, Object a, Object b) {
-        return RandomValues.order(kind).compare(unsigned(a), unsigned(b));
+        return Integer.signum(RandomValues.order(kind).compare(unsigned(a), unsigned(b)));
     }
 
     private static Object unsigned(Object value) {

@@ -1,7 +1,9 @@
 package io.turbidite.ops;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.Rectangle;
@@ -56,6 +58,53 @@ class QueryPredicatesTest {
         assertThat(Flights.ids(query().where(Predicates.parseRange(
                         "departure=1970-01-01T02:00:00Z..1970-01-01T05:00:00+02:00"))))
                 .containsExactly(2L, 3L);
+    }
+
+    @Test
+    void strict_bounds_leave_out_their_ends() {
+        Flights.many(flights, 9);
+        List<Object> above = Flights.ids(query().where(Predicates.above("id", 5)));
+        assertThat(above)
+                .isEqualTo(Flights.ids(query().where(Predicates.range("id", 6, null))))
+                .isEqualTo(Flights.ids(query().where(Predicates.parseAbove("id=5"))))
+                .isNotEmpty();
+        assertThat(Flights.ids(query().where(Predicates.below("id", 5))))
+                .isEqualTo(Flights.ids(query().where(Predicates.range("id", null, 4))))
+                .isEqualTo(Flights.ids(query().where(Predicates.parseBelow("id=5"))));
+        assertThat(Flights.ids(
+                        query().where(Predicates.above("id", 4)).where(Predicates.below("id", 5))))
+                .isEmpty();
+        assertThat(Flights.ids(query().where(Predicates.above("id", Long.MAX_VALUE))))
+                .isEmpty();
+        assertThat(Flights.ids(query().where(Predicates.above("tail", null))))
+                .isEqualTo(Flights.ids(query().where(Predicates.range("tail", null, null))));
+        assertThatThrownBy(() -> query().where(Predicates.parseAbove("id")))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("above 'id' is not of the form f=value");
+        assertThatThrownBy(() -> Flights.ids(query().where(Predicates.parseBelow("id=many"))))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("predicate id < many");
+    }
+
+    @Test
+    void strict_bounds_of_prepared_queries_get_their_values_when_they_run() {
+        Flights.many(flights, 9);
+        PreparedQuery between = query().where(Predicates.above("id", Predicates.parameter("low")))
+                .where(Predicates.below("id", Predicates.parameter("high")))
+                .count()
+                .prepare();
+        assertThat(between.parameters()).containsExactly("low", "high");
+        try (QueryResult some = between.run(4, 7);
+                QueryResult open = between.run(null, 7)) {
+            assertThat(some.count()).isEqualTo(2);
+            assertThat(open.count())
+                    .isEqualTo(Flights.ids(query().where(Predicates.below("id", 7)))
+                            .size());
+        }
+        assertThatThrownBy(() -> query().where(Predicates.above("id", Predicates.parameter("p")))
+                        .run())
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("parameter 'p' has no value");
     }
 
     @Test

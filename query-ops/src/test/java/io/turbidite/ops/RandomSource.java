@@ -241,10 +241,15 @@ final class RandomSource {
                 String field = anyField();
                 yield new Predicate.Range(
                         field,
-                        random.nextInt(4) == 0 ? null : constant(field),
-                        random.nextInt(4) == 0 ? null : constant(field));
+                        random.nextInt(4) == 0 ? null : bound(field),
+                        random.nextInt(4) == 0 ? null : bound(field));
             }
         };
+    }
+
+    private Object bound(String field) {
+        Object value = constant(field);
+        return random.nextInt(3) == 0 ? new Predicate.Excluded(value) : value;
     }
 
     private Object constant(String field) {

@@ -96,6 +96,15 @@ class QueryCommandTest {
     }
 
     @Test
+    void strict_bounds_do_not_include_their_value() {
+        assertCount(1, "--above", "at=2013-07-04T10:00:00Z", "--below", "at=2013-07-04T11:00:01Z");
+        assertCount(1, "--above", "delay=0");
+        assertCount(1, "--below", "delay=0");
+        assertCount(1, "--below", "number=-2");
+        assertCount(0, "--above", "number=1", "--below", "number=2");
+    }
+
+    @Test
     void a_range_is_split_at_the_first_dots() {
         assertCount(1, "--range", "note=Early..Earlz..");
         assertCount(0, "--range", "note=Early bird..Early");
@@ -188,6 +197,9 @@ class QueryCommandTest {
                 "--eq|day=2013-02-30|date",
                 "--range|number=1|'..'",
                 "--range|at=yesterday..|datetime",
+                "--above|number|is not of the form f=value",
+                "--below|at=yesterday|datetime",
+                "--above|number=null|int32",
                 "--within|place=1,2,3|4",
                 "--within|note=1,2,3,4|note",
                 "--within|place=3,3,1,1|min at most max",

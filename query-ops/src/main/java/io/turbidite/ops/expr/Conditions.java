@@ -207,8 +207,7 @@ public final class Conditions {
         for (int i = 0; i < predicates.size(); i++) {
             boolean isText = switch (predicates.get(i)) {
                 case Predicate.Eq eq -> eq.value() instanceof Predicate.Text;
-                case Predicate.Range range ->
-                    range.low() instanceof Predicate.Text || range.high() instanceof Predicate.Text;
+                case Predicate.Range range -> isText(range.low()) || isText(range.high());
                 case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> false;
             };
             if (isText) {
@@ -216,6 +215,10 @@ public final class Conditions {
             }
         }
         return false;
+    }
+
+    private static boolean isText(@Nullable Object bound) {
+        return Predicate.Excluded.valueOf(bound) instanceof Predicate.Text;
     }
 
     /**
@@ -268,7 +271,7 @@ public final class Conditions {
     private static Predicate.Range read(Predicate.Range range, TypeKind kind) {
         checkBound(range, range.low());
         checkBound(range, range.high());
-        return range.low() instanceof Predicate.Text || range.high() instanceof Predicate.Text
+        return isText(range.low()) || isText(range.high())
                 ? new Predicate.Range(
                         range.field(),
                         value(range, kind, range.low()),
@@ -276,20 +279,21 @@ public final class Conditions {
                 : range;
     }
 
-    private static void checkBound(Predicate predicate, @Nullable Object value) {
-        if (value instanceof Predicate.Parameter(String name)) {
+    private static void checkBound(Predicate predicate, @Nullable Object bound) {
+        Predicate.Parameter parameter = Predicate.Excluded.parameterOf(bound);
+        if (parameter != null) {
             throw new InvalidRequestException(
                     "predicate %s: parameter '%s' has no value: prepare the query and run it with one"
-                            .formatted(predicate, name));
+                            .formatted(predicate, parameter.name()));
         }
     }
 
     private static @Nullable Object value(
-            Predicate predicate, TypeKind kind, @Nullable Object value) {
+            Predicate predicate, TypeKind kind, @Nullable Object bound) {
         try {
-            return value instanceof Predicate.Text(String text)
-                    ? ValueParser.parse(kind, text)
-                    : value;
+            return Predicate.Excluded.valueOf(bound) instanceof Predicate.Text(String text)
+                    ? Predicate.Excluded.replaced(bound, ValueParser.parse(kind, text))
+                    : bound;
         } catch (InvalidRequestException e) {
             throw wrongValue(predicate, e);
         }

@@ -49,15 +49,11 @@ public final class FieldRange {
         Object low = predicate.low();
         Object high = predicate.high();
         KeyRange range = KeyRange.between(
-                encode(kind, valueOf(low)),
+                encode(kind, Predicate.Excluded.valueOf(low)),
                 low != null && !(low instanceof Predicate.Excluded),
-                high == null ? null : encode(kind, valueOf(high)),
+                high == null ? null : encode(kind, Predicate.Excluded.valueOf(high)),
                 !(high instanceof Predicate.Excluded));
         return new FieldRange(field, kind, null, range, false);
-    }
-
-    private static @Nullable Object valueOf(@Nullable Object bound) {
-        return bound instanceof Predicate.Excluded(Object value) ? value : bound;
     }
 
     /** Index of the declared field. */

@@ -102,7 +102,24 @@ public sealed interface Predicate {
     }
 
     /** A bound that does not lie in its range itself. */
-    record Excluded(Object value) {}
+    record Excluded(Object value) {
+        /** The value of a bound, excluded or not. */
+        static @Nullable Object valueOf(@Nullable Object bound) {
+            return bound instanceof Excluded(Object value) ? value : bound;
+        }
+
+        /** Another value for a bound, excluded if that is; null is open either way. */
+        public static @Nullable Object replaced(@Nullable Object bound, @Nullable Object newValue) {
+            return bound instanceof Excluded && newValue != null
+                    ? new Excluded(newValue)
+                    : newValue;
+        }
+
+        /** The parameter that a bound stands for, excluded or not; null if it is none. */
+        public static @Nullable Parameter parameterOf(@Nullable Object bound) {
+            return valueOf(bound) instanceof Parameter parameter ? parameter : null;
+        }
+    }
 
     /** Stands for a value that each run of a prepared query gives. */
     record Parameter(String name) {
@@ -123,6 +140,10 @@ public sealed interface Predicate {
 
     /** What the caller can't change any more. */
     private static @Nullable Object own(@Nullable Object value) {
-        return value instanceof byte[] bytes ? bytes.clone() : value;
+        return switch (value) {
+            case byte[] bytes -> bytes.clone();
+            case Excluded(byte[] bytes) -> new Excluded(bytes.clone());
+            case null, default -> value;
+        };
     }
 }

@@ -26,8 +26,8 @@ final class RangePredicates {
     static RecordPredicate between(
             RecordType type, int field, @Nullable Object lowBound, @Nullable Object highBound) {
         TypeKind kind = type.field(field).kind();
-        Object low = valueOf(lowBound);
-        Object high = valueOf(highBound);
+        Object low = Predicate.Excluded.valueOf(lowBound);
+        Object high = Predicate.Excluded.valueOf(highBound);
         int above = lowBound instanceof Predicate.Excluded ? 1 : 0;
         int below = highBound instanceof Predicate.Excluded ? 1 : 0;
         if (KindValues.isLong(kind)) {
@@ -52,10 +52,6 @@ final class RangePredicates {
                 new Strings(field, bytesOf(low), above, bytesOf(high), -below);
             default -> new Encoded(type, field, lowBound, highBound);
         };
-    }
-
-    private static @Nullable Object valueOf(@Nullable Object bound) {
-        return bound instanceof Predicate.Excluded(Object value) ? value : bound;
     }
 
     private static Longs longs(int field, long low, int above, long high, int below) {

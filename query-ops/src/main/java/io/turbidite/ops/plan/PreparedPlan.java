@@ -63,8 +63,9 @@ public final class PreparedPlan {
     }
 
     private static void add(@Nullable Object value, List<String> parameters) {
-        if (value instanceof Predicate.Parameter(String name) && !parameters.contains(name)) {
-            parameters.add(name);
+        Predicate.Parameter parameter = Predicate.Excluded.parameterOf(value);
+        if (parameter != null && !parameters.contains(parameter.name())) {
+            parameters.add(parameter.name());
         }
     }
 
@@ -75,8 +76,7 @@ public final class PreparedPlan {
         for (Predicate predicate : request.predicates()) {
             boolean isOpen = switch (predicate) {
                 case Predicate.Eq(var _, Object value) -> value instanceof Predicate.Parameter;
-                case Predicate.Range(var _, Object low, Object high) ->
-                    low instanceof Predicate.Parameter || high instanceof Predicate.Parameter;
+                case Predicate.Range(var _, Object low, Object high) -> isOpen(low) || isOpen(high);
                 case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> false;
             };
             if (!isOpen) {
@@ -151,7 +151,7 @@ public final class PreparedPlan {
             when value instanceof Predicate.Parameter ->
                 new Predicate.Eq(field, bind(value, values));
             case Predicate.Range(String field, Object low, Object high)
-            when low instanceof Predicate.Parameter || high instanceof Predicate.Parameter ->
+            when isOpen(low) || isOpen(high) ->
                 new Predicate.Range(field, bind(low, values), bind(high, values));
             case Predicate.Eq _,
                     Predicate.Range _,
@@ -161,9 +161,14 @@ public final class PreparedPlan {
         };
     }
 
-    private @Nullable Object bind(@Nullable Object value, @Nullable Object[] values) {
-        return value instanceof Predicate.Parameter(String name)
-                ? values[parameters.indexOf(name)]
-                : value;
+    private static boolean isOpen(@Nullable Object bound) {
+        return Predicate.Excluded.parameterOf(bound) != null;
+    }
+
+    private @Nullable Object bind(@Nullable Object bound, @Nullable Object[] values) {
+        Predicate.Parameter parameter = Predicate.Excluded.parameterOf(bound);
+        return parameter == null
+                ? bound
+                : Predicate.Excluded.replaced(bound, values[parameters.indexOf(parameter.name())]);
     }
 }

@@ -33,6 +33,20 @@ public final class Question {
     private List<String> ranges = new ArrayList<>();
 
     @Option(
+            names = "--above",
+            paramLabel = "f=value",
+            hideParamSyntax = true,
+            description = "Field f is above value, which is not included.")
+    private List<String> lowerBounds = new ArrayList<>();
+
+    @Option(
+            names = "--below",
+            paramLabel = "f=value",
+            hideParamSyntax = true,
+            description = "Field f is below value, which is not included.")
+    private List<String> upperBounds = new ArrayList<>();
+
+    @Option(
             names = "--within",
             paramLabel = "f=minX,minY,maxX,maxY",
             hideParamSyntax = true,
@@ -102,6 +116,8 @@ public final class Question {
         return Stream.of(
                         equal.stream().map(Predicates::parseEq),
                         ranges.stream().map(Predicates::parseRange),
+                        lowerBounds.stream().map(Predicates::parseAbove),
+                        upperBounds.stream().map(Predicates::parseBelow),
                         windows.stream().map(Predicates::parseWithin),
                         distances.stream().map(Predicates::parseDistance),
                         words.stream().map(Predicates::parseContains))
