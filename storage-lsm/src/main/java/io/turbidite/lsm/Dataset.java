@@ -2,6 +2,7 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyForm;
@@ -10,6 +11,7 @@ import io.turbidite.core.memory.Pool;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.Source;
@@ -29,6 +31,7 @@ import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
 import io.turbidite.lsm.strategy.advice.Advice;
 import io.turbidite.lsm.strategy.advice.Advisor;
+import io.turbidite.lsm.write.Operations;
 
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +40,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /**
  * A named collection of records of one open type, identified by a primary key.
@@ -127,6 +131,70 @@ public final class Dataset implements Source {
         write(scratch);
     }
 
+    /**
+     * Puts a record if its primary key is free. Reads the key, whatever the strategy.
+     *
+     * @return whether it was free; if not, nothing was changed
+     */
+    public boolean insertIfAbsent(Map<String, ? extends @Nullable Object> fields) {
+        RecordScratch scratch = scratches.take();
+        scratch.begin().upsert(opened, scratch.writer.write(fields)).onlyIf(Operations.NO_VERSION);
+        return writeIf(scratch);
+    }
+
+    /**
+     * Puts a record in place of a certain version. Reads the key, whatever the strategy.
+     *
+     * @param version of {@link #getVersioned}
+     * @return whether that version was there; if not, nothing was changed
+     */
+    public boolean replaceIf(long version, Map<String, ? extends @Nullable Object> fields) {
+        RecordScratch scratch = scratches.take();
+        scratch.begin().upsert(opened, scratch.writer.write(fields)).onlyIf(existing(version));
+        return writeIf(scratch);
+    }
+
+    /**
+     * Deletes a certain version of a record. Reads the key, whatever the strategy.
+     *
+     * @param version of {@link #getVersioned}
+     * @return whether that version was there; if not, nothing was changed
+     */
+    public boolean deleteIf(long version, Object... primaryKey) {
+        RecordScratch scratch = scratches.take();
+        encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
+        scratch.begin().delete(opened, scratch.slice).onlyIf(existing(version));
+        return writeIf(scratch);
+    }
+
+    private static long existing(long version) {
+        if (version <= Operations.NO_VERSION) {
+            throw new InvalidRequestException("%d is no version of a record".formatted(version));
+        }
+        return version;
+    }
+
+    private boolean writeIf(RecordScratch scratch) {
+        store.engine().write(scratch.write);
+        boolean isDone = !scratch.write.isRefused();
+        scratches.give(scratch);
+        return isDone;
+    }
+
+    /**
+     * Puts what a function makes of a record. Nothing is locked while the function runs: if another
+     * write comes in between, it is called again with the newer record.
+     *
+     * @param change is given the fields of the record, a map of its own, or null if there is none.
+     *     It returns those of the new one, with the same primary key, or null to delete the record
+     * @return what it returned when the write was done
+     * @throws InvalidRequestException if the new record has another primary key
+     */
+    public @Nullable Map<String, @Nullable Object> compute(
+            UnaryOperator<@Nullable Map<String, @Nullable Object>> change, Object... primaryKey) {
+        return Changes.compute(this, change, primaryKey);
+    }
+
     /** Deletes the record with this primary key, if there is one. */
     public void delete(Object... primaryKey) {
         RecordScratch scratch = scratches.take();
@@ -171,6 +239,23 @@ public final class Dataset implements Source {
         return fields;
     }
 
+    /** As {@link #get}, with the version of the record. */
+    public @Nullable VersionedRecord getVersioned(Object... primaryKey) {
+        RecordScratch scratch = scratches.take();
+        Slice key = encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
+        VersionedRecord versioned = null;
+        if (find(key, scratch.found) == Found.MATTER) {
+            long version = scratch.found.timestamp;
+            versioned = new VersionedRecord(
+                    scratch.view
+                            .wrap(scratch.found.value.asSlice(scratch.slice))
+                            .toMap(),
+                    version);
+        }
+        scratches.give(scratch);
+        return versioned;
+    }
+
     /**
      * Copies the encoded record with this encoded primary key into {@code record}; makes no
      * garbage.
@@ -199,6 +284,28 @@ public final class Dataset implements Source {
         try (ReadView view = openView()) {
             view.get(keys, records);
         }
+    }
+
+    /**
+     * The records of many primary keys at one moment, each component read once.
+     *
+     * @param primaryKeys the value of a key of one field, or a list of values
+     * @return for each key, in order, its record as {@link #get} gives it
+     */
+    public List<@Nullable Map<String, @Nullable Object>> getAll(List<?> primaryKeys) {
+        return Changes.getAll(this, primaryKeys);
+    }
+
+    /**
+     * Deletes all records whose primary keys are in a range, as they were when this began. Batches
+     * of some thousand are atomic each; a record that is put meanwhile into the range may stay.
+     *
+     * @param primaryKeys of {@link #primaryKeySpec()}: {@code KeyRange.between(spec.encode(1L),
+     *     true, spec.encode(9L), false)}
+     * @return how many there were
+     */
+    public long deleteRange(KeyRange primaryKeys) {
+        return Changes.deleteRange(store, this, primaryKeys);
     }
 
     private int find(Slice key, Found found) {
@@ -458,6 +565,13 @@ public final class Dataset implements Source {
 
     void giveBatchGet(BatchGet lookup) {
         batchGets.give(lookup);
+    }
+
+    /** The encoded key of these values, as many as it has fields. */
+    byte[] encodeKey(Object... values) {
+        return encodeKey(new ByteSink(64, 64 * Limits.KEY_BYTES_MAX), values)
+                .asSlice(new Slice())
+                .toByteArray();
     }
 
     private ByteSink encodeKey(ByteSink sink, Object[] values) {

@@ -149,6 +149,23 @@ public final class Store implements AutoCloseable {
     }
 
     /**
+     * The dataset of the specification's name; created if there is none. What the specification
+     * leaves at its default means what the dataset has, and the dataset may have more indexes.
+     *
+     * @throws InvalidRequestException listing where the dataset differs, or as {@link
+     *     #createDataset}
+     */
+    public synchronized Dataset openDataset(DatasetSpec spec) {
+        checkReadable();
+        Dataset there = datasets.get(spec.name());
+        if (there == null) {
+            return createDataset(spec);
+        }
+        SpecMatch.check(spec, there.schema(), core().disk().description());
+        return there;
+    }
+
+    /**
      * Drops a dataset and all its records. An open cursor comes to its end, or throws an {@link
      * InvalidRequestException} when it would have to reopen its source. Every later call on the
      * dataset throws too. The store deletes the dataset's files when the last cursor is closed.

@@ -23,7 +23,7 @@ public final class FirstStore {
         int found = 0;
         // begin README
         try (Store store = Store.open(directory)) {
-            Dataset tweets = store.createDataset(DatasetSpec.named("Tweets")
+            Dataset tweets = store.openDataset(DatasetSpec.named("Tweets")
                     .field("id", "int64")
                     .field("user", "string?")
                     .field("sent", "datetime")

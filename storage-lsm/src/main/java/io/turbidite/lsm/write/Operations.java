@@ -39,6 +39,12 @@ public final class Operations {
     /** Most operations in a batch: an index has to fit beside 44 bits of hash. */
     static final int COUNT_MAX = 1 << 20;
 
+    /** As the expected version: whatever is there. */
+    private static final long ANY_VERSION = -1;
+
+    /** As the expected version: no record. */
+    public static final long NO_VERSION = 0;
+
     private final int bytesMax;
     private final ByteSink bytes;
     private final ByteSink keyBytes = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
@@ -49,6 +55,7 @@ public final class Operations {
     private final ByteSink madeBytes = new ByteSink(16, Integer.MAX_VALUE - 16);
 
     private int count;
+    private long expectedVersion = ANY_VERSION;
 
     /** Bytes of keys that the operations put into secondary indexes, about. */
     private long entryByteCount;
@@ -109,6 +116,30 @@ public final class Operations {
         putKey(DELETE, dataset, primaryKey);
         putTwins(DELETE, dataset, primaryKey, before);
         return this;
+    }
+
+    /**
+     * Makes the one operation that was put in depend on what is there.
+     *
+     * @param version timestamp of the record that must be there; {@link #NO_VERSION} if there must
+     *     be none
+     */
+    public Operations onlyIf(long version) {
+        if (version < NO_VERSION) {
+            throw new InvalidRequestException("%d is no version of a record".formatted(version));
+        }
+        expectedVersion = version;
+        return this;
+    }
+
+    /** Whether the operation is done only if a certain version, or none, is there. */
+    boolean isConditional() {
+        return expectedVersion != ANY_VERSION;
+    }
+
+    /** Of a conditional operation. */
+    long expectedVersion() {
+        return expectedVersion;
     }
 
     private void putKey(int kind, OpenDataset dataset, Slice primaryKey) {
@@ -211,6 +242,7 @@ public final class Operations {
     /** Forgets all operations; memory is kept for the next ones. */
     public Operations clear() {
         count = 0;
+        expectedVersion = ANY_VERSION;
         entryByteCount = 0;
         bytes.clear();
         madeBytes.clear();

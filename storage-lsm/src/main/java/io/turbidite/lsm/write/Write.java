@@ -46,6 +46,9 @@ public final class Write {
     /** Of the claim. */
     long sequence;
 
+    /** Whether another version was there than the one that was asked for: nothing was done. */
+    boolean isRefused;
+
     /**
      * @param bytesMax most bytes of its log record
      */
@@ -56,6 +59,14 @@ public final class Write {
 
     public Operations operations() {
         return operations;
+    }
+
+    /**
+     * Of a write that has returned: whether it did nothing because another version was there than
+     * {@link Operations#onlyIf} asked for.
+     */
+    public boolean isRefused() {
+        return isRefused;
     }
 
     /** Whether others wait for something of it. */

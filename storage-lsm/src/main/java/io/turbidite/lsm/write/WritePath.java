@@ -233,11 +233,29 @@ public final class WritePath {
         write.stripeCount = distinct;
     }
 
+    /** Whether the record that is there is the one that a conditional write is meant for. */
+    private static boolean meetsExpected(Write write) {
+        WriteSet set = write.set;
+        long version = Operations.NO_VERSION;
+        // several keys only where one value has several: at most one of them has a record
+        for (int i = 0; i < set.size(); i++) {
+            if (find(set.at(i), write, OldRecord.KEY) == Found.MATTER) {
+                version = write.found.timestamp;
+            }
+        }
+        return version == write.operations.expectedVersion();
+    }
+
     /** Reads what the operations replace, checks inserts, leaves out deletes of nothing. */
     private static void readOld(Write write) {
         WriteSet set = write.set;
         int left = 0;
         write.positions.begin(set.operationCount());
+        write.isRefused = write.operations.isConditional() && !meetsExpected(write);
+        if (write.isRefused) {
+            set.keepFirst(0);
+            return;
+        }
         for (int i = 0; i < set.size(); i++) {
             int at = set.at(i);
             int outcome = set.outcome(at);
