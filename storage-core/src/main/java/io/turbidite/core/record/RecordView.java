@@ -126,7 +126,7 @@ public final class RecordView {
             checkStates(states);
         } else {
             for (int at = statesOffset; at < variableOffset; at++) {
-                checkStates(segment.get(Bytes.U8, origin + at));
+                checkStates(segment.get(Bytes.U8, origin + at) & 0xFF);
             }
         }
         fieldCount = count;

@@ -84,6 +84,20 @@ class RecordTest {
     }
 
     @Test
+    void aRecordOfManyFieldsIsRead() {
+        RecordType.Builder builder = RecordType.builder();
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        for (int i = 0; i < 45; i++) {
+            builder.field("f" + i, "int32?");
+            fields.put("f" + i, i % 5 == 0 ? null : i);
+        }
+        RecordType wide = builder.build();
+        RecordView read = new RecordView(wide).wrap(new RecordWriter(wide).write(fields));
+        read.check();
+        assertThat(read.toMap()).isEqualTo(fields);
+    }
+
+    @Test
     void theOrderOfSettingDoesNotShowInTheBytes() {
         Map<String, @Nullable Object> fields = flight();
         fields.put("tailnum", "N14228");
