@@ -2,6 +2,7 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.feeds.DefinitionException.Problem;
 import io.turbidite.feeds.FeedDefinition.DatasetPart;
 import io.turbidite.feeds.FeedDefinition.IndexPart;
@@ -72,7 +73,7 @@ final class DatasetMatch {
             if (index < 0) {
                 problem(key, "'%s'".formatted(field.typeLabel()), "no such field", "take it out");
             } else {
-                fixed(key, field.typeLabel(), type.field(index).typeLabel());
+                fixed(key, label(field), label(type.field(index)));
             }
         }
         for (Field field : type.fields()) {
@@ -84,6 +85,13 @@ final class DatasetMatch {
                         "write '%s: \"%s\"'".formatted(field.name(), field.typeLabel()));
             }
         }
+    }
+
+    /** Of a nested record only that it is one: what lies in it is compared by itself. */
+    private static String label(Field field) {
+        return field.kind() == TypeKind.RECORD
+                ? "{…}" + (field.optional() ? "?" : "")
+                : field.typeLabel();
     }
 
     private void compareKeys() {

@@ -1,6 +1,7 @@
 package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
 import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
@@ -60,10 +61,10 @@ final class DatasetReader {
                     "'%s' is wrong: names that begin with '_' are the store's own".formatted(name));
         }
         RecordType type = type(section);
-        List<String> primaryKey = fields(section, "primaryKey", type);
+        List<String> primaryKey = fields(section, "primaryKey", type, true);
         section.missing("primaryKey");
         checkRequired(section, type, primaryKey);
-        List<String> filters = fields(section, "filter", type);
+        List<String> filters = fields(section, "filter", type, true);
         Integer partitions = section.integer("partitions", 1, PARTITIONS_MAX);
         MergePolicySpec mergePolicy = mergePolicy(section);
         DatasetOptions options = options(section, type, filters, mergePolicy);
@@ -125,10 +126,7 @@ final class DatasetReader {
         }
         List<Field> fields = new ArrayList<>();
         for (String name : section.keys()) {
-            String label = section.text(name);
-            Field field = label == null
-                    ? null
-                    : section.convert(name, label, text -> Field.parse(name, text));
+            Field field = field(section, name, 1);
             if (field != null) {
                 fields.add(field);
             }
@@ -141,13 +139,55 @@ final class DatasetReader {
                 : null;
     }
 
-    /** One or more declared fields. Not checked against a type that has problems of its own. */
-    private static List<String> fields(Section section, String key, @Nullable RecordType type) {
+    /** A field's type as text, an array as a list of one type, a nested record as a mapping. */
+    private static @Nullable Field field(Section section, String name, int depth) {
+        YamlNode node = section.value(name);
+        if (node instanceof YamlNode.Mapping && depth < Limits.NESTING_DEPTH_MAX) {
+            Section nested = section.child(name);
+            List<Field> members = new ArrayList<>();
+            if (nested == null) {
+                return null;
+            }
+            for (String key : nested.keys()) {
+                Field member = field(nested, key, depth + 1);
+                if (member != null) {
+                    members.add(member);
+                }
+            }
+            return members.size() == nested.keys().size()
+                    ? section.convert(name, members, all -> Field.nested(name, all, false))
+                    : null;
+        }
+        if (node instanceof YamlNode.Sequence(var _, List<YamlNode> items)) {
+            if (items.size() == 1 && items.getFirst() instanceof YamlNode.Scalar element) {
+                return section.convert(
+                        name, element.text(), text -> Field.parse(name, '[' + text + ']'));
+            }
+            section.problem(
+                    name, "must name one simple type for all elements of an array, like [string]");
+            return null;
+        }
+        String label = section.text(name);
+        return label == null ? null : section.convert(name, label, text -> Field.parse(name, text));
+    }
+
+    /**
+     * One or more declared fields. Not checked against a type that has problems of its own.
+     *
+     * @param single whether none may be the elements of an array
+     */
+    private static List<String> fields(
+            Section section, String key, @Nullable RecordType type, boolean single) {
         List<String> names = section.texts(key);
         Set<String> seen = new HashSet<>();
         for (String name : names) {
             if (type != null) {
-                section.convert(key, name, text -> type.require(text, key));
+                section.convert(
+                        key,
+                        name,
+                        text -> single
+                                ? KeySpec.of(type, List.of(text), key)
+                                : KeySpec.ofEach(type, List.of(text), key, KeyForm.CURRENT));
             }
             if (!seen.add(name)) {
                 section.problem(key, "names field '%s' twice".formatted(name));
@@ -192,7 +232,7 @@ final class DatasetReader {
             IndexDescription.Kind kind =
                     label == null ? IndexDescription.Kind.BTREE : IndexDescription.Kind.of(label);
             section.missing("on");
-            List<String> on = fields(section, "on", type);
+            List<String> on = fields(section, "on", type, false);
             Map<String, String> parameters = parameters(section, kind, String.valueOf(name));
             checkKind(section, kind, type, on, String.valueOf(name));
             String maintained = section.text("maintenance");
@@ -234,14 +274,18 @@ final class DatasetReader {
         return found == null ? Map.of() : Map.of(TokenKeys.TOKENIZER, found.label());
     }
 
-    /** An rtree is on one field, a point or a rectangle; an inverted index on a string. */
+    /**
+     * A btree has one array at most; an rtree is on one field, a point or a rectangle; an inverted
+     * index on a string.
+     */
     private static void checkKind(
             Section section,
             IndexDescription.Kind kind,
             @Nullable RecordType type,
             List<String> on,
             String name) {
-        if (type == null || kind == IndexDescription.Kind.BTREE || on.isEmpty()) {
+        boolean isFlat = type == null || type.arrayCount() == 0;
+        if (type == null || (kind == IndexDescription.Kind.BTREE && isFlat) || on.isEmpty()) {
             return;
         }
         if (on.stream().allMatch(field -> type.indexOf(field) >= 0)) {

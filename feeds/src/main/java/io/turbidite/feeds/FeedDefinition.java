@@ -88,7 +88,7 @@ public record FeedDefinition(
                 .filter(dataset.filters.toArray(String[]::new))
                 .partitions(dataset.partitions)
                 .options(dataset.options);
-        dataset.type.fields().forEach(spec::field);
+        dataset.type.declared().forEach(spec::field);
         for (IndexPart index : dataset.indexes) {
             spec.index(new IndexSpec(
                     index.name,

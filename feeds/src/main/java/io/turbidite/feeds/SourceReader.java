@@ -108,7 +108,7 @@ record SourceReader(Path directory) {
             transforms.add(transform);
             if (dataset != null) {
                 section.convert(field, transform, t -> {
-                    t.check(dataset.type().field(dataset.type().require(field, "transform")));
+                    t.check(dataset.type());
                     return t;
                 });
             }

@@ -308,7 +308,7 @@ class FeedDefinitionTest {
                 "name: Flights | nam: Flights | f.yaml:2: dataset.name | is missing",
                 "name: Flights | name: _feeds | f.yaml:3: dataset.name | the store's own",
                 "id: int64 | id: int65 | f.yaml:5: dataset.type.id | unknown type 'int65'",
-                "id: int64 | id: [int64] | f.yaml:5: dataset.type.id | must be text, not a list",
+                "id: int64 | id: [int64, int8] | f.yaml:5: dataset.type.id | must name one simple type",
                 "id: int64 | id: int64? | f.yaml:10: dataset.primaryKey | optional",
                 "primaryKey: id | primaryKey: ib | f.yaml:10: dataset.primaryKey | 'ib', which is not declared",
                 "primaryKey: id | primaryKey: [] | f.yaml:10: dataset.primaryKey | is an empty list",

@@ -14,6 +14,7 @@ import io.turbidite.ops.plan.QueryRequest;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -25,7 +26,8 @@ import java.util.SplittableRandom;
  * A random type, records of few different values so that queries hit, random indexes; and queries.
  */
 final class RandomSource {
-    private static final List<TypeKind> KINDS = List.of(TypeKind.values());
+    private static final List<TypeKind> KINDS =
+            Arrays.stream(TypeKind.values()).filter(TypeKind::isScalar).toList();
     private static final List<String> WORDS =
             List.of("Paris", "paris", "Zürich", "north", "NORTH-WEST", "gate 7", "a\u0301", "x");
 

@@ -114,7 +114,10 @@ public final class CsvRecordParser implements RecordParser {
         if (row.length(column) > 0 || (field.kind() == TypeKind.STRING && !field.optional())) {
             writer.setText(index, row.field(column));
         } else if (field.optional()) {
-            writer.setNull(index);
+            int nested = type.parent(index);
+            if (nested == RecordType.TOP || !type.field(nested).optional()) {
+                writer.setNull(index);
+            } // else the nested record may be missing, with all that lies in it
         } else {
             throw new InvalidRequestException(
                     "field '%s': it is empty, but required".formatted(field.name()));
@@ -145,6 +148,13 @@ public final class CsvRecordParser implements RecordParser {
                             "the header has column '%s' twice".formatted(names.get(i)));
                 }
                 int declared = type.indexOf(names.get(i));
+                if (declared >= 0 && type.isEach(declared)) {
+                    throw new InvalidRequestException(
+                            "column '%s' names the elements of an array; the column of the array is '%s'"
+                                    .formatted(
+                                            names.get(i),
+                                            type.field(type.arrayOf(declared)).name()));
+                }
                 fields[i] = declared >= 0 ? declared : open ? OPEN : DROPPED;
             }
             bindTransforms();
@@ -177,13 +187,32 @@ public final class CsvRecordParser implements RecordParser {
         }
 
         private void checkRequired() {
-            for (Field field : type.fields()) {
-                if (!field.optional() && !indexByName.containsKey(field.name())) {
+            for (int i = 0; i < type.fields().size(); i++) {
+                if (!type.field(i).optional() && !isWithinColumn(i) && !hasColumnWithin(i)) {
                     throw new InvalidRequestException(
                             "required field '%s' is neither a column nor a transform; columns are %s"
-                                    .formatted(field.name(), String.join(", ", names)));
+                                    .formatted(type.field(i).name(), String.join(", ", names)));
                 }
             }
+        }
+
+        /** Whether the field, or a record that it lies in, is a column. */
+        private boolean isWithinColumn(int field) {
+            for (int at = field; at != RecordType.TOP; at = type.parent(at)) {
+                if (indexByName.containsKey(type.field(at).name())) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private boolean hasColumnWithin(int record) {
+            for (int i = record + 1; i < type.behind(record); i++) {
+                if (indexByName.containsKey(type.field(i).name())) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         void writeTransformed() {

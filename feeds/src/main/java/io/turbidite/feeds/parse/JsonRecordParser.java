@@ -105,7 +105,7 @@ public final class JsonRecordParser implements RecordParser {
             transform(tree, transforms.get(i), expressions.get(i));
         }
         if (!open) {
-            tree.retain(type.fields().stream().map(Field::name).toList());
+            tree.retain(type.declared().stream().map(Field::name).toList());
         }
         try {
             byte[] changed = TREES.writeValueAsBytes(tree);
@@ -136,8 +136,20 @@ public final class JsonRecordParser implements RecordParser {
     private void transform(ObjectNode tree, Transform transform, BoundExpression expression) {
         Field field = type.field(type.indexOf(transform.field()));
         Object result =
-                Transform.evaluate(expression, field, index -> value(tree.get(names.get(index))));
+                Transform.evaluate(expression, field, index -> value(node(tree, names.get(index))));
         put(tree, transform.field(), result);
+    }
+
+    /** What a name stands for: a member of the record, or what is declared in a nested one. */
+    private @Nullable JsonNode node(ObjectNode tree, String name) {
+        int field = type.indexOf(name);
+        int parent = field < 0 ? RecordType.TOP : type.parent(field);
+        if (parent == RecordType.TOP) {
+            return tree.get(name);
+        }
+        return node(tree, type.field(parent).name()) instanceof ObjectNode nested
+                ? nested.get(type.memberName(field))
+                : null;
     }
 
     /** A JSON value as expressions see it. */

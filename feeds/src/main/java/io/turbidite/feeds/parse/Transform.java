@@ -6,6 +6,7 @@ import io.turbidite.core.expr.Expression;
 import io.turbidite.core.expr.Values;
 import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,17 @@ public record Transform(String field, String text) {
             throw new InvalidRequestException("%s gives %s, but field '%s' is declared as %s"
                     .formatted(text, result.label(), field, declared.kind().label()));
         }
+    }
+
+    /** As {@link #check(Field)}, for the field of a type. */
+    public void check(RecordType type) {
+        Field declared = type.field(type.require(field, "transform"));
+        if (!declared.kind().isScalar() || type.memberOf(RecordType.TOP, field) < 0) {
+            throw new InvalidRequestException(
+                    "field '%s' is an array, a record or lies in one: a transform makes one value at the top of a record"
+                            .formatted(field));
+        }
+        check(declared);
     }
 
     /**

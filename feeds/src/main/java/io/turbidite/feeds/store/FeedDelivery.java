@@ -86,8 +86,7 @@ public final class FeedDelivery implements Delivery {
 
     /** The type of the records that {@link Operation#DELETE} takes: the primary key's fields. */
     public static RecordType keyType(RecordType type, List<String> primaryKey) {
-        return RecordType.of(
-                primaryKey.stream().map(name -> type.field(type.indexOf(name))).toList());
+        return type.only(primaryKey);
     }
 
     @Override

@@ -199,7 +199,7 @@ final class AccessChoice {
             if (index.kind() == IndexDescription.Kind.INVERTED) {
                 addTerms(query, index, filter, others);
             }
-            if (index.kind() != IndexDescription.Kind.BTREE) {
+            if (index.kind() != IndexDescription.Kind.BTREE || index.multiValued()) {
                 continue;
             }
             boolean entriesDo = entriesSuffice(query, index);

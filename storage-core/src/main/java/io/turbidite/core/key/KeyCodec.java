@@ -250,6 +250,7 @@ public final class KeyCodec {
                                 bytes.segment(), bytes.offset() + at, bytes.length() - at);
             case STRING, BINARY -> first == NULL ? 1 : terminatedLength(bytes, at);
             case UUID -> first == NULL ? 1 : first == UUID_MARKER ? 17 : -1;
+            case ARRAY, RECORD -> -1;
         };
         if (length < 0) {
             throw damaged(kind, bytes, at, "a value of type " + kind.label());

@@ -34,6 +34,9 @@ import java.util.Objects;
  * <p>Invariant: comparing two keys of one spec as bytes is comparing their values, field by field.
  */
 public final class KeySpec {
+    /** No field of a key stands for the elements of an array. */
+    public static final int NO_ARRAY = -1;
+
     private static final int ZERO_COUNT_MAX = 8;
 
     private final RecordType type;
@@ -43,6 +46,7 @@ public final class KeySpec {
     private final int[] indexes;
     private final KeyForm form;
     private final boolean ambiguous;
+    private final int each;
 
     private KeySpec(RecordType type, List<String> fields, String use, KeyForm form) {
         if (fields.isEmpty()) {
@@ -53,23 +57,50 @@ public final class KeySpec {
         this.fields = List.copyOf(fields);
         this.kinds = new TypeKind[fields.size()];
         this.indexes = new int[fields.size()];
+        int each = NO_ARRAY;
         for (int i = 0; i < kinds.length; i++) {
             indexes[i] = type.require(fields.get(i), use);
             kinds[i] = type.field(indexes[i]).kind();
+            if (!kinds[i].isScalar()) {
+                throw new InvalidRequestException(isArray(kinds[i], fields.get(i), use));
+            }
+            if (type.isEach(indexes[i])) {
+                if (each != NO_ARRAY) {
+                    throw new InvalidRequestException(
+                            "%s names two arrays, '%s' and '%s': one array a key"
+                                    .formatted(use, type.field(each).name(), fields.get(i)));
+                }
+                each = indexes[i];
+            }
             if (this.fields.indexOf(fields.get(i)) < i) {
                 throw new InvalidRequestException(
                         "%s names field '%s' twice".formatted(use, fields.get(i)));
             }
         }
+        this.each = each;
         this.kindList = List.of(kinds);
         this.ambiguous = kindList.stream().anyMatch(form::isAmbiguous);
+    }
+
+    private static String isArray(TypeKind kind, String field, String use) {
+        return kind == TypeKind.ARRAY
+                ? "%s names the array '%s', which has many values and is no key; its elements are '%s%s'"
+                        .formatted(use, field, field, RecordType.EACH)
+                : "%s names the record '%s', which is no key; name a field in it, like '%s.…'"
+                        .formatted(use, field, field);
+    }
+
+    /** The index that stands for the elements of an array, or {@link #NO_ARRAY}. */
+    public int each() {
+        return each;
     }
 
     /**
      * The key of these fields, in this order.
      *
      * @param use who wants it, for messages: {@code "primary key of Flights"}
-     * @throws InvalidRequestException if a field is not declared or there twice, or there is none
+     * @throws InvalidRequestException if a field is not declared or there twice, or there is none,
+     *     or it is an array, its elements or a nested record
      */
     public static KeySpec of(RecordType type, List<String> fields, String use) {
         return of(type, fields, use, KeyForm.CURRENT);
@@ -77,12 +108,26 @@ public final class KeySpec {
 
     /** As {@link #of(RecordType, List, String)}, of keys that are on disk in this form. */
     public static KeySpec of(RecordType type, List<String> fields, String use, KeyForm form) {
+        KeySpec spec = new KeySpec(type, fields, use, form);
+        if (spec.each != NO_ARRAY) {
+            throw new InvalidRequestException(
+                    "%s names '%s', the elements of an array: a record has many values of it"
+                            .formatted(use, type.field(spec.each).name()));
+        }
+        return spec;
+    }
+
+    /**
+     * As {@link #of(RecordType, List, String, KeyForm)}, where one of the fields may be the
+     * elements of an array: {@link #append} takes the one that the record is at.
+     */
+    public static KeySpec ofEach(RecordType type, List<String> fields, String use, KeyForm form) {
         return new KeySpec(type, fields, use, form);
     }
 
     /** The same key in another form. */
     public KeySpec withForm(KeyForm newForm) {
-        return newForm == form ? this : of(type, fields, "key", newForm);
+        return newForm == form ? this : ofEach(type, fields, "key", newForm);
     }
 
     public KeyForm form() {

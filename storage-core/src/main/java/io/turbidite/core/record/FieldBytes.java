@@ -2,6 +2,7 @@ package io.turbidite.core.record;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.TextReader;
 import io.turbidite.core.bytes.Utf8;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
@@ -15,7 +16,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /**
@@ -82,9 +88,15 @@ final class FieldBytes {
         return (bytes[statesOffset + (field >>> 2)] >>> ((field & 3) << 1)) & 3;
     }
 
-    /** How many fields are not missing. */
+    /** How many fields, but those within others, are not missing. */
     int presentCount() {
         int present = 0;
+        if (type.hasNested()) {
+            for (int i = 0; i < fieldCount; i = type.behind(i)) {
+                present += isMissing(i) ? 0 : 1;
+            }
+            return present;
+        }
         // four fields a byte, of two bits each, of which one is set where a field is there
         int whole = fieldCount >>> 2;
         for (int i = 0; i < whole; i++) {
@@ -105,12 +117,28 @@ final class FieldBytes {
     private Object value(int field, TypeKind kind) {
         int slot = layout.slotOffset(field);
         return switch (kind) {
+            case ARRAY -> elements(field, slot);
+            case RECORD -> nested(field, slot);
+            case STRING, BINARY, DECIMAL -> variable(kind, slot, start(field, slot), end(slot));
+            default -> fixed(kind, slot);
+        };
+    }
+
+    private Object variable(TypeKind kind, int slot, int start, int end) {
+        return switch (kind) {
+            case STRING -> text(start, end - start);
+            case BINARY -> Arrays.copyOfRange(bytes, start, end);
+            case DECIMAL -> decimal(slot, start, end - start);
+            default -> throw new IllegalArgumentException(kind.label());
+        };
+    }
+
+    /** The value in a slot, or of an element of an array that is as wide. */
+    private Object fixed(TypeKind kind, int slot) {
+        return switch (kind) {
             // the sum of -0.0 and 0.0 is 0.0: one value, whichever was written
             case FLOAT -> Float.intBitsToFloat((int) I32.get(bytes, slot)) + 0.0f;
             case DOUBLE -> real(slot) + 0.0;
-            case STRING -> text(field, slot);
-            case BINARY -> Arrays.copyOfRange(bytes, start(field, slot), end(slot));
-            case DECIMAL -> decimal(field, slot);
             case UUID ->
                 new UUID((long) I64_BE.get(bytes, slot), (long) I64_BE.get(bytes, slot + 8));
             case POINT -> point(slot);
@@ -121,6 +149,8 @@ final class FieldBytes {
                 KindValues.fromLong(kind, (short) ((bytes[slot] & 0xFF) | (bytes[slot + 1] << 8)));
             case INT32, DATE -> KindValues.fromLong(kind, (int) I32.get(bytes, slot));
             case INT64, TIME, DATETIME, DURATION -> whole(kind, slot, (long) I64.get(bytes, slot));
+            case STRING, BINARY, DECIMAL, ARRAY, RECORD ->
+                throw new IllegalArgumentException(kind.label());
         };
     }
 
@@ -153,9 +183,55 @@ final class FieldBytes {
         return layout.variableOffset(fieldCount) + (int) I32.get(bytes, slot);
     }
 
-    private String text(int field, int slot) {
+    private List<Object> elements(int field, int slot) {
+        int at = start(field, slot);
+        int end = end(slot);
+        TypeKind kind = layout.kind(type.eachOf(field));
+        boolean isVariable = RecordFormat.isVariable(kind);
+        List<Object> values = new ArrayList<>();
+        while (at < end) {
+            int begun = at;
+            int length = 0;
+            if (isVariable) {
+                for (int shift = 0, part = -1; part < 0; shift += 7) {
+                    if (at == end || shift > 28) {
+                        throw RecordFormat.damaged(begun, "byte count", "within its array", "none");
+                    }
+                    part = bytes[at++];
+                    length |= (part & 0x7F) << shift;
+                }
+            } else {
+                length = RecordFormat.slotBytes(kind);
+            }
+            if (length < 0 || length > end - at) {
+                throw RecordFormat.damaged(begun, "byte count", "at most " + (end - at), length);
+            }
+            values.add(isVariable ? variable(kind, begun, at, at + length) : fixed(kind, at));
+            at += length;
+        }
+        return Collections.unmodifiableList(values);
+    }
+
+    /** A nested record: what is declared, in order, then the rest. */
+    private Map<String, @Nullable Object> nested(int field, int slot) {
+        Map<String, @Nullable Object> values = new LinkedHashMap<>();
+        for (int member = field + 1; member < type.behind(field); member = type.behind(member)) {
+            if (member < fieldCount && !isMissing(member)) {
+                values.put(type.memberName(member), get(member));
+            }
+        }
         int start = start(field, slot);
-        int length = end(slot) - start;
+        if (end(slot) > start) {
+            OpenReader others = new OpenReader(new TextReader())
+                    .set(MemorySegment.ofArray(bytes), 0, start, end(slot));
+            while (others.hasNext()) {
+                others.field(values, 1);
+            }
+        }
+        return Collections.unmodifiableMap(values);
+    }
+
+    private String text(int start, int length) {
         String text = new String(bytes, start, length, StandardCharsets.UTF_8);
         if (text.indexOf(REPLACEMENT) >= 0) {
             // either the record has this character, or it is damaged
@@ -171,11 +247,9 @@ final class FieldBytes {
         return text;
     }
 
-    private Object decimal(int field, int slot) {
-        int start = start(field, slot);
+    private Object decimal(int slot, int start, int length) {
         try {
-            return DecimalBytes.decodeWithScale(
-                    MemorySegment.ofArray(bytes), start, end(slot) - start);
+            return DecimalBytes.decodeWithScale(MemorySegment.ofArray(bytes), start, length);
         } catch (IllegalArgumentException e) {
             throw RecordFormat.damaged(slot, "decimal", "well-formed", e.getMessage());
         }

@@ -80,13 +80,13 @@ final class JsonRecordReader {
         try (JsonParser parser = FACTORY.createParser(bytes, 0, length)) {
             record(parser);
         } catch (JsonProcessingException e) {
-            throw malformed(e);
+            throw malformed(e, "a JSON object");
         } catch (IOException e) {
             throw new InvalidRequestException("the text is not JSON: " + e.getMessage(), e);
         }
     }
 
-    private static InvalidRequestException malformed(JsonProcessingException e) {
+    private static InvalidRequestException malformed(JsonProcessingException e, String what) {
         String first = JsonMessages.withoutSource(e.getOriginalMessage())
                 .lines()
                 .findFirst()
@@ -96,9 +96,7 @@ final class JsonRecordReader {
                 : first;
         long at = e.getLocation() == null ? -1 : e.getLocation().getByteOffset();
         return new InvalidRequestException(
-                "the text is not a JSON object%s: %s"
-                        .formatted(at < 0 ? "" : " at byte " + at, cut),
-                e);
+                "the text is not %s%s: %s".formatted(what, at < 0 ? "" : " at byte " + at, cut), e);
     }
 
     private void record(JsonParser parser) throws IOException {
@@ -107,9 +105,9 @@ final class JsonRecordReader {
         }
         String name = parser.nextFieldName();
         while (name != null) {
-            int field = type.indexOf(name);
+            int field = type.memberOf(RecordType.TOP, name);
             if (field >= 0) {
-                declared(parser, field);
+                declared(parser, field, 1);
             } else {
                 undeclared(parser, name);
             }
@@ -121,14 +119,14 @@ final class JsonRecordReader {
         }
     }
 
-    private void declared(JsonParser parser, int field) throws IOException {
+    private void declared(JsonParser parser, int field, int depth) throws IOException {
         JsonToken token = parser.nextToken();
         if (token == JsonToken.VALUE_NULL) {
             writer.setNull(field);
             return;
         }
         try {
-            value(parser, token, field, type.field(field).kind());
+            value(parser, token, field, type.field(field).kind(), depth);
         } catch (RecordWriter.FieldException e) {
             throw e;
         } catch (InvalidRequestException e) {
@@ -136,7 +134,10 @@ final class JsonRecordReader {
         }
     }
 
-    private void value(JsonParser parser, JsonToken token, int field, TypeKind kind)
+    /**
+     * @param depth records around it
+     */
+    private void value(JsonParser parser, JsonToken token, int field, TypeKind kind, int depth)
             throws IOException {
         switch (kind) {
             case BOOL -> {
@@ -169,6 +170,73 @@ final class JsonRecordReader {
                         new Rectangle(
                                 coordinates[0], coordinates[1], coordinates[2], coordinates[3]));
             }
+            case ARRAY -> array(parser, token, field);
+            case RECORD -> nested(parser, token, field, depth);
+        }
+    }
+
+    private void array(JsonParser parser, JsonToken token, int field) throws IOException {
+        if (token != JsonToken.START_ARRAY) {
+            throw wrongType(parser, TypeKind.ARRAY);
+        }
+        int each = type.eachOf(field);
+        TypeKind kind = type.field(each).kind();
+        writer.beginArray(field);
+        for (JsonToken next = parser.nextToken();
+                next != JsonToken.END_ARRAY;
+                next = parser.nextToken()) {
+            if (next == JsonToken.VALUE_NULL) {
+                writer.setNull(each);
+            }
+            try {
+                value(parser, next, each, kind, 0);
+            } catch (RecordWriter.FieldException e) {
+                throw e;
+            } catch (InvalidRequestException e) {
+                throw writer.invalid(each, e);
+            }
+        }
+        writer.endArray(field);
+    }
+
+    private void nested(JsonParser parser, JsonToken token, int field, int depth)
+            throws IOException {
+        if (token != JsonToken.START_OBJECT) {
+            throw wrongType(parser, TypeKind.RECORD);
+        }
+        writer.setNested(field);
+        for (String name = parser.nextFieldName(); name != null; name = parser.nextFieldName()) {
+            int member = type.memberOf(field, name);
+            if (member >= 0) {
+                declared(parser, member, depth + 1);
+                continue;
+            }
+            try {
+                OpenWriter others = writer.openWithin(field);
+                others.name(name);
+                openValue(others, parser, parser.nextToken(), depth + 1);
+            } catch (InvalidRequestException e) {
+                throw new RecordWriter.FieldException(type.field(field).name() + '.' + name, e);
+            }
+        }
+    }
+
+    /** Sets an array, or a nested record, from its text. */
+    void readField(int field, CharSequence text) {
+        try (JsonParser parser = FACTORY.createParser(text.toString())) {
+            JsonToken token = parser.nextToken();
+            if (token == null) {
+                throw new InvalidRequestException("there is no JSON");
+            }
+            value(parser, token, field, type.field(field).kind(), 1);
+            if (parser.nextToken() != null) {
+                throw new InvalidRequestException("there is text behind the JSON at character "
+                        + parser.currentTokenLocation().getCharOffset());
+            }
+        } catch (JsonProcessingException e) {
+            throw malformed(e, "JSON");
+        } catch (IOException e) {
+            throw new InvalidRequestException("the text is not JSON: " + e.getMessage(), e);
         }
     }
 
@@ -267,6 +335,8 @@ final class JsonRecordReader {
             case FLOAT, DOUBLE, DECIMAL -> "a number";
             case POINT -> "[x,y]";
             case RECTANGLE -> "[minX,minY,maxX,maxY]";
+            case ARRAY -> "[…]";
+            case RECORD -> "{…}";
             case STRING, BINARY, UUID, DATE, TIME, DATETIME, DURATION -> "a string";
         };
     }
@@ -274,48 +344,49 @@ final class JsonRecordReader {
     private void undeclared(JsonParser parser, String name) throws IOException {
         writer.openName(name);
         try {
-            openValue(parser, parser.nextToken(), 1);
+            openValue(open, parser, parser.nextToken(), 1);
         } catch (InvalidRequestException e) {
             throw new RecordWriter.FieldException(name, e);
         }
         writer.endOpen();
     }
 
-    private void openValue(JsonParser parser, JsonToken token, int depth) throws IOException {
+    private void openValue(OpenWriter to, JsonParser parser, JsonToken token, int depth)
+            throws IOException {
         switch (token) {
-            case VALUE_NULL -> open.nil();
-            case VALUE_TRUE -> open.bool(true);
-            case VALUE_FALSE -> open.bool(false);
-            case VALUE_STRING -> open.string(characters.set(parser));
+            case VALUE_NULL -> to.nil();
+            case VALUE_TRUE -> to.bool(true);
+            case VALUE_FALSE -> to.bool(false);
+            case VALUE_STRING -> to.string(characters.set(parser));
             case VALUE_NUMBER_INT -> {
                 if (parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
-                    open.decimal(new BigDecimal(parser.getBigIntegerValue()));
+                    to.decimal(new BigDecimal(parser.getBigIntegerValue()));
                 } else {
-                    open.integer(parser.getLongValue());
+                    to.integer(parser.getLongValue());
                 }
             }
             case VALUE_NUMBER_FLOAT ->
-                open.real(checkFinite(parser, TypeKind.DOUBLE, parser.getDoubleValue()));
+                to.real(checkFinite(parser, TypeKind.DOUBLE, parser.getDoubleValue()));
             case START_ARRAY -> {
                 OpenWriter.checkDepth(depth + 1);
-                int begun = open.begin(RecordFormat.TAG_ARRAY);
+                int begun = to.begin(RecordFormat.TAG_ARRAY);
                 for (JsonToken next = parser.nextToken();
                         next != JsonToken.END_ARRAY;
                         next = parser.nextToken()) {
-                    openValue(parser, next, depth + 1);
+                    openValue(to, parser, next, depth + 1);
                 }
-                open.end(begun);
+                to.end(begun);
             }
             case START_OBJECT -> {
                 OpenWriter.checkDepth(depth + 1);
-                int begun = open.begin(RecordFormat.TAG_OBJECT);
+                int begun = to.begin(RecordFormat.TAG_OBJECT);
                 for (String name = parser.nextFieldName();
                         name != null;
                         name = parser.nextFieldName()) {
-                    open.name(name);
-                    openValue(parser, parser.nextToken(), depth + 1);
+                    to.name(name);
+                    openValue(to, parser, parser.nextToken(), depth + 1);
                 }
-                open.end(begun);
+                to.end(begun);
             }
             default -> throw new InvalidRequestException("unexpected " + token.asString());
         }

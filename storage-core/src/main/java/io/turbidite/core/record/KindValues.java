@@ -10,6 +10,8 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /**
@@ -33,7 +35,8 @@ public final class KindValues {
     public static boolean isLong(TypeKind kind) {
         return switch (kind) {
             case BOOL, INT8, INT16, INT32, INT64, DATE, TIME, DATETIME, DURATION -> true;
-            case FLOAT, DOUBLE, DECIMAL, STRING, BINARY, UUID, POINT, RECTANGLE -> false;
+            case FLOAT, DOUBLE, DECIMAL, STRING, BINARY, UUID, POINT, RECTANGLE, ARRAY, RECORD ->
+                false;
         };
     }
 
@@ -212,6 +215,8 @@ public final class KindValues {
             case DURATION -> Duration.class;
             case POINT -> io.turbidite.core.type.Point.class;
             case RECTANGLE -> io.turbidite.core.type.Rectangle.class;
+            case ARRAY -> List.class;
+            case RECORD -> Map.class;
         };
     }
 }

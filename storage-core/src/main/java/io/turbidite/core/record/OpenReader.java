@@ -148,14 +148,19 @@ final class OpenReader {
     /** Puts all names and values up to the end into {@code map}. */
     Map<String, @Nullable Object> fields(Map<String, @Nullable Object> map, int depth) {
         while (hasNext()) {
-            int start = at;
-            String name = string();
-            if (map.containsKey(name)) {
-                throw damaged(start, "field name", "there once", name);
-            }
-            map.put(name, value(depth));
+            field(map, depth);
         }
         return map;
+    }
+
+    /** Puts the name and value that come next into {@code map}. */
+    void field(Map<String, @Nullable Object> map, int depth) {
+        int start = at;
+        String name = string();
+        if (map.containsKey(name)) {
+            throw damaged(start, "field name", "there once", name);
+        }
+        map.put(name, value(depth));
     }
 
     /**

@@ -6,11 +6,13 @@ import io.turbidite.core.type.TypeKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a record, version 1; all numbers little-endian.
+ * The bytes of a record, version 1 or 2; all numbers little-endian. Version 2 has arrays or nested
+ * records; a record of a type without them is of version 1, and so is one that was written before
+ * the type got them.
  *
  * <pre>
  *  offset  bytes  what
- *  0       1      version: 1
+ *  0       1      version: 1 or 2
  *  1       1      flags: bit 0 = there is an open area; all others 0
  *  2       2      declared field count n, unsigned: the fields that the type had when this was written
  *  4       4      open offset: where the variable area ends, from the start of the record; the length
@@ -22,11 +24,17 @@ import org.jspecify.annotations.Nullable;
  *  …       …      open area, to the end of the record: a name and a value for each open field
  * </pre>
  *
- * <p>The slot of a variable-width field (string, bytes, decimal) holds, as u32, where its bytes
+ * <p>The slot of a variable-width field (string, bytes, decimal, array, nested record) holds, as u32, where its bytes
  * <em>end</em>, from the start of the variable area; they start where the previous variable-width
  * field's end, and one that is not present ends where it starts. Any other slot of a field that is
  * not present is zero. So every declared field is reached by two loads, and the same values always
  * give the same bytes.
+ *
+ * <p>What lies within a nested record has slots and states behind its own, as if it were declared at
+ * the top, and is missing where the nested record is null or missing. The bytes of a nested record
+ * itself are its undeclared fields, in the form of the open area. The bytes of an array are its
+ * elements one after the other: of fixed-width kinds what a slot would hold, of the others a varint
+ * byte count and the bytes. None is null.
  *
  * <p>Slots come before states, so their offsets do not depend on n: a record written before fields
  * were added at the end of the type is read as it is, the new fields missing.
@@ -60,7 +68,10 @@ import org.jspecify.annotations.Nullable;
  * checks is that no damaged offset leads out of the record.
  */
 final class RecordFormat {
-    static final int VERSION = 1;
+    /** Of records whose type has neither arrays nor nested records. */
+    static final int VERSION_FLAT = 1;
+
+    static final int VERSION = 2;
 
     static final int VERSION_OFFSET = 0;
     static final int FLAGS_OFFSET = VERSION_OFFSET + 1;
@@ -112,13 +123,16 @@ final class RecordFormat {
             case INT64, DOUBLE, TIME, DATETIME, DURATION -> 8;
             case UUID, POINT -> 16;
             case RECTANGLE -> 32;
-            case DECIMAL, STRING, BINARY -> 4;
+            case DECIMAL, STRING, BINARY, ARRAY, RECORD -> 4;
         };
     }
 
     /** Whether the value's bytes lie in the variable area. */
     static boolean isVariable(TypeKind kind) {
-        return kind == TypeKind.DECIMAL || kind == TypeKind.STRING || kind == TypeKind.BINARY;
+        return switch (kind) {
+            case DECIMAL, STRING, BINARY, ARRAY, RECORD -> true;
+            default -> false;
+        };
     }
 
     static int stateBytes(int fieldCount) {

@@ -24,18 +24,23 @@ final class RecordJson {
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'
     };
 
+    private final RecordType type;
     private final TypeKind[] kinds;
     private final byte[][] names;
     private final Slice scratch = new Slice();
 
     RecordJson(RecordType type) {
+        this.type = type;
         int fieldCount = type.fields().size();
-        kinds = new TypeKind[fieldCount];
+        kinds = new TypeKind[fieldCount + type.arrayCount()];
+        for (int i = fieldCount; i < kinds.length; i++) {
+            kinds[i] = type.field(i).kind();
+        }
         names = new byte[fieldCount][];
         ByteSink sink = new ByteSink(64, Integer.MAX_VALUE);
         for (int i = 0; i < fieldCount; i++) {
             kinds[i] = type.field(i).kind();
-            sink.clear().putUtf8(type.field(i).name());
+            sink.clear().putUtf8(type.memberName(i));
             Slice name = sink.asSlice(new Slice());
             ByteSink quoted = new ByteSink(64, Integer.MAX_VALUE);
             string(quoted, name);
@@ -46,7 +51,14 @@ final class RecordJson {
     void record(RecordView view, ByteSink sink) {
         sink.putByte('{');
         int start = sink.length();
-        for (int field = 0; field < kinds.length; field++) {
+        declared(view, 0, names.length, start, sink);
+        members(sink, view.openFields(), start, 1);
+        sink.putByte('}');
+    }
+
+    /** The fields from one to another that are there, each with all that lies in it. */
+    private void declared(RecordView view, int from, int to, int start, ByteSink sink) {
+        for (int field = from; field < to; field = type.behind(field)) {
             if (!view.isMissing(field)) {
                 separate(sink, start);
                 sink.putBytes(names[field]);
@@ -57,8 +69,6 @@ final class RecordJson {
                 }
             }
         }
-        members(sink, view.openFields(), start, 1);
-        sink.putByte('}');
     }
 
     private void declared(RecordView view, int field, ByteSink sink) {
@@ -73,7 +83,25 @@ final class RecordJson {
             case POINT -> coordinates(sink, view, field, 2);
             case RECTANGLE -> coordinates(sink, view, field, 4);
             case DECIMAL, UUID -> object(sink, view.get(field));
+            case ARRAY -> elements(sink, view, type.eachOf(field));
+            case RECORD -> {
+                sink.putByte('{');
+                int start = sink.length();
+                declared(view, field + 1, type.behind(field), start, sink);
+                members(sink, view.openFields(field), start, 1);
+                sink.putByte('}');
+            }
         }
+    }
+
+    private void elements(ByteSink sink, RecordView view, int each) {
+        sink.putByte('[');
+        int start = sink.length();
+        for (boolean is = view.firstElement(each); is; is = view.nextElement(each)) {
+            separate(sink, start);
+            declared(view, each, sink);
+        }
+        sink.putByte(']');
     }
 
     private static void coordinates(ByteSink sink, RecordView view, int field, int count) {

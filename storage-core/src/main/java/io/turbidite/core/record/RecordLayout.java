@@ -3,6 +3,8 @@ package io.turbidite.core.record;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
+import java.util.Arrays;
+
 /**
  * Where the slots of one record type lie: {@link RecordFormat} worked out for its declared fields.
  * <em>Immutable.</em>
@@ -14,10 +16,15 @@ final class RecordLayout {
     private final int[] variableIndexes;
     private final int[] previousEndOffsets;
     private final int variableCount;
+    private final int version;
 
     private RecordLayout(RecordType type) {
+        version = type.isFlat() ? RecordFormat.VERSION_FLAT : RecordFormat.VERSION;
         fieldCount = type.fields().size();
-        kinds = new TypeKind[fieldCount];
+        kinds = new TypeKind[fieldCount + type.arrayCount()];
+        for (int i = fieldCount; i < kinds.length; i++) {
+            kinds[i] = type.field(i).kind();
+        }
         slotOffsets = new int[fieldCount + 1];
         variableIndexes = new int[fieldCount];
         previousEndOffsets = new int[fieldCount + 1];
@@ -45,10 +52,26 @@ final class RecordLayout {
         return type.derived(RecordLayout.class, RecordLayout::new);
     }
 
+    /** Newest version of its records. */
+    int version() {
+        return version;
+    }
+
     int fieldCount() {
         return fieldCount;
     }
 
+    /** Arrays: so many fields behind the declared ones stand for their elements. */
+    int arrayCount() {
+        return kinds.length - fieldCount;
+    }
+
+    /** The kinds of the arrays' elements, in order. */
+    TypeKind[] elementKinds() {
+        return Arrays.copyOfRange(kinds, fieldCount, kinds.length);
+    }
+
+    /** Of a field, or of an array's elements. */
     TypeKind kind(int field) {
         return kinds[field];
     }

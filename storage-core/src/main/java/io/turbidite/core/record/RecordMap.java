@@ -1,5 +1,6 @@
 package io.turbidite.core.record;
 
+import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
@@ -48,7 +49,7 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
     }
 
     private int indexOf(@Nullable Object name) {
-        int index = name instanceof String text ? fields.type().indexOf(text) : -1;
+        int index = name instanceof String text ? fields.type().memberOf(RecordType.TOP, text) : -1;
         return index >= 0 && index < fields.fieldCount() && !fields.isMissing(index) ? index : -1;
     }
 
@@ -156,7 +157,7 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
 
         private void skipMissing() {
             while (next < fields.fieldCount() && fields.isMissing(next)) {
-                next++;
+                next = fields.type().behind(next);
             }
         }
 
@@ -172,7 +173,7 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
                 entry = new Field(open.getKey(), open.getValue());
             } else {
                 entry = new Field(fields.type().field(next).name(), value(next));
-                next++;
+                next = fields.type().behind(next);
             }
             last = entry.getKey();
             return entry;

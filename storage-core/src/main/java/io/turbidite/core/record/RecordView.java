@@ -15,7 +15,9 @@ import io.turbidite.core.type.TypeKind;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
@@ -67,11 +69,16 @@ public final class RecordView {
     private @Nullable TextReader texts;
 
     private @Nullable OpenReader open;
+    private @Nullable OpenReader nestedOpen;
     private @Nullable RecordJson json;
+
+    /** Null where the type has no arrays. */
+    private final @Nullable ElementCursors cursors;
 
     public RecordView(RecordType type) {
         this.type = type;
         this.layout = RecordLayout.of(type);
+        this.cursors = layout.arrayCount() == 0 ? null : new ElementCursors(layout.elementKinds());
     }
 
     /**
@@ -84,17 +91,21 @@ public final class RecordView {
         origin = record.offset();
         length = record.length();
         fieldCount = 0;
+        if (cursors != null) {
+            cursors.clear();
+        }
         if (length < RecordFormat.HEADER_BYTES) {
             throw damaged(0, "length", "at least " + RecordFormat.HEADER_BYTES, length);
         }
         // all of the header at once: each record that is read pays for this
         long header = segment.get(Bytes.I64, origin);
+        int version = (int) header & 0xFF;
         int flags = (int) field(header, RecordFormat.FLAGS_OFFSET) & 0xFF;
         int count = (int) field(header, RecordFormat.FIELD_COUNT_OFFSET) & 0xFFFF;
-        if ((header & 0xFF) != RecordFormat.VERSION
+        if ((version != RecordFormat.VERSION_FLAT && version != layout.version())
                 || (flags & ~RecordFormat.FLAG_OPEN_AREA) != 0
                 || count > layout.fieldCount()) {
-            throw unknownHeader((int) header & 0xFF, flags, count);
+            throw unknownHeader(version, flags, count);
         }
         openOffset = (int) field(header, RecordFormat.OPEN_OFFSET_OFFSET);
         statesOffset = layout.statesOffset(count);
@@ -145,8 +156,8 @@ public final class RecordView {
     }
 
     private CorruptionException unknownHeader(int version, int flags, int count) {
-        if (version != RecordFormat.VERSION) {
-            return damaged(RecordFormat.VERSION_OFFSET, "version", RecordFormat.VERSION, version);
+        if (version != RecordFormat.VERSION_FLAT && version != layout.version()) {
+            return damaged(RecordFormat.VERSION_OFFSET, "version", layout.version(), version);
         }
         if ((flags & ~RecordFormat.FLAG_OPEN_AREA) != 0) {
             return damaged(RecordFormat.FLAGS_OFFSET, "flags", "0 or 1", flags);
@@ -231,13 +242,14 @@ public final class RecordView {
 
     /**
      * Moves {@code slice} to the bytes of a string (UTF-8), bytes, a uuid (most significant first)
-     * or a decimal ({@link DecimalBytes} and scale).
+     * or a decimal ({@link DecimalBytes} and scale). Of an array, or of a nested record, they are
+     * as {@link RecordFormat} says.
      *
      * @return {@code slice}, valid as long as the record
      */
     public Slice getBytes(int field, Slice slice) {
         int slot = presentSlot(field);
-        if (layout.variableIndex(field) >= 0) {
+        if (!isEach(field) && layout.variableIndex(field) >= 0) {
             int start = endAt(layout.previousEndOffset(field));
             int end = endAt(slot);
             if (start < 0 || start > end || end > openOffset - variableOffset) {
@@ -251,6 +263,9 @@ public final class RecordView {
         }
         if (layout.kind(field) == TypeKind.UUID) {
             return slice.set(segment, origin + slot, RecordFormat.slotBytes(TypeKind.UUID));
+        }
+        if (cursors != null && isEach(field) && RecordFormat.isVariable(layout.kind(field))) {
+            return slice.set(segment, origin + slot, cursors.length(cursor(field)));
         }
         throw wrongGetter(field, "bytes");
     }
@@ -282,13 +297,57 @@ public final class RecordView {
         return slice;
     }
 
-    /** The Java value of a declared field; null if it is null or missing. */
+    /**
+     * Goes to the first element of an array. The current element is what the index of the elements
+     * ({@link RecordType#eachOf}) has as its value; until this is called it has none.
+     *
+     * @param each the index that stands for the elements
+     * @return false if there is none: the array is null, missing or empty
+     */
+    public boolean firstElement(int each) {
+        ElementCursors at = requireCursors(each);
+        int array = type.arrayOf(each);
+        if (isAbsent(array)) {
+            at.beginEmpty(cursor(each));
+        } else {
+            getBytes(array, at.array());
+            at.begin(cursor(each), origin);
+        }
+        return at.next(cursor(each), segment, origin);
+    }
+
+    /** Goes to the next element of an array; false if there is none. */
+    public boolean nextElement(int each) {
+        return requireCursors(each).next(cursor(each), segment, origin);
+    }
+
+    private ElementCursors requireCursors(int each) {
+        if (cursors == null || !isEach(each)) {
+            throw new InvalidRequestException("field '%s' does not stand for elements of an array"
+                    .formatted(type.field(each).name()));
+        }
+        return cursors;
+    }
+
+    /** Whether the index stands for the elements of an array. */
+    private boolean isEach(int field) {
+        return field >= layout.fieldCount();
+    }
+
+    private int cursor(int each) {
+        return each - layout.fieldCount();
+    }
+
+    /**
+     * The Java value of a declared field, or of an array's current element; null if it is null or
+     * missing.
+     */
     public @Nullable Object get(int field) {
         return isAbsent(field) ? null : value(field, layout.kind(field));
     }
 
     private Object value(int field, TypeKind kind) {
-        int slot = layout.slotOffset(field);
+        int slot = slot(field);
         return switch (kind) {
             // the sum of -0.0 and 0.0 is 0.0: one value, whichever was written
             case FLOAT -> (float) getDouble(field) + 0.0f;
@@ -302,8 +361,33 @@ public final class RecordView {
                         segment.get(Bytes.I64_BE, origin + slot + 8));
             case POINT -> point(field, slot);
             case RECTANGLE -> rectangle(field, slot);
+            case ARRAY -> elements(field);
+            case RECORD -> nested(field);
             default -> KindValues.fromLong(kind, getLong(field));
         };
+    }
+
+    private List<Object> elements(int array) {
+        int each = type.eachOf(array);
+        List<Object> values = new ArrayList<>();
+        for (boolean is = firstElement(each); is; is = nextElement(each)) {
+            values.add(value(each, layout.kind(each)));
+        }
+        return values;
+    }
+
+    private Map<String, @Nullable Object> nested(int field) {
+        Map<String, @Nullable Object> values = new LinkedHashMap<>();
+        for (int member = field + 1; member < type.behind(field); member = type.behind(member)) {
+            if (!isMissing(member)) {
+                values.put(type.memberName(member), get(member));
+            }
+        }
+        OpenReader others = openFields(field);
+        while (others.hasNext()) {
+            others.field(values, 1);
+        }
+        return values;
     }
 
     /** The bytes of a string, checked to be UTF-8. */
@@ -346,11 +430,14 @@ public final class RecordView {
         }
     }
 
-    /** The Java value of a declared or open field; null if it is null or missing. */
+    /**
+     * The Java value of a declared field, by its path, or of an open one; null if it is null or
+     * missing.
+     */
     public @Nullable Object get(String name) {
         int field = type.indexOf(name);
         if (field >= 0) {
-            return get(field);
+            return get(isEach(field) ? type.arrayOf(field) : field);
         }
         OpenReader fields = openFields();
         while (fields.hasNext()) {
@@ -421,6 +508,10 @@ public final class RecordView {
             checkEqual(variableOffset - 1, "unused states", 0, last >>> ((fieldCount & 3) << 1));
         }
         for (int field = 0; field < fieldCount; field++) {
+            int record = type.parent(field);
+            if (record >= 0 && isAbsent(record) && !isMissing(field)) {
+                throw damaged(statesOffset, "states", "nothing within an absent record", field);
+            }
             get(field);
         }
         openValues();
@@ -446,6 +537,19 @@ public final class RecordView {
         return reader.set(segment, origin, openOffset, length);
     }
 
+    /** The same for the undeclared fields of a nested record; ends only a walk of its kind. */
+    OpenReader openFields(int field) {
+        Slice bytes = getBytes(field, scratch());
+        int start = (int) (bytes.offset() - origin);
+        // of its own: a walk through those of the record may be under way
+        OpenReader reader = nestedOpen;
+        if (reader == null) {
+            reader = new OpenReader(texts());
+            nestedOpen = reader;
+        }
+        return reader.set(segment, origin, start, start + bytes.length());
+    }
+
     private TextReader texts() {
         TextReader reader = texts;
         if (reader == null) {
@@ -461,19 +565,34 @@ public final class RecordView {
             throw new InvalidRequestException("field '%s' has no value in this record"
                     .formatted(type.field(field).name()));
         }
-        return layout.slotOffset(field);
+        return slot(field);
+    }
+
+    /** Where the fixed-width part of a field is, or the current element. */
+    private int slot(int field) {
+        if (Integer.compareUnsigned(field, fieldCount) < 0) {
+            return layout.slotOffset(field);
+        }
+        return cursors == null ? layout.slotOffset(field) : cursors.start(cursor(field));
     }
 
     private int state(int field) {
         if (Integer.compareUnsigned(field, fieldCount) >= 0) {
-            Objects.checkIndex(field, layout.fieldCount());
-            return RecordFormat.STATE_MISSING;
+            return stateBehind(field);
         }
         return fieldCount <= STATES_IN_WORD
                 ? (int) (states >>> (field << 1)) & 3
                 : segment.get(Bytes.U8, origin + statesOffset + (field >>> 2))
                                 >>> ((field & 3) << 1)
                         & 3;
+    }
+
+    /** Of a field that the record does not know, or of an array's current element. */
+    private int stateBehind(int field) {
+        Objects.checkIndex(field, layout.fieldCount() + layout.arrayCount());
+        return cursors != null && isEach(field) && cursors.isAtElement(cursor(field))
+                ? RecordFormat.STATE_PRESENT
+                : RecordFormat.STATE_MISSING;
     }
 
     private InvalidRequestException wrongGetter(int field, String what) {

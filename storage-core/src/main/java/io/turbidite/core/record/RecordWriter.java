@@ -33,6 +33,15 @@ import java.util.UUID;
  * <p><em>Confined to one thread at a time</em>, reusable, also after an error: a field that was
  * refused is as if it had not been set.
  *
+ * <p>What lies in a nested record is set by its own index; the nested record is there then. An array
+ * is begun, its elements are set one by one by the index that stands for them, and it is ended:
+ *
+ * <pre>{@code
+ * writer.beginArray(hashtags);
+ * writer.setString(type.eachOf(hashtags), tag);  // as often as there are elements
+ * writer.endArray(hashtags);
+ * }</pre>
+ *
  * <p>Fields come in any order, each at most once. Values are checked when they are set; that every
  * required field is there, and the size, at the end. Everything wrong is an {@link
  * InvalidRequestException} that names the field.
@@ -64,6 +73,17 @@ public final class RecordWriter {
     private int lastVariable;
     private boolean ordered;
 
+    private static final int NO_ARRAY = -1;
+
+    /** The array whose elements are being set. */
+    private int array = NO_ARRAY;
+
+    private int arrayStart;
+    private int elementCount;
+
+    /** Undeclared fields of each nested record that has had some, by index; null without any. */
+    private final @Nullable OpenWriter @Nullable [] nestedOpen;
+
     private final OpenWriter open = new OpenWriter(Limits.RECORD_BYTES_MAX);
     private final OpenNames openNames = new OpenNames();
     private int openEnd;
@@ -76,6 +96,7 @@ public final class RecordWriter {
         this.layout = RecordLayout.of(type);
         this.starts = new int[layout.variableCount()];
         this.ends = new int[layout.variableCount()];
+        this.nestedOpen = type.hasNested() ? new OpenWriter[layout.fieldCount()] : null;
         this.json = new JsonRecordReader(this, type);
         this.texts = new TextFields(this);
         begin();
@@ -94,7 +115,7 @@ public final class RecordWriter {
     public Slice write(Map<String, ? extends @Nullable Object> fields) {
         begin();
         for (Map.Entry<String, ? extends @Nullable Object> entry : fields.entrySet()) {
-            int field = type.indexOf(entry.getKey());
+            int field = type.memberOf(RecordType.TOP, entry.getKey());
             if (field >= 0) {
                 setObject(field, entry.getValue());
             } else {
@@ -140,6 +161,8 @@ public final class RecordWriter {
         Arrays.fill(ends, 0);
         lastVariable = -1;
         ordered = true;
+        array = NO_ARRAY;
+        clearNested(0, layout.fieldCount());
         open.clear();
         openNames.truncate(0);
         openEnd = 0;
@@ -156,9 +179,8 @@ public final class RecordWriter {
         if (!KindValues.inRange(kind, value)) {
             throw invalid(field, "%d is out of range for type %s".formatted(value, kind.label()));
         }
-        mark(field, RecordFormat.STATE_PRESENT);
+        int at = slot(field);
         MemorySegment segment = record.segment();
-        int at = layout.slotOffset(field);
         switch (RecordFormat.slotBytes(kind)) {
             case 1 -> segment.set(Bytes.U8, at, (byte) value);
             case 2 -> segment.set(Bytes.I16, at, (short) value);
@@ -170,15 +192,14 @@ public final class RecordWriter {
     /** Sets a double, or a float that {@code value} is exactly; NaN is stored in one form. */
     public void setDouble(int field, double value) {
         TypeKind kind = layout.kind(field);
-        int at = layout.slotOffset(field);
         if (kind == TypeKind.DOUBLE) {
-            mark(field, RecordFormat.STATE_PRESENT);
+            int at = slot(field);
             record.segment().set(Bytes.I64, at, Double.doubleToLongBits(value));
         } else if (kind == TypeKind.FLOAT) {
             if (Double.compare((float) value, value) != 0) {
                 throw invalid(field, "%s is no exact value of type float".formatted(value));
             }
-            mark(field, RecordFormat.STATE_PRESENT);
+            int at = slot(field);
             record.segment().set(Bytes.I32, at, Float.floatToIntBits((float) value));
         } else {
             throw wrongSetter(field, "a floating-point number");
@@ -191,9 +212,9 @@ public final class RecordWriter {
         if (!Double.isFinite(x) || !Double.isFinite(y)) {
             throw invalid(field, "point(%s, %s) is not finite".formatted(x, y));
         }
-        mark(field, RecordFormat.STATE_PRESENT);
-        putDouble(field, 0, x);
-        putDouble(field, 1, y);
+        int at = slot(field);
+        putDouble(at, 0, x);
+        putDouble(at, 1, y);
     }
 
     /** Sets a string from its UTF-8 bytes, which are checked and copied. */
@@ -210,14 +231,19 @@ public final class RecordWriter {
     public void setString(int field, CharSequence text) {
         checkSetter(field, TypeKind.STRING, "a string");
         checkLength(field, text.length());
-        beginVariable();
-        appendText(field, text);
+        if (field >= layout.fieldCount()) {
+            appendText(field, text, inOrder.clear());
+            endScratchElement(field);
+            return;
+        }
+        beginOwn();
+        appendText(field, text, record);
         endVariable(field);
     }
 
-    private void appendText(int field, CharSequence text) {
+    private void appendText(int field, CharSequence text, ByteSink sink) {
         try {
-            Utf8.append(record, text);
+            Utf8.append(sink, text);
         } catch (InvalidRequestException e) {
             throw invalid(field, e);
         }
@@ -244,9 +270,16 @@ public final class RecordWriter {
         }
     }
 
+    void setJson(int field, CharSequence text) {
+        json.readField(field, text);
+    }
+
     /** Sets null: an optional field that is there and has no value. */
     public void setNull(int field) {
-        if (!type.field(field).optional()) {
+        if (field >= layout.fieldCount()) {
+            throw invalid(field, "an element of an array can't be null");
+        }
+        if (!type.isOptionalMember(field)) {
             throw invalid(field, "a required field can't be null");
         }
         mark(field, RecordFormat.STATE_NULL);
@@ -279,14 +312,18 @@ public final class RecordWriter {
                 setVariable(field, result.set(MemorySegment.ofArray(bytes), 0, bytes.length));
             }
             case DECIMAL -> {
-                beginVariable();
+                if (field >= layout.fieldCount()) {
+                    DecimalBytes.appendWithScale(inOrder.clear(), KindValues.toDecimal(value));
+                    endScratchElement(field);
+                    break;
+                }
+                beginOwn();
                 DecimalBytes.appendWithScale(record, KindValues.toDecimal(value));
                 endVariable(field);
             }
             case UUID -> {
                 UUID uuid = KindValues.as(kind, UUID.class, value);
-                mark(field, RecordFormat.STATE_PRESENT);
-                int at = layout.slotOffset(field);
+                int at = slot(field);
                 record.segment().set(Bytes.I64_BE, at, uuid.getMostSignificantBits());
                 record.segment().set(Bytes.I64_BE, at + 8, uuid.getLeastSignificantBits());
             }
@@ -296,12 +333,22 @@ public final class RecordWriter {
             }
             case RECTANGLE -> {
                 Rectangle rectangle = KindValues.as(kind, Rectangle.class, value);
-                mark(field, RecordFormat.STATE_PRESENT);
-                putDouble(field, 0, rectangle.minX());
-                putDouble(field, 1, rectangle.minY());
-                putDouble(field, 2, rectangle.maxX());
-                putDouble(field, 3, rectangle.maxY());
+                int at = slot(field);
+                putDouble(at, 0, rectangle.minX());
+                putDouble(at, 1, rectangle.minY());
+                putDouble(at, 2, rectangle.maxX());
+                putDouble(at, 3, rectangle.maxY());
             }
+            case ARRAY -> {
+                Iterable<?> elements = KindValues.as(kind, Iterable.class, value);
+                beginArray(field);
+                int each = type.eachOf(field);
+                for (Object element : elements) {
+                    setObject(each, element == Missing.MISSING ? null : element);
+                }
+                endArray(field);
+            }
+            case RECORD -> setNested(field, KindValues.as(kind, Map.class, value));
             default -> setLong(field, KindValues.toLong(kind, value));
         }
     }
@@ -340,7 +387,7 @@ public final class RecordWriter {
      */
     void openName(String name) {
         if (type.indexOf(name) >= 0) {
-            throw new FieldException(name, "is declared: it is set by its index");
+            throw new FieldException(name, "is declared: it is set by its index, or where it lies");
         }
         open.sink().truncate(openEnd);
         openNames.truncate(openCount);
@@ -368,6 +415,10 @@ public final class RecordWriter {
      */
     public Slice finish() {
         int fieldCount = layout.fieldCount();
+        dropArray();
+        if (nestedOpen != null) {
+            finishNested(nestedOpen);
+        }
         MemorySegment states = record.segment();
         int statesOffset = layout.statesOffset(fieldCount);
         int end = 0;
@@ -390,7 +441,7 @@ public final class RecordWriter {
         }
         record.putBytes(open.sink().segment(), 0, openEnd);
         MemorySegment segment = record.segment();
-        segment.set(Bytes.U8, RecordFormat.VERSION_OFFSET, (byte) RecordFormat.VERSION);
+        segment.set(Bytes.U8, RecordFormat.VERSION_OFFSET, (byte) layout.version());
         segment.set(Bytes.U8, RecordFormat.FLAGS_OFFSET, (byte)
                 (openEnd > 0 ? RecordFormat.FLAG_OPEN_AREA : 0));
         segment.set(Bytes.I16, RecordFormat.FIELD_COUNT_OFFSET, (short) fieldCount);
@@ -410,9 +461,32 @@ public final class RecordWriter {
 
     private void setVariable(int field, Slice bytes) {
         checkLength(field, bytes.length());
-        beginVariable();
+        if (field >= layout.fieldCount()) {
+            checkElement(field);
+            beginVariable();
+            record.putVarint(bytes.length());
+            record.putBytes(bytes);
+            endElement();
+            return;
+        }
+        beginOwn();
         record.putBytes(bytes);
         endVariable(field);
+    }
+
+    private void endElement() {
+        variableEnd = record.length();
+        elementCount++;
+    }
+
+    /** An element that is made in {@link #inOrder}, since its length comes first. */
+    private void endScratchElement(int each) {
+        checkElement(each);
+        checkLength(each, inOrder.length());
+        beginVariable();
+        record.putVarint(inOrder.length());
+        record.putBytes(inOrder.segment(), 0, inOrder.length());
+        endElement();
     }
 
     /** Drops what a set that failed may have left, so that a refused value leaves no trace. */
@@ -420,8 +494,19 @@ public final class RecordWriter {
         record.truncate(variableEnd);
     }
 
+    /** The same for what is no element: an array that was begun and not ended is dropped. */
+    private void beginOwn() {
+        dropArray();
+        beginVariable();
+    }
+
     private void endVariable(int field) {
         mark(field, RecordFormat.STATE_PRESENT);
+        endBytes(field);
+    }
+
+    /** What lies behind {@link #variableEnd} are the bytes of a field. */
+    private void endBytes(int field) {
         int index = layout.variableIndex(field);
         ordered &= index > lastVariable;
         lastVariable = index;
@@ -430,12 +515,204 @@ public final class RecordWriter {
         ends[index] = variableEnd;
     }
 
-    private void putDouble(int field, int index, double value) {
-        record.segment()
-                .set(
-                        Bytes.I64,
-                        layout.slotOffset(field) + 8L * index,
-                        Double.doubleToLongBits(value));
+    private void putDouble(int at, int index, double value) {
+        record.segment().set(Bytes.I64, at + 8L * index, Double.doubleToLongBits(value));
+    }
+
+    /** Where the fixed-width value of a field goes, which is marked as there. */
+    private int slot(int field) {
+        if (field >= layout.fieldCount()) {
+            return element(field);
+        }
+        mark(field, RecordFormat.STATE_PRESENT);
+        return layout.slotOffset(field);
+    }
+
+    /** Where the fixed-width value of the next element goes. */
+    private int element(int each) {
+        checkElement(each);
+        int byteCount = RecordFormat.slotBytes(layout.kind(each));
+        checkLength(each, byteCount);
+        beginVariable();
+        int at = record.reserve(byteCount);
+        variableEnd = record.length();
+        elementCount++;
+        return at;
+    }
+
+    private void checkElement(int each) {
+        if (array == NO_ARRAY || type.arrayOf(each) != array) {
+            throw new InvalidRequestException("field '%s': its array has not been begun"
+                    .formatted(type.field(each).name()));
+        }
+    }
+
+    /** Begins an array, which replaces what was begun and not ended. */
+    public void beginArray(int field) {
+        checkSetter(field, TypeKind.ARRAY, "elements");
+        dropArray();
+        mark(field, RecordFormat.STATE_MISSING); // throws if it is there already
+        beginVariable();
+        array = field;
+        arrayStart = variableEnd;
+        elementCount = 0;
+    }
+
+    /** Ends the array: what was set since it was begun are its elements. */
+    public void endArray(int field) {
+        if (array != field) {
+            throw new InvalidRequestException("field '%s': the array has not been begun"
+                    .formatted(type.field(field).name()));
+        }
+        array = NO_ARRAY;
+        int end = variableEnd;
+        variableEnd = arrayStart;
+        record.truncate(end);
+        endVariable(field);
+    }
+
+    /** Forgets the elements of an array that was begun and not ended. */
+    private void dropArray() {
+        if (array != NO_ARRAY) {
+            array = NO_ARRAY;
+            variableEnd = arrayStart;
+            beginVariable();
+        }
+    }
+
+    /** Sets a nested record that may have no field. */
+    public void setNested(int field) {
+        checkSetter(field, TypeKind.RECORD, "a record");
+        mark(field, RecordFormat.STATE_PRESENT);
+    }
+
+    /** All of it, or nothing if something is wrong. */
+    private void setNested(int field, Map<?, ?> values) {
+        int variableEndBefore = variableEnd;
+        int lastVariableBefore = lastVariable;
+        boolean orderedBefore = ordered;
+        setNested(field);
+        boolean whole = false;
+        try {
+            for (Map.Entry<?, ?> entry : values.entrySet()) {
+                if (!(entry.getKey() instanceof String name)) {
+                    throw invalid(field, "field names must be strings, not " + entry.getKey());
+                }
+                int member = type.memberOf(field, name);
+                if (member >= 0) {
+                    setObject(member, entry.getValue());
+                } else if (entry.getValue() != Missing.MISSING) {
+                    OpenWriter others = openWithin(field);
+                    try {
+                        others.name(name);
+                        others.value(entry.getValue(), 1);
+                    } catch (InvalidRequestException e) {
+                        throw new FieldException(type.field(field).name() + '.' + name, e);
+                    }
+                }
+            }
+            whole = true;
+        } finally {
+            if (!whole) {
+                array = NO_ARRAY;
+                variableEnd = variableEndBefore;
+                beginVariable();
+                lastVariable = lastVariableBefore;
+                ordered = orderedBefore;
+                unset(field, type.behind(field));
+            }
+        }
+    }
+
+    /** As if these fields had not been set. */
+    private void unset(int from, int to) {
+        MemorySegment segment = record.segment();
+        int statesOffset = layout.statesOffset(layout.fieldCount());
+        for (int field = from; field < to; field++) {
+            int at = statesOffset + (field >>> 2);
+            int states = segment.get(Bytes.U8, at);
+            segment.set(Bytes.U8, at, (byte) (states & ~(3 << shift(field))));
+            int index = layout.variableIndex(field);
+            if (index >= 0) {
+                starts[index] = 0;
+                ends[index] = 0;
+            }
+            int slot = layout.slotOffset(field);
+            for (int i = 0; i < RecordFormat.slotBytes(layout.kind(field)); i++) {
+                segment.set(Bytes.U8, slot + i, (byte) 0);
+            }
+        }
+        clearNested(from, to);
+    }
+
+    private void clearNested(int from, int to) {
+        if (nestedOpen != null) {
+            for (int field = from; field < to; field++) {
+                OpenWriter others = nestedOpen[field];
+                if (others != null) {
+                    others.clear();
+                }
+            }
+        }
+    }
+
+    /** Where the values of undeclared fields of a nested record go. */
+    OpenWriter openWithin(int field) {
+        if (nestedOpen == null) {
+            throw new IllegalStateException(type.field(field).name());
+        }
+        OpenWriter others = nestedOpen[field];
+        if (others == null) {
+            others = new OpenWriter(Limits.RECORD_BYTES_MAX);
+            nestedOpen[field] = others;
+        }
+        return others;
+    }
+
+    /**
+     * Nested records of which something was set are there; what they must have is checked, and
+     * their undeclared fields are put among the variable-width ones.
+     */
+    private void finishNested(@Nullable OpenWriter[] others) {
+        for (int field = layout.fieldCount() - 1; field >= 0; field--) {
+            int parent = type.parent(field);
+            if (parent >= 0 && state(field) != RecordFormat.STATE_MISSING) {
+                if (state(parent) == RecordFormat.STATE_NULL) {
+                    throw invalid(
+                            parent,
+                            "is null, and %s is there"
+                                    .formatted(Text.quoted(type.field(field).name())));
+                }
+                if (state(parent) == RecordFormat.STATE_MISSING) {
+                    mark(parent, RecordFormat.STATE_PRESENT);
+                }
+            }
+        }
+        for (int field = 0; field < others.length; field++) {
+            if (state(field) == RecordFormat.STATE_PRESENT
+                    && layout.kind(field) == TypeKind.RECORD) {
+                finishNested(field, others[field]);
+            }
+        }
+    }
+
+    private void finishNested(int field, @Nullable OpenWriter others) {
+        for (int member = field + 1; member < type.behind(field); member = type.behind(member)) {
+            if (state(member) != RecordFormat.STATE_PRESENT && !type.isOptionalMember(member)) {
+                throw invalid(member, "a required field is missing");
+            }
+        }
+        if (others != null && others.length() > 0) {
+            checkLength(field, others.length());
+            beginVariable();
+            record.putBytes(others.sink().segment(), 0, others.length());
+            endBytes(field);
+        }
+    }
+
+    private int state(int field) {
+        int at = layout.statesOffset(layout.fieldCount()) + (field >>> 2);
+        return (record.segment().get(Bytes.U8, at) >>> shift(field)) & 3;
     }
 
     private void mark(int field, int state) {
@@ -480,13 +757,20 @@ public final class RecordWriter {
     }
 
     FieldException invalid(int field, String reason) {
-        return new FieldException(type.field(field).name(), reason);
+        return new FieldException(path(field), reason);
+    }
+
+    /** The field's path, with the place of an element: {@code hashtags[2]}. */
+    private String path(int field) {
+        return type.isEach(field) && type.arrayOf(field) == array
+                ? "%s[%d]".formatted(type.field(array).name(), elementCount)
+                : type.field(field).name();
     }
 
     FieldException invalid(int field, InvalidRequestException cause) {
         return cause instanceof FieldException named
                 ? named
-                : new FieldException(type.field(field).name(), cause);
+                : new FieldException(path(field), cause);
     }
 
     /** What is wrong with one field; names it once, however deep the cause. */

@@ -48,6 +48,7 @@ final class TextFields {
             }
             case FLOAT -> writer.setDouble(field, ValueParser.real(kind, text.toString()));
             case DATE, TIME, DATETIME, DURATION -> writer.setLong(field, iso.read(kind, text));
+            case ARRAY, RECORD -> writer.setJson(field, text);
             default -> writer.setObject(field, ValueParser.parse(kind, text.toString()));
         }
     }

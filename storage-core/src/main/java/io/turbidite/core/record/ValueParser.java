@@ -76,6 +76,7 @@ public final class ValueParser {
                 double[] box = coordinates(kind, text, 4);
                 yield new Rectangle(box[0], box[1], box[2], box[3]);
             }
+            case ARRAY, RECORD -> throw unreadable(kind, text);
         };
     }
 
@@ -237,6 +238,8 @@ public final class ValueParser {
             case DURATION -> "a duration like PT1H30M";
             case POINT -> "[x,y]";
             case RECTANGLE -> "[minX,minY,maxX,maxY]";
+            case ARRAY -> "a path to its elements, with [] behind its name";
+            case RECORD -> "a path to what lies in it, like user.lang";
         };
     }
 }

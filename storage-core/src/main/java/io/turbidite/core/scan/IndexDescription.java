@@ -1,11 +1,13 @@
 package io.turbidite.core.scan;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.index.ElementKeys;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyForm;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.type.RecordType;
 
 import java.util.List;
@@ -101,7 +103,10 @@ public record IndexDescription(
                     throw new InvalidRequestException("%s: a btree takes no parameter, not %s"
                             .formatted(use, new TreeMap<>(parameters).keySet()));
                 }
-                yield FieldKeys.of(type, fields, use, form);
+                KeySpec spec = KeySpec.ofEach(type, fields, use, form);
+                yield spec.each() == KeySpec.NO_ARRAY
+                        ? new FieldKeys(spec, use)
+                        : new ElementKeys(spec, use);
             }
             case RTREE -> {
                 if (!parameters.isEmpty()) {

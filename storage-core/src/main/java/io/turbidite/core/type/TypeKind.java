@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** The kinds of declared fields, with the Java class that stands for a value of each. */
@@ -44,7 +45,16 @@ public enum TypeKind {
     /** {@link Point}; as a key ordered by x, then y. */
     POINT,
     /** {@link Rectangle}; as a key ordered by minX, minY, maxX, maxY. */
-    RECTANGLE;
+    RECTANGLE,
+    /** {@link java.util.List} of values of one simple kind, in their order; no key. */
+    ARRAY,
+    /** {@link java.util.Map} from names to values: a record within a record; no key. */
+    RECORD;
+
+    /** Whether its values are one each: neither an array nor a record. */
+    public boolean isScalar() {
+        return this != ARRAY && this != RECORD;
+    }
 
     /** The name in definitions: {@code int64}, {@code string}; {@code bytes} for BINARY. */
     public String label() {
@@ -52,21 +62,31 @@ public enum TypeKind {
     }
 
     /**
-     * The kind with this label.
+     * The simple kind with this label.
      *
      * @throws InvalidRequestException listing the kinds
      */
     public static TypeKind ofLabel(String label) {
+        return find(label)
+                .orElseThrow(() -> new InvalidRequestException(
+                        "unknown type '%s'; %s".formatted(label, labels())));
+    }
+
+    static Optional<TypeKind> find(String label) {
         for (TypeKind kind : values()) {
-            if (kind.label().equals(label)) {
-                return kind;
+            if (kind.isScalar() && kind.label().equals(label)) {
+                return Optional.of(kind);
             }
         }
-        throw new InvalidRequestException("unknown type '%s'; types are %s"
-                .formatted(
-                        label,
-                        Arrays.stream(values())
-                                .map(TypeKind::label)
-                                .collect(Collectors.joining(", "))));
+        return Optional.empty();
+    }
+
+    /** What there is, for messages. */
+    static String labels() {
+        return "types are %s, arrays like [string] and records like {lang: string}"
+                .formatted(Arrays.stream(values())
+                        .filter(TypeKind::isScalar)
+                        .map(TypeKind::label)
+                        .collect(Collectors.joining(", ")));
     }
 }

@@ -49,7 +49,10 @@ class KeyOrderTest {
     }
 
     @ParameterizedTest
-    @EnumSource(TypeKind.class)
+    @EnumSource(
+            value = TypeKind.class,
+            names = {"ARRAY", "RECORD"},
+            mode = EnumSource.Mode.EXCLUDE)
     void bytesOrderLikeValues(TypeKind kind) {
         Comparator<@Nullable Object> order = RandomValues.order(kind);
         List<@Nullable Object> sample = new ArrayList<>();
@@ -78,7 +81,10 @@ class KeyOrderTest {
     }
 
     @ParameterizedTest
-    @EnumSource(TypeKind.class)
+    @EnumSource(
+            value = TypeKind.class,
+            names = {"ARRAY", "RECORD"},
+            mode = EnumSource.Mode.EXCLUDE)
     void bytesComeBackAsTheValue(TypeKind kind) {
         for (int i = 0; i < VALUE_COUNT; i++) {
             Object value = values.value(kind);
@@ -161,7 +167,10 @@ class KeyOrderTest {
     }
 
     @ParameterizedTest
-    @EnumSource(TypeKind.class)
+    @EnumSource(
+            value = TypeKind.class,
+            names = {"ARRAY", "RECORD"},
+            mode = EnumSource.Mode.EXCLUDE)
     void damagedBytesAreReportedOrAreAnotherValue(TypeKind kind) {
         for (int i = 0; i < 5 * VALUE_COUNT; i++) {
             byte[] bytes = random.nextInt(4) == 0 ? noise() : encode(kind, values.value(kind));

@@ -30,7 +30,8 @@ import java.util.UUID;
  * alone.
  */
 public final class RandomValues {
-    private static final List<TypeKind> KINDS = List.of(TypeKind.values());
+    private static final List<TypeKind> KINDS =
+            Arrays.stream(TypeKind.values()).filter(TypeKind::isScalar).toList();
     private static final int[] CODE_POINTS = {
         0, 1, 2, 3, '"', '\\', '\n', ' ', 'a', 'z', 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000,
         0xFFFD, 0xFFFF, 0x10000, 0x1F600, 0x10FFFF
@@ -85,6 +86,7 @@ public final class RandomValues {
                 yield new Rectangle(
                         Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2));
             }
+            case ARRAY, RECORD -> throw new IllegalArgumentException(kind.label());
         };
     }
 
@@ -176,11 +178,49 @@ public final class RandomValues {
 
     /** The fields of a record of {@code type}: some null, some missing, some open. */
     public Map<String, @Nullable Object> record(RecordType type) {
+        return fields(type.declared());
+    }
+
+    /** A type like that of {@link #type}, with arrays and nested records among its fields. */
+    public RecordType nestedType(int fieldCountMax) {
+        return RecordType.of(fieldsOf(fieldCountMax, 3));
+    }
+
+    private List<Field> fieldsOf(int fieldCountMax, int depth) {
+        List<Field> fields = new ArrayList<>();
+        for (int i = random.nextInt(fieldCountMax + 1); i > 0; i--) {
+            boolean optional = random.nextInt(3) > 0;
+            String name = "f" + i;
+            fields.add(
+                    switch (random.nextInt(depth == 0 ? 3 : 4)) {
+                        case 0 -> Field.array(name, kind(), optional);
+                        case 3 -> Field.nested(name, fieldsOf(4, depth - 1), optional);
+                        default -> new Field(name, kind(), optional);
+                    });
+        }
+        return fields;
+    }
+
+    private Object value(Field field) {
+        return switch (field.kind()) {
+            case ARRAY -> {
+                List<Object> elements = new ArrayList<>();
+                for (int i = random.nextInt(random.nextInt(8) == 0 ? 40 : 4); i > 0; i--) {
+                    elements.add(value(field.elementKind()));
+                }
+                yield elements;
+            }
+            case RECORD -> fields(field.members());
+            default -> value(field.kind());
+        };
+    }
+
+    private Map<String, @Nullable Object> fields(List<Field> declared) {
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        for (Field field : type.fields()) {
+        for (Field field : declared) {
             int state = field.optional() ? random.nextInt(4) : 3;
             if (state > 0) {
-                fields.put(field.name(), state == 1 ? null : value(field.kind()));
+                fields.put(field.name(), state == 1 ? null : value(field));
             }
         }
         int openCount = random.nextInt(3) == 0 ? random.nextInt(5) : 0;
@@ -270,6 +310,7 @@ public final class RandomValues {
                         .thenComparingDouble(Rectangle::maxX)
                         .thenComparingDouble(Rectangle::maxY)
                         .compare((Rectangle) a, (Rectangle) b);
+            case ARRAY, RECORD -> throw new IllegalArgumentException(kind.label());
         };
     }
 }

@@ -39,7 +39,7 @@ class RecordFuzzTest {
     @Test
     void randomRecordsComeBackAsTheyWentIn() {
         for (int i = 0; i < Tier.count(200, 1_500, 20_000); i++) {
-            RecordType type = values.type(12);
+            RecordType type = i % 2 == 0 ? values.type(12) : values.nestedType(8);
             Map<String, @Nullable Object> record = values.record(type);
             RecordView view = new RecordView(type).wrap(new RecordWriter(type).write(record));
             view.check();
@@ -77,7 +77,7 @@ class RecordFuzzTest {
     @Test
     void jsonOfARandomRecordMakesTheSameDeclaredFields() {
         for (int i = 0; i < Tier.count(200, 1_500, 20_000); i++) {
-            RecordType type = values.type(12);
+            RecordType type = i % 2 == 0 ? values.type(12) : values.nestedType(8);
             Map<String, @Nullable Object> record = values.record(type);
             RecordWriter writer = new RecordWriter(type);
             RecordView view = new RecordView(type).wrap(writer.write(record));
@@ -89,19 +89,30 @@ class RecordFuzzTest {
                 Object before = view.get(field);
                 Object after = again.get(field);
                 // exponent notation may come with another scale
-                boolean same = (before instanceof BigDecimal x && after instanceof BigDecimal y)
-                        ? x.compareTo(y) == 0
-                        : sameValue(before, after);
+                boolean same = sameNumbers(before, after);
                 assertThat(same).as("%s: %s", REPLAY, json.toUtf8()).isTrue();
                 assertThat(again.isMissing(field)).isEqualTo(view.isMissing(field));
             }
         }
     }
 
+    /** Undeclared values within others have no type that JSON would keep. */
+    private static boolean sameNumbers(@Nullable Object a, @Nullable Object b) {
+        if (a instanceof List<?> x && b instanceof List<?> y) {
+            return x.size() == y.size() && range(x.size(), i -> sameNumbers(x.get(i), y.get(i)));
+        }
+        if (a instanceof Map<?, ?> x && b instanceof Map<?, ?> y) {
+            return x.keySet().equals(y.keySet());
+        }
+        return (a instanceof BigDecimal x && b instanceof BigDecimal y)
+                ? x.compareTo(y) == 0
+                : sameValue(a, b);
+    }
+
     @Test
     void everyFlippedBitIsReportedOrReadsAsAnotherRecord() {
         for (int i = 0; i < Tier.count(3, 10, 200); i++) {
-            RecordType type = values.type(12);
+            RecordType type = i % 2 == 0 ? values.type(12) : values.nestedType(8);
             byte[] sound = new RecordWriter(type).write(values.record(type)).toByteArray();
             RecordView view = new RecordView(type);
             for (int bit = 0; bit < 8 * sound.length; bit++) {
@@ -120,7 +131,7 @@ class RecordFuzzTest {
     @Test
     void noiseBehindASoundHeaderIsReportedOrReadsAsARecord() {
         for (int i = 0; i < Tier.count(300, 2_500, 50_000); i++) {
-            RecordType type = values.type(8);
+            RecordType type = i % 2 == 0 ? values.type(8) : values.nestedType(6);
             byte[] damaged = new RecordWriter(type).write(values.record(type)).toByteArray();
             for (int flips = random.nextInt(1, 6); flips > 0; flips--) {
                 damaged[random.nextInt(damaged.length)] = (byte) random.nextInt(-3, 20);
@@ -144,7 +155,9 @@ class RecordFuzzTest {
             int index = field;
             boolean read = succeeds(() -> view.get(index));
             String name = view.type().field(index).name();
-            if (!view.isMissing(index) && succeeds(() -> view.toMap())) {
+            if (view.type().parent(index) == RecordType.TOP
+                    && !view.isMissing(index)
+                    && succeeds(() -> view.toMap())) {
                 Map<String, @Nullable Object> map = view.toMap();
                 assertThat(succeeds(() -> map.get(name)))
                         .as("%s: field %s alone", REPLAY, name)
@@ -182,7 +195,7 @@ class RecordFuzzTest {
     void nestingWithoutEndIsReported() {
         int levels = 100_000;
         ByteSink bytes = new ByteSink(1024, 1 << 20);
-        bytes.putByte(RecordFormat.VERSION).putByte(RecordFormat.FLAG_OPEN_AREA);
+        bytes.putByte(RecordFormat.VERSION_FLAT).putByte(RecordFormat.FLAG_OPEN_AREA);
         bytes.putByte(0).putByte(0).putInt(RecordFormat.HEADER_BYTES);
         bytes.putByte(1).putByte('x');
         for (int level = levels - 1; level >= 0; level--) {

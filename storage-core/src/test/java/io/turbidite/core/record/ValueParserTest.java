@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.math.BigDecimal;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.UUID;
@@ -133,7 +134,8 @@ class ValueParserTest {
                 "ä",
                 "2013-07-0٤",
                 "١");
-        for (TypeKind kind : TypeKind.values()) {
+        for (TypeKind kind :
+                Arrays.stream(TypeKind.values()).filter(TypeKind::isScalar).toList()) {
             RecordType type = RecordType.of(List.of(new Field("f", kind, false)));
             RecordWriter writer = new RecordWriter(type);
             for (String text : texts) {

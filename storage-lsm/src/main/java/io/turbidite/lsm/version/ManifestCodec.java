@@ -150,8 +150,8 @@ final class ManifestCodec {
         out.writeInt(schema.id());
         out.writeInt(schema.version());
         out.writeUTF(schema.name());
-        out.writeInt(schema.type().fields().size());
-        for (Field field : schema.type().fields()) {
+        out.writeInt(schema.type().declared().size());
+        for (Field field : schema.type().declared()) {
             out.writeUTF(field.name());
             out.writeUTF(field.typeLabel());
         }

@@ -63,7 +63,7 @@ public final class Inspection {
     private static Map<String, @Nullable Object> toMap(
             DatasetDescription dataset, RecordType type) {
         Json.Line fields = Json.line();
-        type.fields().forEach(field -> fields.put(field.name(), field.typeLabel()));
+        type.declared().forEach(field -> fields.put(field.name(), field.typeLabel()));
         Json.Line line = Json.line()
                 .put("name", dataset.name())
                 .put("schemaVersion", dataset.schemaVersion())
