@@ -199,6 +199,15 @@ public final class Query {
         return this;
     }
 
+    /**
+     * Searches these indexes, at least two, and reads what they have in common, even if another
+     * access path looks cheaper; each must fit the predicates.
+     */
+    public Query usingIndexes(String... indexes) {
+        access = String.join(QueryRequest.AND, indexes);
+        return this;
+    }
+
     /** Sets the limits of the query; otherwise {@link RunOptions#defaults()}. */
     public Query with(RunOptions newOptions) {
         options = newOptions;

@@ -166,10 +166,20 @@ final class RandomSource {
         return source;
     }
 
-    /** Ways in to ask for: none, the scan, each index. */
+    /** Ways in to ask for: none, the scan, each index, and all sets of several. */
     List<String> accesses() {
         List<String> accesses = new ArrayList<>(List.of("", QueryRequest.SCAN));
-        source.indexes().forEach(index -> accesses.add(index.name()));
+        List<String> names =
+                source.indexes().stream().map(IndexDescription::name).toList();
+        for (int some = 1; some < 1 << names.size(); some++) {
+            List<String> together = new ArrayList<>();
+            for (int i = 0; i < names.size(); i++) {
+                if ((some >> i & 1) != 0) {
+                    together.add(names.get(i));
+                }
+            }
+            accesses.add(String.join(QueryRequest.AND, together));
+        }
         return accesses;
     }
 

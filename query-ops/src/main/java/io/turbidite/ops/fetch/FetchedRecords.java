@@ -12,14 +12,14 @@ import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.OperatorMeter;
-import io.turbidite.ops.search.CandidateSearch;
+import io.turbidite.ops.search.Candidates;
 import io.turbidite.ops.search.IndexRange;
-import io.turbidite.ops.search.SearchMeter;
 
 import org.jspecify.annotations.Nullable;
 
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /**
  * Gets records by a secondary index (LUO19 §3.2), for each partition:
@@ -43,6 +43,7 @@ public final class FetchedRecords implements RecordStream {
 
     private final ReadView view;
     private final Iterator<Integer> partitions;
+    private final IntFunction<Candidates> opener;
     private final IndexRange range;
     private final KeyBatch batch;
     private final FetchOptions options;
@@ -54,7 +55,7 @@ public final class FetchedRecords implements RecordStream {
 
     private long batchCountMax;
     private int partition;
-    private @Nullable CandidateSearch search;
+    private @Nullable Candidates search;
     private @Nullable RecordStream records;
     private long visitedCount;
 
@@ -78,30 +79,28 @@ public final class FetchedRecords implements RecordStream {
     /**
      * Where to count.
      *
-     * @param searched index entries found
-     * @param searches what finding them took
      * @param distinct different primary keys, within a batch
      * @param work what that took
      */
-    public record Meters(
-            OperatorMeter searched,
-            SearchMeter searches,
-            OperatorMeter distinct,
-            LookupMeter work) {}
+    public record Meters(OperatorMeter distinct, LookupMeter work) {}
 
     /**
      * Reads some partitions.
      *
+     * @param opener searches a partition for candidates
+     * @param range what candidates that may repeat come from
      * @param lookup how records are got by the keys that are found
      */
     public FetchedRecords(
             ReadView view,
             List<Integer> partitions,
+            IntFunction<Candidates> opener,
             IndexRange range,
             Lookup lookup,
             Meters meters) {
         this.view = view;
         this.partitions = List.copyOf(partitions).iterator();
+        this.opener = opener;
         this.range = range;
         this.batch = new KeyBatch(lookup.keyBytesMax());
         this.batchCountMax = lookup.countFirst();
@@ -116,7 +115,7 @@ public final class FetchedRecords implements RecordStream {
     public boolean next() {
         while (true) {
             RecordStream found = records;
-            CandidateSearch candidates = search;
+            Candidates candidates = search;
             if (found != null && candidates != null) {
                 while (found.next()) {
                     visitedCount++;
@@ -132,8 +131,7 @@ public final class FetchedRecords implements RecordStream {
                     return false;
                 }
                 partition = partitions.next();
-                search = CandidateSearch.open(
-                        view, partition, range, meters.searched(), meters.searches());
+                search = opener.apply(partition);
             }
         }
     }
@@ -183,7 +181,7 @@ public final class FetchedRecords implements RecordStream {
         }
     }
 
-    private boolean nextBatch(CandidateSearch candidates) {
+    private boolean nextBatch(Candidates candidates) {
         if (!candidates.fill(batch, batchCountMax)) {
             return false;
         }
@@ -202,8 +200,8 @@ public final class FetchedRecords implements RecordStream {
         return true;
     }
 
-    private boolean belongsToBatch(CandidateSearch candidates, RecordStream cursor) {
-        if (!candidates.mayRepeat() || candidates.isWhole()) {
+    private boolean belongsToBatch(Candidates candidates, RecordStream cursor) {
+        if (!candidates.mayRepeat()) {
             return true;
         }
         EntriesOfRecord entries = entriesOfRecord;

@@ -1,5 +1,6 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.ops.intersect.JoinedRanges;
 import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.scan.PrimaryRange;
 import io.turbidite.ops.search.IndexRange;
@@ -61,6 +62,25 @@ sealed interface Access {
         @Override
         public String describe() {
             return "index %s, then fetch".formatted(range.index().name());
+        }
+    }
+
+    /** What searches of several indexes have in common, and the records that it leads to. */
+    record JoinedFetch(JoinedRanges ranges) implements Access {
+        @Override
+        public String describe() {
+            return "indexes %s, then fetch".formatted(ranges.names(" and "));
+        }
+    }
+
+    /** What entries of several indexes have in common, validated by timestamps if need be. */
+    record JoinedEntries(JoinedRanges ranges) implements Access {
+        @Override
+        public String describe() {
+            return "indexes %s only%s"
+                    .formatted(
+                            ranges.names(" and "),
+                            ranges.isByTimestamp() ? ", validated by timestamp" : "");
         }
     }
 

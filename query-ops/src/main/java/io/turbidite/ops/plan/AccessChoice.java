@@ -44,6 +44,8 @@ import java.util.Set;
  *         <li>with fetch, each R-tree whose field has a window, each inverted index whose field
  *             must have words, and each B+-tree whose first field (or first few) has an equality or
  *             range;
+ *         <li>with fetch, several of these together ({@link JoinChoice}); without, where their
+ *             entries say all;
  *         <li>without fetch, whatever it has predicates on, an index whose entries hold all fields
  *             that a count needs and are always valid;
  *         <li>the primary scan, narrowed by predicates on the first primary key fields and by the
@@ -51,25 +53,14 @@ import java.util.Set;
  *       </ul>
  * </ol>
  *
- * <p>Costs are in records read by a scan. The weights say that an entry of an index costs a quarter
- * of a record, and a fetched record four (LUO19 Figure 12 has a secondary index win up to 10 to 20
- * % of the records with batched lookups). Where rows are wanted up to a limit and in no order, only
- * the part that fills it counts.
+ * <p>Costs are in records read by a scan ({@link AccessCost}). Where rows are wanted up to a limit
+ * and in no order, only the part that fills it counts.
  *
  * <p>Where there is one way in alone nothing is estimated until somebody asks what it was thought
  * to cost: an estimate goes down the trees of every component, which costs more than a short query.
  * <em>Confined to one thread.</em>
  */
 final class AccessChoice {
-    private static final double ENTRY_COST = 0.25;
-    private static final double FETCH_COST = 4;
-
-    /** A look at the key trees for an entry that may be obsolete. */
-    private static final double VALIDATION_COST = 0.75;
-
-    /** Opening cursors on the components of an index or of the primary index. */
-    private static final double OPEN_COST = 10;
-
     private static final byte[] NOTHING = {};
 
     /** What a source tells that was closed, dropped or failed since. */
@@ -101,7 +92,14 @@ final class AccessChoice {
         this.estimates = estimates;
     }
 
-    static AccessChoice of(CheckedQuery query, ReadView view, @Nullable String wanted) {
+    /**
+     * Chooses.
+     *
+     * @param wanted see {@link QueryRequest#access}
+     * @param maySpill whether what does not fit the memory has somewhere to go
+     */
+    static AccessChoice of(
+            CheckedQuery query, ReadView view, @Nullable String wanted, boolean maySpill) {
         if (query.conditions().contradictory()) {
             return only(query, new Access.Nothing("the predicates leave no value"));
         }
@@ -116,7 +114,7 @@ final class AccessChoice {
             return gets(query, whole);
         }
         Narrowed key = narrow(query, query.source().primaryKey(), query.source().keyForm());
-        return cheapest(query, view, wanted, key);
+        return cheapest(query, view, wanted, key, maySpill);
     }
 
     /** The way in. */
@@ -132,7 +130,10 @@ final class AccessChoice {
                 case Access.Nothing _ -> exactly(0);
                 case Access.Get _ -> exactly(1);
                 case Access.Scan scan -> ofScan(query, scan, rowsNow(scan));
-                case Access.Fetch _, Access.Entries _ ->
+                case Access.Fetch _,
+                        Access.Entries _,
+                        Access.JoinedFetch _,
+                        Access.JoinedEntries _ ->
                     throw new IllegalStateException(chosen + " was chosen without estimates");
             };
             estimates = known;
@@ -185,7 +186,11 @@ final class AccessChoice {
     }
 
     private static AccessChoice cheapest(
-            CheckedQuery query, ReadView view, @Nullable String wanted, Narrowed key) {
+            CheckedQuery query,
+            ReadView view,
+            @Nullable String wanted,
+            Narrowed key,
+            boolean maySpill) {
         FilterPredicate filter = filter(query);
         Access.Scan scan = new Access.Scan(
                 new PrimaryRange(key.range(), filter), query.primaryKeyOrder(), key.decided());
@@ -213,7 +218,7 @@ final class AccessChoice {
         if (others.isEmpty() && (wanted == null || wanted.equals(QueryRequest.SCAN))) {
             return only(query, scan);
         }
-        return choose(query, view, wanted, scan, others, indexes);
+        return choose(query, view, wanted, scan, others, indexes, maySpill);
     }
 
     /** The way in by an R-tree, if there is a window on its field. */
@@ -283,21 +288,44 @@ final class AccessChoice {
             @Nullable String wanted,
             Access.Scan scan,
             List<Access> others,
-            List<IndexDescription> indexes) {
+            List<IndexDescription> indexes,
+            boolean maySpill) {
         FilterPredicate filter = scan.range().filter();
         long scanRows = view.estimateScan(scan.range().keys(), filter);
         Estimate result = Estimate.ofScan(query, scanRows);
         long[] rows = new long[others.size()];
+        List<JoinChoice.Counted> joinable = new ArrayList<>(rows.length);
         for (int i = 0; i < rows.length; i++) {
             IndexRange range = range(others.get(i));
             rows[i] = view.estimateSearch(range.index().name(), range.search(), filter);
             Set<String> used = Set.copyOf(range.narrowed());
-            result = result.better(Estimate.of(query, rows[i], used, range));
+            result = result.better(Estimate.of(query, rows[i], used, List.of(range)));
+            if (JoinChoice.isJoinable(range)) {
+                joinable.add(new JoinChoice.Counted(range, rows[i]));
+            }
+        }
+        List<JoinChoice.Joined> joins = List.of();
+        if (joinable.size() > 1) {
+            long all = scan.range().keys().isAll()
+                    ? scanRows
+                    : view.estimateScan(KeyRange.all(), filter);
+            JoinChoice join = new JoinChoice(query, joinable, all, maySpill);
+            joins = join.joins(wanted);
+            for (JoinChoice.Joined joined : joins) {
+                result = result.better(Estimate.of(
+                        query, joined.rows(), joined.narrowed(), joined.ranges().ranges()));
+            }
         }
         List<Costed> costed = new ArrayList<>();
         costed.add(costed(query, scan, scanRows, result.rows()));
         for (int i = 0; i < rows.length; i++) {
             costed.add(costed(query, others.get(i), rows[i], result.rows()));
+        }
+        for (JoinChoice.Joined joined : joins) {
+            costed.add(new Costed(
+                    joined.access(),
+                    joined.rows(),
+                    joined.cost(part(query, joined.access(), result.rows()))));
         }
         costed.sort(Comparator.comparingDouble(Costed::cost));
         Costed chosen = wanted == null ? costed.getFirst() : find(query, wanted, costed, indexes);
@@ -311,8 +339,12 @@ final class AccessChoice {
         return switch (access) {
             case Access.Fetch(IndexRange range) -> range;
             case Access.Entries(IndexRange range) -> range;
-            case Access.Scan _, Access.Get _, Access.Nothing _ ->
-                throw new IllegalStateException(access + " searches no index");
+            case Access.Scan _,
+                    Access.Get _,
+                    Access.Nothing _,
+                    Access.JoinedFetch _,
+                    Access.JoinedEntries _ ->
+                throw new IllegalStateException(access + " is no search of one index");
         };
     }
 
@@ -332,18 +364,27 @@ final class AccessChoice {
     }
 
     private static double cost(CheckedQuery query, Access access, long rows, long resultRows) {
-        double perRow = switch (access) {
-            case Access.Fetch _ -> ENTRY_COST + FETCH_COST;
+        double ofRows = switch (access) {
+            case Access.Fetch(var range) ->
+                AccessCost.entries(range, rows) + AccessCost.fetches(rows);
             case Access.Entries(var range) ->
-                range.index().alwaysValid() ? ENTRY_COST : ENTRY_COST + VALIDATION_COST;
-            case Access.Scan _, Access.Get _, Access.Nothing _ -> 1;
+                AccessCost.entries(range, rows)
+                        + (range.index().alwaysValid() ? 0 : AccessCost.validations(rows));
+            case Access.Scan _,
+                    Access.Get _,
+                    Access.Nothing _,
+                    Access.JoinedFetch _,
+                    Access.JoinedEntries _ -> rows;
         };
+        return AccessCost.OPEN + ofRows * part(query, access, resultRows);
+    }
+
+    /** How much of the rows is read before there are enough. */
+    private static double part(CheckedQuery query, Access access, long resultRows) {
         boolean inOrder = query.order().isEmpty()
                 || (access instanceof Access.Scan scan && scan.order().isOrdered());
         boolean stopsEarly = query.kind() == CheckedQuery.Kind.ROWS && query.hasLimit() && inOrder;
-        double part =
-                stopsEarly ? Math.min(1, (double) query.limit() / Math.max(1, resultRows)) : 1;
-        return OPEN_COST + rows * perRow * part;
+        return stopsEarly ? Math.min(1, (double) query.limit() / Math.max(1, resultRows)) : 1;
     }
 
     private static Costed find(
@@ -356,6 +397,8 @@ final class AccessChoice {
                 case Access.Scan _ -> wanted.equals(QueryRequest.SCAN);
                 case Access.Fetch(var range) -> wanted.equals(range.index().name());
                 case Access.Entries(var range) -> wanted.equals(range.index().name());
+                case Access.JoinedFetch(var ranges) -> JoinChoice.isNamed(ranges, wanted);
+                case Access.JoinedEntries(var ranges) -> JoinChoice.isNamed(ranges, wanted);
                 case Access.Get _, Access.Nothing _ -> false;
             };
             if (found) {
@@ -363,12 +406,18 @@ final class AccessChoice {
             }
         }
         List<String> names = indexes.stream().map(IndexDescription::name).toList();
+        for (String name : wanted.split(QueryRequest.AND)) {
+            if (!names.contains(name)) {
+                throw new InvalidRequestException("there is no index '%s' on %s; there are %s"
+                        .formatted(name, query.source().name(), names));
+            }
+        }
         throw new InvalidRequestException(
-                names.contains(wanted)
-                        ? "index '%s' has no equality or range on its first field in this query, and no window, distance or word"
+                wanted.contains(QueryRequest.AND)
+                        ? "one of the indexes %s has no equality or range on its first field in this query, and no window, distance or word"
                                 .formatted(wanted)
-                        : "there is no index '%s' on %s; there are %s"
-                                .formatted(wanted, query.source().name(), names));
+                        : "index '%s' has no equality or range on its first field in this query, and no window, distance or word"
+                                .formatted(wanted));
     }
 
     /**
@@ -512,36 +561,42 @@ final class AccessChoice {
         static Estimate ofScan(CheckedQuery query, long scanRows) {
             Set<String> known = new HashSet<>(query.source().primaryKey());
             known.addAll(query.source().filterFields());
-            return of(query, scanRows, known, null);
+            return of(query, scanRows, known, List.of());
         }
 
         /**
          * @param accountedFor fields whose equalities and ranges the way in goes by
-         * @param range what it searches, perhaps by a window or by words; null if nothing
+         * @param ranges what it searches, perhaps by windows or by words
          */
         static Estimate of(
                 CheckedQuery query,
                 long counted,
                 Set<String> accountedFor,
-                @Nullable IndexRange range) {
+                List<IndexRange> ranges) {
             double part = 1;
             int guessCount = 0;
-            String windowed = range == null ? null : range.windowed();
-            boolean byTerms = range != null && range.search() instanceof TermSearch;
             for (Predicate predicate : query.conditions().predicates()) {
+                String field = predicate.field();
                 boolean isKnown = switch (predicate) {
                     case Predicate.Eq _, Predicate.Range _ ->
-                        !byTerms && accountedFor.contains(predicate.field());
+                        accountedFor.contains(field)
+                                && (ranges.isEmpty()
+                                        || ranges.stream()
+                                                .anyMatch(range -> !(range.search()
+                                                                instanceof TermSearch)
+                                                        && range.narrowed().contains(field)));
                     case Predicate.Within _ ->
-                        range != null
-                                && range.search() instanceof IndexSearch.Window
-                                && predicate.field().equals(windowed);
+                        ranges.stream()
+                                .anyMatch(range -> range.search() instanceof IndexSearch.Window
+                                        && field.equals(range.windowed()));
                     case Predicate.Distance _ ->
-                        range != null
-                                && range.search() instanceof IndexSearch.Around
-                                && predicate.field().equals(windowed);
+                        ranges.stream()
+                                .anyMatch(range -> range.search() instanceof IndexSearch.Around
+                                        && field.equals(range.windowed()));
                     case Predicate.Contains _ ->
-                        byTerms && accountedFor.contains(predicate.field());
+                        ranges.stream()
+                                .anyMatch(range -> range.search() instanceof TermSearch
+                                        && range.narrowed().contains(field));
                 };
                 if (!isKnown) {
                     guessCount++;

@@ -100,7 +100,11 @@ public final class Plan {
 
     /** Plans a query that has been checked; {@code access} is what the request says. */
     static Plan of(CheckedQuery query, @Nullable String access, ReadView view, RunOptions options) {
-        return new Plan(query, view, options, AccessChoice.of(query, view, access));
+        return new Plan(
+                query,
+                view,
+                options,
+                AccessChoice.of(query, view, access, options.spill() != null));
     }
 
     /** The type of the rows that the job pushes. */
@@ -265,7 +269,13 @@ public final class Plan {
         for (int i = 0; i < branches.size(); i++) {
             C collector = collectors.get(i);
             built.add(new Stage.Branch(
-                    sources().build(branches.get(i), maker.get(), collector), collector));
+                    sources()
+                            .build(
+                                    branches.get(i),
+                                    maker.get(),
+                                    collector,
+                                    options.memoryBytesMax() / branches.size()),
+                    collector));
         }
         return new Stage(built);
     }

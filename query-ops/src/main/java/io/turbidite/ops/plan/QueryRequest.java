@@ -18,8 +18,8 @@ import java.util.List;
  * @param cells grid to count by, if any
  * @param order what to order rows by, first decides
  * @param limit most rows to return
- * @param access the way in that was asked for, {@link #SCAN} or the name of an index; null: the
- *     cheapest
+ * @param access the way in that was asked for: {@link #SCAN}, the name of an index, or those of
+ *     several with {@link #AND} between them; null: the cheapest
  */
 public record QueryRequest(
         List<Predicate> predicates,
@@ -33,6 +33,9 @@ public record QueryRequest(
         @Nullable String access) {
     /** The {@link #access} that reads the primary index; no index has this name. */
     public static final String SCAN = "*scan*";
+
+    /** Stands between names of indexes; no index has it in its name. */
+    public static final String AND = " and ";
 
     /** The {@link #limit} of a query without one. */
     public static final long NO_LIMIT = Long.MAX_VALUE;

@@ -25,6 +25,10 @@ import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.intersect.Intersection;
+import io.turbidite.ops.intersect.IntersectionScan;
+import io.turbidite.ops.intersect.JoinedCandidates;
+import io.turbidite.ops.intersect.JoinedRanges;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.scan.DirectRows;
 import io.turbidite.ops.scan.KeyOrder;
@@ -36,6 +40,8 @@ import io.turbidite.ops.scan.PointRows;
 import io.turbidite.ops.scan.RecordSource;
 import io.turbidite.ops.scan.SelectedRecords;
 import io.turbidite.ops.scan.WayIn;
+import io.turbidite.ops.search.CandidateSearch;
+import io.turbidite.ops.search.Candidates;
 import io.turbidite.ops.search.EntryCells;
 import io.turbidite.ops.search.EntryFields;
 import io.turbidite.ops.search.EntryTuples;
@@ -48,6 +54,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.IntFunction;
 
 /** Builds the operators of a way in, and the steps that explain them. Owned by one plan. */
 final class SourceBuilder {
@@ -65,6 +73,10 @@ final class SourceBuilder {
     private final OperatorMeter distinct;
     private final OperatorMeter fetched;
     private final @Nullable LookupMeter lookups;
+
+    /** Of several indexes together. */
+    private final Intersection.@Nullable Meters joined;
+
     private final OperatorMeter selected = new OperatorMeter();
 
     SourceBuilder(CheckedQuery query, ReadView view, RunOptions options, AccessChoice choice) {
@@ -72,12 +84,32 @@ final class SourceBuilder {
         this.view = view;
         this.options = options;
         this.choice = choice;
-        boolean isFetch = choice.chosen() instanceof Access.Fetch;
+        JoinedRanges join = joinOf(choice.chosen());
+        this.joined = join == null ? null : metersOf(join);
+        boolean isFetch = choice.chosen() instanceof Access.Fetch
+                || choice.chosen() instanceof Access.JoinedFetch;
         this.distinct = isFetch ? new OperatorMeter() : OperatorMeter.NONE;
         this.fetched = isFetch ? new OperatorMeter() : OperatorMeter.NONE;
         this.lookups = isFetch ? new LookupMeter() : null;
         this.searches =
                 isFetch || choice.chosen() instanceof Access.Entries ? new SearchMeter() : null;
+    }
+
+    private static @Nullable JoinedRanges joinOf(Access access) {
+        return switch (access) {
+            case Access.JoinedFetch(var ranges) -> ranges;
+            case Access.JoinedEntries(var ranges) -> ranges;
+            case Access.Nothing _, Access.Get _, Access.Scan _, Access.Fetch _, Access.Entries _ ->
+                null;
+        };
+    }
+
+    private static Intersection.Meters metersOf(JoinedRanges join) {
+        return new Intersection.Meters(
+                join.ranges().stream().map(_ -> new OperatorMeter()).toList(),
+                join.ranges().stream().map(_ -> new SearchMeter()).toList(),
+                new OperatorMeter(),
+                new OperatorMeter());
     }
 
     /** Takes over what was counted of a point. */
@@ -90,7 +122,8 @@ final class SourceBuilder {
     boolean splits() {
         return switch (choice.chosen()) {
             case Access.Scan scan -> !scan.order().isOrdered();
-            case Access.Fetch _, Access.Entries _ -> true;
+            case Access.Fetch _, Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _ ->
+                true;
             case Access.Get _, Access.Nothing _ -> false;
         };
     }
@@ -103,7 +136,7 @@ final class SourceBuilder {
     DirectRows rows(@Nullable Projection projection, long limit, OperatorMeter limited) {
         TupleMaker maker = projection == null ? Tuples.none() : projection;
         return new DirectRows(
-                selected(wayIn(allPartitions(), limit), maker),
+                selected(wayIn(allPartitions(), limit, options.memoryBytesMax()), maker),
                 projection == null ? null : new RecordView(query.rowType()),
                 limit,
                 limited,
@@ -127,8 +160,10 @@ final class SourceBuilder {
      *
      * @param maker makes tuples of records; an index that answers alone makes its own of the same
      *     shape
+     * @param memoryBytes most that candidates of several indexes take
      */
-    FrameSource build(List<Integer> partitions, TupleMaker maker, FrameWriter target) {
+    FrameSource build(
+            List<Integer> partitions, TupleMaker maker, FrameWriter target, long memoryBytes) {
         if (choice.chosen() instanceof Access.Entries(var range)) {
             EntryTuples fields =
                     range.windowed() == null ? entryFields(range) : new EntryCells(query.grid());
@@ -140,13 +175,56 @@ final class SourceBuilder {
                     new FrameEmitter(target, fields.tupleFieldCount(), Long.MAX_VALUE),
                     new IndexOnlyScan.Meters(read, Objects.requireNonNull(searches), selected));
         }
-        return new RecordSource(selected(wayIn(partitions, Long.MAX_VALUE), maker), target);
+        if (choice.chosen() instanceof Access.JoinedEntries(var ranges)) {
+            EntryTuples fields = entryTuples(ranges);
+            return new IntersectionScan(
+                    view,
+                    partitions,
+                    partition -> intersection(partition, ranges, memoryBytes)
+                            .orElseThrow(() -> IntersectionScan.noMemory(memoryBytes)),
+                    ranges.isByTimestamp(),
+                    fields,
+                    new FrameEmitter(target, fields.tupleFieldCount(), Long.MAX_VALUE),
+                    selected);
+        }
+        return new RecordSource(
+                selected(wayIn(partitions, Long.MAX_VALUE, memoryBytes), maker), target);
+    }
+
+    private EntryTuples entryTuples(JoinedRanges ranges) {
+        IndexRange shown =
+                ranges.shown() == JoinedRanges.NONE ? null : ranges.ranges().get(ranges.shown());
+        return shown == null || shown.windowed() != null
+                ? new EntryCells(query.grid())
+                : entryFields(shown);
+    }
+
+    private Optional<Intersection> intersection(
+            int partition, JoinedRanges ranges, long memoryBytes) {
+        return Intersection.open(
+                view, partition, ranges, options, memoryBytes, Objects.requireNonNull(joined));
+    }
+
+    /** Where the memory does not do, the records of the first index decide. */
+    private Candidates candidates(int partition, JoinedRanges ranges, long memoryBytes) {
+        Optional<Intersection> common = intersection(partition, ranges, memoryBytes);
+        if (common.isPresent()) {
+            return new JoinedCandidates(common.get());
+        }
+        Intersection.Meters meters = Objects.requireNonNull(joined);
+        return CandidateSearch.open(
+                view,
+                partition,
+                ranges.ranges().getFirst(),
+                meters.searched().getFirst(),
+                meters.searches().getFirst());
     }
 
     /**
      * @param rowsWanted about how many rows the reader takes
+     * @param memoryBytes most that candidates of several indexes take
      */
-    private WayIn wayIn(List<Integer> partitions, long rowsWanted) {
+    private WayIn wayIn(List<Integer> partitions, long rowsWanted, long memoryBytes) {
         return switch (choice.chosen()) {
             case Access.Nothing _ -> new WayIn(NoRecords::new, read);
             case Access.Get(var key, var _) ->
@@ -158,28 +236,51 @@ final class SourceBuilder {
                                 : () -> new PartitionedRecords(view, partitions, range),
                         read);
             case Access.Fetch(var range) ->
-                new WayIn(() -> fetch(partitions, range, rowsWanted), fetched);
-            case Access.Entries entries ->
-                throw new IllegalStateException("%s gives no records".formatted(entries));
+                new WayIn(
+                        () -> fetch(
+                                partitions,
+                                partition -> CandidateSearch.open(
+                                        view,
+                                        partition,
+                                        range,
+                                        read,
+                                        Objects.requireNonNull(searches)),
+                                range,
+                                Math.max(firstBatchCountMin(range), rowsWanted),
+                                fetchOptions(!range.index().alwaysValid())),
+                        fetched);
+            case Access.JoinedFetch(var ranges) ->
+                new WayIn(
+                        () -> fetch(
+                                partitions,
+                                partition -> candidates(partition, ranges, memoryBytes),
+                                ranges.ranges().getFirst(),
+                                Math.max(FIRST_BATCH_COUNT_MIN, rowsWanted),
+                                fetchOptions(ranges.isByTimestamp())),
+                        fetched);
+            case Access.Entries _, Access.JoinedEntries _ ->
+                throw new IllegalStateException(choice.chosen() + " gives no records");
         };
     }
 
-    private FetchedRecords fetch(List<Integer> partitions, IndexRange range, long rowsWanted) {
+    private FetchedRecords fetch(
+            List<Integer> partitions,
+            IntFunction<Candidates> opener,
+            IndexRange range,
+            long countFirst,
+            FetchOptions fetchOptions) {
         return new FetchedRecords(
                 view,
                 partitions,
+                opener,
                 range,
                 new FetchedRecords.Lookup(
                         options.keyBatchBytes(),
-                        Math.max(firstBatchCountMin(range), rowsWanted),
-                        fetchOptions(range),
+                        countFirst,
+                        fetchOptions,
                         options.tasks(),
                         lookupWorkers(partitions)),
-                new FetchedRecords.Meters(
-                        read,
-                        Objects.requireNonNull(searches),
-                        distinct,
-                        Objects.requireNonNull(lookups)));
+                new FetchedRecords.Meters(distinct, Objects.requireNonNull(lookups)));
     }
 
     /** Where every entry found is a row, no more of them than rows are wanted. */
@@ -202,11 +303,13 @@ final class SourceBuilder {
 
     /**
      * How candidates are looked up; layers that can't matter, by their timestamps, are left out.
+     *
+     * @param hasTimestamps whether the timestamps of candidates are those of records
      */
-    private static FetchOptions fetchOptions(IndexRange range) {
+    private static FetchOptions fetchOptions(boolean hasTimestamps) {
         FetchOptions chosen = FetchOptions.defaults();
         // what an always valid index names is found before any older layer: nothing would be saved
-        return range.index().alwaysValid() ? chosen : chosen.withPruning(Pruning.CHECKED);
+        return hasTimestamps ? chosen.withPruning(Pruning.CHECKED) : chosen;
     }
 
     /**
@@ -247,7 +350,7 @@ final class SourceBuilder {
         if (query.kind() == CheckedQuery.Kind.ROWS && !query.fields().isEmpty()) {
             steps.add(new PlanStep("project", names(query.fields()), rows, selected));
         }
-        String select = choice.chosen() instanceof Access.Fetch ? "re-check" : "select";
+        String select = lookups != null ? "re-check" : "select";
         if (!predicates.isEmpty()) {
             steps.add(new PlanStep(select, predicates, rows, selected));
         }
@@ -260,19 +363,52 @@ final class SourceBuilder {
             case Access.Scan scan ->
                 steps.add(new PlanStep("scan", scanDetail(scan), estimate, read));
             case Access.Fetch(var range) -> {
-                steps.add(new PlanStep("fetch", fetchDetail(range), estimate, fetched));
+                steps.add(new PlanStep(
+                        "fetch", fetchDetail(!range.index().alwaysValid()), estimate, fetched));
                 steps.add(new PlanStep("sort-distinct", "primary keys", estimate, distinct));
-                steps.add(new PlanStep("search", indexDetail(range), estimate, read));
+                steps.add(new PlanStep("search", indexDetail(range, searches), estimate, read));
             }
             case Access.Entries(var range) ->
-                steps.add(new PlanStep("search", indexDetail(range), estimate, read));
+                steps.add(new PlanStep("search", indexDetail(range, searches), estimate, read));
+            case Access.JoinedFetch(var ranges) -> {
+                steps.add(new PlanStep(
+                        "fetch", fetchDetail(ranges.isByTimestamp()), estimate, fetched));
+                addJoin(ranges, estimate, steps);
+            }
+            case Access.JoinedEntries(var ranges) -> addJoin(ranges, estimate, steps);
         }
         return steps;
     }
 
+    private void addJoin(JoinedRanges join, long estimate, List<PlanStep> steps) {
+        Intersection.Meters meters = Objects.requireNonNull(joined);
+        steps.add(new PlanStep("intersect", joinDetail(join, meters), estimate, meters.left()));
+        for (int i = 0; i < join.ranges().size(); i++) {
+            IndexRange range = join.ranges().get(i);
+            steps.add(new PlanStep(
+                    "search",
+                    indexDetail(range, meters.searches().get(i)),
+                    join.estimated().get(i),
+                    meters.searched().get(i)));
+        }
+    }
+
+    private static String joinDetail(JoinedRanges join, Intersection.Meters meters) {
+        StringBuilder detail = new StringBuilder("primary keys");
+        if (join.isByTimestamp()) {
+            detail.append(" and versions");
+        }
+        detail.append(" that all have");
+        long sorted = meters.kept().rows();
+        if (sorted > 0) {
+            detail.append("; %,d entries sorted".formatted(sorted));
+        }
+        return detail.toString();
+    }
+
     /** What was chosen for the lookups, and once they are done, what they took. */
-    private String fetchDetail(IndexRange range) {
-        FetchOptions chosen = fetchOptions(range);
+    private String fetchDetail(boolean hasTimestamps) {
+        FetchOptions chosen = fetchOptions(hasTimestamps);
         StringBuilder detail = new StringBuilder("records, layer by layer for ")
                 .append(chosen.batchBytes() >> 10)
                 .append(" KiB of keys at a time");
@@ -318,7 +454,7 @@ final class SourceBuilder {
         return suffix.isEmpty() ? detail.toString() : detail + ", merged" + suffix;
     }
 
-    private String indexDetail(IndexRange range) {
+    private static String indexDetail(IndexRange range, @Nullable SearchMeter searches) {
         IndexDescription index = range.index();
         String detail = "%s (%s) on %s"
                 .formatted(index.name(), index.kind().label(), String.join(", ", index.fields()));
@@ -332,10 +468,15 @@ final class SourceBuilder {
                                 window.minY(),
                                 window.maxX(),
                                 window.maxY(),
-                                spatialWork());
+                                spatialWork(searches));
             case IndexSearch.Around(var _, Circle circle) ->
                 "%s within %s of %s,%s%s"
-                        .formatted(detail, circle.radius(), circle.x(), circle.y(), spatialWork());
+                        .formatted(
+                                detail,
+                                circle.radius(),
+                                circle.x(),
+                                circle.y(),
+                                spatialWork(searches));
             case TermSearch terms ->
                 "%s, %s %s"
                         .formatted(
@@ -345,7 +486,7 @@ final class SourceBuilder {
         };
     }
 
-    private String spatialWork() {
+    private static String spatialWork(@Nullable SearchMeter searches) {
         SearchWork work = searches == null ? SearchWork.NONE : searches.work();
         return work.equals(SearchWork.NONE)
                 ? ""

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #holds} says which one has the smallest matching entry of the current version, so that it
  * is returned once although batches never meet. <em>Confined to one thread.</em>
  */
-public final class CandidateSearch implements AutoCloseable {
+public final class CandidateSearch implements Candidates {
     private final IndexCursor cursor;
     private final SearchMeter searches;
     private final OperatorMeter meter;
@@ -78,11 +78,7 @@ public final class CandidateSearch implements AutoCloseable {
         return new CandidateSearch(cursor, isMultiValued, isDoubtful && !isOnce, meter, searches);
     }
 
-    /**
-     * Puts the primary keys of the next stretch into {@code batch}; false if there are no more.
-     *
-     * @param countMax most keys to put, at least 1, for a reader who may stop early
-     */
+    @Override
     public boolean fill(KeyBatch batch, long countMax) {
         assert countMax > 0 : countMax;
         batch.clear();
@@ -130,20 +126,19 @@ public final class CandidateSearch implements AutoCloseable {
 
     /**
      * Whether entries of the last batch may be obsolete, or not the only ones of their records, so
-     * that these may be in other batches too.
+     * that these may be in other batches too, if there are any.
      */
+    @Override
     public boolean mayRepeat() {
-        return mayRepeat;
+        return mayRepeat && !isWhole();
     }
 
     /** Whether the last batch is all that was found. */
-    public boolean isWhole() {
+    private boolean isWhole() {
         return !pending && lowBytes == null;
     }
 
-    /**
-     * Whether this entry, secondary and primary key, is in the last batch's stretch of the index.
-     */
+    @Override
     public boolean holds(Slice secondaryAndPrimaryKey) {
         return (lowBytes == null || secondaryAndPrimaryKey.compareBytes(lowBytes.asSlice(low)) >= 0)
                 && (!pending || secondaryAndPrimaryKey.compareBytes(end().asSlice(high)) < 0);

@@ -40,8 +40,18 @@ public final class CandidateBatch {
      * Adds the entry at which the cursor stands. False if the batch is full; then it adds nothing.
      */
     public boolean add(IndexCursor entry) {
-        Slice primaryKey = entry.primaryKey();
-        if (!primaryKeys.fits(primaryKey) || !secondaryKeys.add(entry.secondaryKey())) {
+        return add(
+                entry.primaryKey(), entry.secondaryKey(), entry.timestamp(), entry.checkedUntil());
+    }
+
+    /**
+     * Adds an entry. False if the batch is full; then it adds nothing.
+     *
+     * @param secondaryKey empty where nobody asks for it
+     * @param checked up to where the entry is certainly current ({@link IndexCursor#checkedUntil})
+     */
+    public boolean add(Slice primaryKey, Slice secondaryKey, long timestamp, long checked) {
+        if (!primaryKeys.fits(primaryKey) || !secondaryKeys.add(secondaryKey)) {
             return false;
         }
         primaryKeys.add(primaryKey);
@@ -49,8 +59,8 @@ public final class CandidateBatch {
             timestamps = Arrays.copyOf(timestamps, count * 2);
             checkedUntil = Arrays.copyOf(checkedUntil, count * 2);
         }
-        timestamps[count] = entry.timestamp();
-        checkedUntil[count] = entry.checkedUntil();
+        timestamps[count] = timestamp;
+        checkedUntil[count] = checked;
         count++;
         return true;
     }
