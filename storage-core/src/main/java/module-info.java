@@ -4,6 +4,7 @@ module io.turbidite.storage.core {
     requires com.dynatrace.hash4j;
     requires com.fasterxml.jackson.core;
     requires com.lmax.disruptor;
+    requires jdk.nio.mapmode;
     // it has no name of its own: that of its file
     requires HdrHistogram;
     // optional: who binds meters to it has it
@@ -31,12 +32,14 @@ module io.turbidite.storage.core {
     exports io.turbidite.core.cache to
             io.turbidite.storage.lsm;
     exports io.turbidite.core.epoch to
-            io.turbidite.storage.hashlog;
+            io.turbidite.storage.hashlog,
+            io.turbidite.storage.pm;
     exports io.turbidite.core.sort to
             io.turbidite.query.ops,
             io.turbidite.storage.lsm;
     exports io.turbidite.core.format to
             io.turbidite.feeds,
             io.turbidite.storage.hashlog,
-            io.turbidite.storage.lsm;
+            io.turbidite.storage.lsm,
+            io.turbidite.storage.pm;
 }

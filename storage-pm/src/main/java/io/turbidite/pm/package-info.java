@@ -1,6 +1,10 @@
 /**
- * The place for a secondary index in persistent memory (design §6). Holds nothing yet. The module
- * exists so that its direction is checked from the start: it sees storage-core alone.
+ * A secondary index in byte-addressable memory (design §6, PERS24).
+ *
+ * <p>The rooms, from below: {@code region} (memory, header, pages), {@code cells} (nodes of short
+ * entries, for tree and tables), {@code postings} (lists of primary keys, newest first), {@code
+ * tree} (secondary keys to lists), {@code validate} (which entries are stale). None of them knows
+ * the engine: the module sees storage-core alone.
  */
 @NullMarked
 package io.turbidite.pm;

@@ -45,6 +45,18 @@ public interface DiskFile extends AutoCloseable {
         return null;
     }
 
+    /**
+     * Maps a range as memory, to be read and written in place. All of its bytes have been written.
+     *
+     * @param fileOffset a multiple of 4 KiB
+     * @param synchronous for a file on byte-addressable memory: forced ranges are durable without a
+     *     call of the system
+     * @return null where that is not possible, or not safe
+     */
+    default @Nullable MappedRange mapRange(long fileOffset, long byteCount, boolean synchronous) {
+        return null;
+    }
+
     /** Cuts or extends with zeros. */
     void truncate(long size);
 

@@ -219,6 +219,22 @@ final class RealFile implements DiskFile {
     }
 
     @Override
+    public @Nullable MappedRange mapRange(long fileOffset, long byteCount, boolean synchronous) {
+        requireWritable();
+        if (blockBytes > 1) {
+            return null;
+        }
+        @Nullable MappedRange[] made = new @Nullable MappedRange[1];
+        var _ = retried("map", 0, (from, done) -> {
+            made[0] = synchronous || RealMapping.isSafe(path)
+                    ? MappedRange.of(name, from, fileOffset, byteCount, synchronous)
+                    : null;
+            return done;
+        });
+        return made[0];
+    }
+
+    @Override
     public void truncate(long size) {
         requireWritable();
         if (size < 0) {

@@ -1,0 +1,163 @@
+package io.turbidite.pm.region;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.FormatVersionException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.format.Crc32c;
+import io.turbidite.core.format.FileHeader;
+
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What a region says of itself. <em>Immutable.</em>
+ *
+ * <p>There are two slots, at offsets 0 and 4096; each change goes to the slot that has the older
+ * one, so that a torn one leaves its predecessor. The sound slot with the larger sequence counts.
+ * Layout of a slot (little-endian):
+ *
+ * <pre>
+ * offset bytes field
+ *      0    64 envelope         format "pm-region"; the file id is the index
+ *     64     8 sequence         of changes of the header
+ *     72     8 state            1 clean, 2 open, 3 absorbing
+ *     80     8 absorbedThrough  timestamp up to which the region has absorbed
+ *     88     8 sum              of all blocks, at the end of the last absorption; 0 if not kept
+ *     96     8 treeRoot         offset of the first node of the secondary-key layer
+ *    104     8 tableRoot        offset of the first bucket of the table of versions
+ *    112     4 pageBytes        of a page of postings
+ *    116   136 zero
+ *    252     4 checksum         masked CRC32C of bytes 0 to 251
+ * </pre>
+ *
+ * @param sequence of changes of the header
+ * @param state what was going on when it was written
+ * @param absorbedThrough timestamp up to which the region has absorbed
+ * @param sum of all blocks, at the end of the last absorption; 0 if not kept
+ * @param treeRoot offset of the first node of the secondary-key layer
+ * @param tableRoot offset of the first bucket of the table of versions
+ * @param pageBytes of a page of postings
+ */
+record RegionHeader(
+        long sequence,
+        State state,
+        long absorbedThrough,
+        long sum,
+        long treeRoot,
+        long tableRoot,
+        int pageBytes) {
+    static final String FORMAT = "pm-region";
+    static final int VERSION = 1;
+
+    /** Two pages of the operating system: they are written independently. */
+    static final int SLOT_STRIDE = 4_096;
+
+    static final int SLOT_BYTES = 256;
+    static final int SEQUENCE_OFFSET = FileHeader.BYTES;
+    static final int STATE_OFFSET = SEQUENCE_OFFSET + 8;
+    static final int ABSORBED_OFFSET = STATE_OFFSET + 8;
+    static final int SUM_OFFSET = ABSORBED_OFFSET + 8;
+    static final int TREE_ROOT_OFFSET = SUM_OFFSET + 8;
+    static final int TABLE_ROOT_OFFSET = TREE_ROOT_OFFSET + 8;
+    static final int PAGE_BYTES_OFFSET = TABLE_ROOT_OFFSET + 8;
+    static final int ZERO_OFFSET = PAGE_BYTES_OFFSET + 4;
+    static final int CHECKSUM_OFFSET = SLOT_BYTES - 4;
+
+    /** What was going on when a header was written. */
+    enum State {
+        /** Closed, all forced. */
+        CLEAN,
+        /** In use, between absorptions. */
+        OPEN,
+        /** In the middle of an absorption. */
+        ABSORBING
+    }
+
+    MemorySegment encode(RegionSpec spec) {
+        MemorySegment slot = MemorySegment.ofArray(new byte[SLOT_BYTES]);
+        new FileHeader(FORMAT, VERSION, 0, spec.storeId(), spec.indexId()).write(slot, 0);
+        slot.set(Bytes.I64, SEQUENCE_OFFSET, sequence);
+        slot.set(Bytes.I64, STATE_OFFSET, state.ordinal() + 1L);
+        slot.set(Bytes.I64, ABSORBED_OFFSET, absorbedThrough);
+        slot.set(Bytes.I64, SUM_OFFSET, sum);
+        slot.set(Bytes.I64, TREE_ROOT_OFFSET, treeRoot);
+        slot.set(Bytes.I64, TABLE_ROOT_OFFSET, tableRoot);
+        slot.set(Bytes.I32, PAGE_BYTES_OFFSET, pageBytes);
+        slot.set(Bytes.I32, CHECKSUM_OFFSET, new Crc32c().compute(slot, 0, CHECKSUM_OFFSET));
+        return slot;
+    }
+
+    /**
+     * The newest sound header of a region.
+     *
+     * @throws CorruptionException if there is none, or it is another's
+     * @throws FormatVersionException if it is of a version that this release does not read
+     */
+    static RegionHeader read(RegionMemory memory, RegionSpec spec) {
+        @Nullable RegionHeader newest = null;
+        @Nullable StorageException refused = null;
+        for (int slot = 0; slot < 2; slot++) {
+            try {
+                RegionHeader found = decode(memory, slot, spec);
+                if (newest == null || found.sequence > newest.sequence) {
+                    newest = found;
+                }
+            } catch (CorruptionException | FormatVersionException e) {
+                if (refused == null || e instanceof FormatVersionException) {
+                    refused = e;
+                }
+            }
+        }
+        if (newest != null) {
+            return newest;
+        }
+        throw refused == null ? new IllegalStateException("no slot was read") : refused;
+    }
+
+    private static RegionHeader decode(RegionMemory memory, int slotIndex, RegionSpec spec) {
+        String file = memory.name();
+        long at = (long) slotIndex * SLOT_STRIDE;
+        MemorySegment slot = MemorySegment.ofArray(new byte[SLOT_BYTES]);
+        memory.getBytes(at, slot, 0, SLOT_BYTES);
+        FileHeader envelope = FileHeader.read(file, slot, 0);
+        int stored = slot.get(Bytes.I32, CHECKSUM_OFFSET);
+        int computed = new Crc32c().compute(slot, 0, CHECKSUM_OFFSET);
+        if (stored != computed) {
+            throw new CorruptionException(
+                    file,
+                    at + CHECKSUM_OFFSET,
+                    "region header checksum",
+                    Integer.toHexString(computed),
+                    Integer.toHexString(stored));
+        }
+        var _ = envelope.check(file, FORMAT, VERSION)
+                .checkOwner(file, spec.storeId(), spec.indexId());
+        for (int i = ZERO_OFFSET; i < CHECKSUM_OFFSET; i++) {
+            require(file, at + i, "padding", 0, slot.get(Bytes.U8, i));
+        }
+        long state = slot.get(Bytes.I64, STATE_OFFSET);
+        if (state < 1 || state > State.values().length) {
+            throw new CorruptionException(
+                    file, at + STATE_OFFSET, "state", "1 to 3", String.valueOf(state));
+        }
+        int pageBytes = slot.get(Bytes.I32, PAGE_BYTES_OFFSET);
+        require(file, at + PAGE_BYTES_OFFSET, "page size", spec.pageBytes(), pageBytes);
+        return new RegionHeader(
+                slot.get(Bytes.I64, SEQUENCE_OFFSET),
+                State.values()[(int) state - 1],
+                slot.get(Bytes.I64, ABSORBED_OFFSET),
+                slot.get(Bytes.I64, SUM_OFFSET),
+                slot.get(Bytes.I64, TREE_ROOT_OFFSET),
+                slot.get(Bytes.I64, TABLE_ROOT_OFFSET),
+                pageBytes);
+    }
+
+    private static void require(String file, long at, String what, long expected, long found) {
+        if (expected != found) {
+            throw new CorruptionException(
+                    file, at, what, String.valueOf(expected), String.valueOf(found));
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package io.turbidite.pm.region;
+
+import io.turbidite.core.InvalidRequestException;
+
+/**
+ * Whose a region is, and what it may become.
+ *
+ * @param storeId the store's random number
+ * @param indexId the index's number in its store; each partition has one of its own
+ * @param pageBytes of a page of postings: a multiple of 256, from 256 to 32 KiB
+ * @param bytesMax beyond which it does not grow
+ */
+public record RegionSpec(long storeId, long indexId, int pageBytes, long bytesMax) {
+    /** What a page of postings has unless told. */
+    public static final int PAGE_BYTES_DEFAULT = 1_024;
+
+    static final int PAGE_BYTES_MAX = 1 << 15;
+
+    public RegionSpec {
+        if (pageBytes < RegionMemory.BLOCK_BYTES
+                || pageBytes > PAGE_BYTES_MAX
+                || pageBytes % RegionMemory.BLOCK_BYTES != 0) {
+            throw new InvalidRequestException(
+                    "pageBytes must be a multiple of %d from %d to %d, not %d"
+                            .formatted(
+                                    RegionMemory.BLOCK_BYTES,
+                                    RegionMemory.BLOCK_BYTES,
+                                    PAGE_BYTES_MAX,
+                                    pageBytes));
+        }
+        if (bytesMax < Region.BYTES_MIN) {
+            throw new InvalidRequestException("a region needs at least %d bytes, not %d"
+                    .formatted(Region.BYTES_MIN, bytesMax));
+        }
+    }
+}

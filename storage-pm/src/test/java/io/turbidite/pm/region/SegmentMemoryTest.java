@@ -1,0 +1,154 @@
+package io.turbidite.pm.region;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.file.RealDisk;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+
+/** Memory of the machine: in a file, and without one. */
+class SegmentMemoryTest {
+    private static final int EXTENT = SegmentMemory.EXTENT_BYTES_MIN;
+
+    @TempDir
+    Path directory;
+
+    private RealDisk disk;
+
+    @BeforeEach
+    void open() {
+        disk = RealDisk.open(directory);
+        assumeTrue(disk.mapsFiles(), "a file system that is not mapped");
+    }
+
+    private SegmentMemory memory(RegionMode mode) {
+        return mode == RegionMode.VOLATILE
+                ? SegmentMemory.inMemory("test", EXTENT)
+                : Objects.requireNonNull(SegmentMemory.map(disk, "region", EXTENT, mode));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FILE", "VOLATILE"})
+    void wordsAndBytesAreReadAsTheyWereStored(RegionMode mode) {
+        try (SegmentMemory memory = memory(mode)) {
+            assertEquals(mode, memory.mode());
+            assertEquals(mode == RegionMode.FILE ? EXTENT : 0, memory.byteSize());
+            assertTrue(memory.grow(EXTENT + 1));
+            assertEquals(2 * EXTENT, memory.byteSize());
+            assertEquals(0, memory.getLong(EXTENT + 8));
+            memory.putLong(EXTENT + 8, 0x0102030405060708L);
+            byte[] read = new byte[3];
+            memory.getBytes(EXTENT + 9, MemorySegment.ofArray(read), 0, 3);
+            assertArrayEquals(new byte[] {7, 6, 5}, read, "little-endian");
+            memory.putBytes(16, MemorySegment.ofArray(new byte[] {9, 9, 1, 2}), 2, 2);
+            assertEquals(0x0201, memory.getLong(16));
+            assertFalse(memory.compareAndSwap(16, 7, 8));
+            assertTrue(memory.compareAndSwap(16, 0x0201, 8));
+            assertEquals(8, memory.getLong(16));
+            assertTrue(memory.grow(4 * EXTENT));
+            assertEquals(8, memory.getLong(16), "what was there stays");
+            memory.writeBack(0, 3 * EXTENT);
+            memory.fence();
+            memory.force();
+            assertThrows(IndexOutOfBoundsException.class, () -> memory.getLong(memory.byteSize()));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FILE", "VOLATILE"})
+    void nothingIsTouchedAfterTheClose(RegionMode mode) {
+        SegmentMemory memory = memory(mode);
+        assertTrue(memory.grow(EXTENT));
+        memory.close();
+        memory.close();
+        MemorySegment bytes = MemorySegment.ofArray(new byte[8]);
+        assertThrows(ClosedException.class, () -> memory.getLong(0));
+        assertThrows(ClosedException.class, () -> memory.putLong(0, 1));
+        assertThrows(ClosedException.class, () -> memory.compareAndSwap(0, 0, 1));
+        assertThrows(ClosedException.class, () -> memory.getBytes(0, bytes, 0, 8));
+        assertThrows(ClosedException.class, () -> memory.putBytes(0, bytes, 0, 8));
+        assertThrows(ClosedException.class, () -> memory.grow(EXTENT));
+    }
+
+    @Test
+    void aFileKeepsWhatWasStored() throws IOException {
+        try (SegmentMemory memory = memory(RegionMode.FILE)) {
+            assertTrue(memory.grow(2 * EXTENT));
+            memory.putLong(EXTENT, 5);
+        }
+        assertEquals(2 * EXTENT, Files.size(directory.resolve("region")));
+        try (SegmentMemory memory = memory(RegionMode.FILE)) {
+            assertEquals(2 * EXTENT, memory.byteSize());
+            assertEquals(5, memory.getLong(EXTENT));
+        }
+    }
+
+    /** Another process may cut it. The JVM lives on, and says which file it was. */
+    @Test
+    void aFaultIsATypedError() throws IOException {
+        try (SegmentMemory memory = memory(RegionMode.FILE)) {
+            assertTrue(memory.grow(EXTENT));
+            try (FileChannel other =
+                    FileChannel.open(directory.resolve("region"), StandardOpenOption.WRITE)) {
+                assertEquals(0, other.truncate(0).size());
+            }
+            MemorySegment bytes = MemorySegment.ofArray(new byte[512]);
+            assertThrows(StorageIoException.class, () -> memory.getBytes(4_096, bytes, 0, 512));
+            assertThrows(StorageIoException.class, () -> memory.putBytes(4_096, bytes, 0, 512));
+            StorageIoException fault =
+                    assertThrows(StorageIoException.class, () -> memory.getLong(8_192));
+            assertEquals("region", fault.file());
+            assertThrows(StorageIoException.class, () -> memory.putLong(8_192, 1));
+        }
+    }
+
+    @Test
+    void aFileOfAnotherLengthIsRefused() throws IOException {
+        Files.write(directory.resolve("region"), new byte[1_000]);
+        assertThrows(InvalidRequestException.class, () -> memory(RegionMode.FILE));
+        assertThrows(InvalidRequestException.class, () -> SegmentMemory.inMemory("x", 1_000));
+    }
+
+    /** The machine says which modes it has; persistent memory is where both agree. */
+    @Test
+    void theProbeLeavesNothing() {
+        RegionMode best = SegmentMemory.bestMode(disk, "probe");
+        assertFalse(disk.exists("probe"));
+        if (best == RegionMode.DAX) {
+            try (SegmentMemory memory = memory(RegionMode.DAX)) {
+                assertTrue(memory.grow(EXTENT));
+                memory.putLong(64, 1);
+                memory.writeBack(64, 8);
+                memory.fence();
+                assertEquals(1, memory.getLong(64));
+            }
+        } else {
+            assertEquals(RegionMode.FILE, best);
+            try (SegmentMemory none = SegmentMemory.map(disk, "region", EXTENT, RegionMode.DAX)) {
+                assertNull(none);
+            }
+            assertFalse(disk.exists("region"));
+        }
+    }
+}
