@@ -15,6 +15,13 @@ module io.turbidite.feeds {
     requires me.tongfei.progressbar;
     requires org.slf4j;
     requires transitive org.jspecify;
+    // optional: who draws pictures has them
+    requires static java.desktop;
+    requires static java.xml;
+    requires static org.apache.xmlgraphics.batik.awt.util;
+    requires static org.apache.xmlgraphics.batik.svggen;
+    // it has no name of its own: that of its file
+    requires static xchart;
 
     exports io.turbidite.feeds;
     exports io.turbidite.feeds.command;

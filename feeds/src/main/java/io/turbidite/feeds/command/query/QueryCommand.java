@@ -1,16 +1,22 @@
 package io.turbidite.feeds.command.query;
 
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.type.Rectangle;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.DisabledIndexes;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.RowOutput;
 import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
+import io.turbidite.feeds.command.plot.CellPicture;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.version.StoreFiles;
@@ -19,12 +25,18 @@ import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.run.RunOptions;
 
+import org.jspecify.annotations.Nullable;
+
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -58,6 +70,13 @@ public final class QueryCommand implements Callable<Integer> {
 
     @Mixin
     private final Question question = new Question();
+
+    @Option(
+            names = "--plot",
+            paramLabel = "FILE",
+            description =
+                    "Draw the cells of --group-cell too, coloured by count; FILE ends in .svg or .png.")
+    private @Nullable String plot;
 
     @Option(
             names = "--explain",
@@ -99,6 +118,7 @@ public final class QueryCommand implements Callable<Integer> {
         try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
             RunOptions options = options(store).withStop(stopped::get);
             Dataset dataset = store.dataset(datasetName);
+            CellPicture picture = plot == null ? null : picture(plot);
             Query query = question.on(dataset).with(options);
             DisabledIndexes.tell(
                     store,
@@ -110,7 +130,10 @@ public final class QueryCommand implements Callable<Integer> {
             long rows;
             Explanation explanation;
             try (QueryResult result = query.run()) {
-                rows = result.forEachJson(new RowOutput(console.out()));
+                RowOutput out = new RowOutput(console.out());
+                rows = picture == null
+                        ? result.forEachJson(out)
+                        : forEachCell(result, picture, out);
                 explanation = result.explain();
             } catch (CancellationException e) {
                 return ExitCode.INTERRUPTED;
@@ -119,6 +142,11 @@ public final class QueryCommand implements Callable<Integer> {
                 return ExitCode.FAILED;
             }
             console.out().flush();
+            if (picture != null) {
+                picture.write(
+                        "%s by cells of %s".formatted(datasetName, question.cellSizes()),
+                        question.cellField());
+            }
             double millis = Words.toMillis(console.clock().monotonicNanos() - startNanos);
             if (explain) {
                 console.err()
@@ -136,6 +164,34 @@ public final class QueryCommand implements Callable<Integer> {
             }
             return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
         }
+    }
+
+    /** A picture of the cells that are asked for. */
+    private CellPicture picture(String file) {
+        if (!question.groupsByCell()) {
+            throw new InvalidRequestException(
+                    "--plot draws the cells of --group-cell f=dx,dy, and there is none");
+        }
+        return CellPicture.to(console.directory().resolve(PathArgument.path("--plot", file)));
+    }
+
+    private static long forEachCell(QueryResult result, CellPicture picture, OutputStream out) {
+        ByteSink json = new ByteSink(256, Integer.MAX_VALUE - 8);
+        long rows = 0;
+        try {
+            while (result.next()) {
+                json.clear();
+                result.toJson(json);
+                out.write(json.putByte('\n').asSlice(new Slice()).toByteArray());
+                Map<String, @Nullable Object> row = result.map();
+                picture.add((Rectangle) row.get("cell"), (Long)
+                        Objects.requireNonNull(row.get("count")));
+                rows++;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return rows;
     }
 
     /** Whether standard error is JSON. */

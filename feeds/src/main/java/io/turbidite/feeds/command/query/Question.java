@@ -124,6 +124,21 @@ public final class Question {
                 .flatMap(some -> some);
     }
 
+    /** Whether rows are cells of a grid. */
+    boolean groupsByCell() {
+        return cells != null;
+    }
+
+    /** The point field of the grid. */
+    public String cellField() {
+        return cells == null ? "" : cells.split("=", 2)[0];
+    }
+
+    /** Width and height of a cell, for people. */
+    public String cellSizes() {
+        return cells == null ? "" : cells.substring(cells.indexOf('=') + 1).replace(",", " by ");
+    }
+
     /** Whether a predicate or condition is about the field. */
     boolean asksFor(String field) {
         Set<String> names = new HashSet<>();
