@@ -1,6 +1,8 @@
 package io.turbidite.ops;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.text.TextQuery;
+import io.turbidite.core.text.Tokenizer;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.ops.expr.Predicate;
 
@@ -11,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * field's Java class (see {@link io.turbidite.core.type.TypeKind}); planning checks both.
  */
 public final class Predicates {
+    private static final String JACCARD = "jaccard>=";
+    private static final String DISTANCE = "distance<=";
+
     private Predicates() {}
 
     /** The field equals {@code value}; a null value matches null and missing. */
@@ -82,6 +87,44 @@ public final class Predicates {
         return new Predicate.Contains(field, words);
     }
 
+    /** A string with all of the tokens of {@code text}, as the tokenizer makes them of both. */
+    public static Predicate containsAll(String field, Tokenizer tokenizer, String text) {
+        return new Predicate.Matches(field, new TextQuery.All(tokenizer, text));
+    }
+
+    /** A string with at least one of the tokens of {@code text}. */
+    public static Predicate containsAny(String field, Tokenizer tokenizer, String text) {
+        return new Predicate.Matches(field, new TextQuery.Any(tokenizer, text));
+    }
+
+    /**
+     * A string with a token that begins with {@code beginning}, which is of one token itself. The
+     * tokenizer is of words or of whole texts.
+     */
+    public static Predicate containsPrefix(String field, Tokenizer tokenizer, String beginning) {
+        return new Predicate.Matches(field, new TextQuery.Prefix(tokenizer, beginning));
+    }
+
+    /**
+     * A string that has many tokens in common with {@code text}: their number, divided by that of
+     * all different tokens of both, is at least {@code least}.
+     *
+     * @param least above 0, at most 1
+     */
+    public static Predicate jaccard(String field, Tokenizer tokenizer, String text, double least) {
+        return new Predicate.Matches(field, new TextQuery.Jaccard(tokenizer, text, least));
+    }
+
+    /**
+     * A string that becomes {@code text} when few characters are put in, taken out or replaced;
+     * letters are compared without case.
+     *
+     * @param most how many, from 0 to {@value TextQuery#DISTANCE_MAX}
+     */
+    public static Predicate editDistance(String field, String text, int most) {
+        return new Predicate.Matches(field, new TextQuery.Distance(text, most));
+    }
+
     /** Reads {@code f=v}; {@code null} alone matches null and missing. */
     public static Predicate parseEq(String text) {
         String[] parts = split("eq", text, "f=value");
@@ -135,6 +178,70 @@ public final class Predicates {
     public static Predicate parseContains(String text) {
         String[] parts = split("contains", text, "f=words");
         return contains(parts[0], parts[1]);
+    }
+
+    /** Reads {@code f=text} or {@code f:tokenizer=text}; by words if it names none. */
+    public static Predicate parseContainsAll(String text) {
+        TokenText asked = TokenText.of("contains-all", text, "f:tokenizer=text", Tokenizer.WORD);
+        return containsAll(asked.field(), asked.tokenizer(), asked.text());
+    }
+
+    /** Reads {@code f=text} or {@code f:tokenizer=text}; by words if it names none. */
+    public static Predicate parseContainsAny(String text) {
+        TokenText asked = TokenText.of("contains-any", text, "f:tokenizer=text", Tokenizer.WORD);
+        return containsAny(asked.field(), asked.tokenizer(), asked.text());
+    }
+
+    /** Reads {@code f=beginning} or {@code f:tokenizer=beginning}; by words if it names none. */
+    public static Predicate parseContainsPrefix(String text) {
+        TokenText asked =
+                TokenText.of("contains-prefix", text, "f:tokenizer=beginning", Tokenizer.WORD);
+        return containsPrefix(asked.field(), asked.tokenizer(), asked.text());
+    }
+
+    /**
+     * Reads {@code f=text,jaccard>=0.5}, {@code f:tokenizer=text,jaccard>=0.5} or {@code
+     * f=text,distance<=2}; Jaccard is by ngram(3) if it names no tokenizer.
+     */
+    public static Predicate parseSimilar(String text) {
+        String shape = "f=text,jaccard>=0.5 or f=text,distance<=2";
+        TokenText asked = TokenText.of("similar", text, shape, Tokenizer.ngram(3));
+        int comma = asked.text().lastIndexOf(',');
+        String like = comma < 0 ? "" : asked.text().substring(0, comma);
+        String measure = asked.text().substring(comma + 1).strip();
+        try {
+            if (comma >= 0 && measure.startsWith(JACCARD)) {
+                double least = Double.parseDouble(measure.substring(JACCARD.length()));
+                return jaccard(asked.field(), asked.tokenizer(), like, least);
+            }
+            if (comma >= 0 && measure.startsWith(DISTANCE)) {
+                int most = Integer.parseInt(measure.substring(DISTANCE.length()).strip());
+                return editDistance(asked.field(), like, most);
+            }
+        } catch (NumberFormatException e) {
+            throw new InvalidRequestException(
+                    "similar '%s': '%s' has no number; write it as %s"
+                            .formatted(text, measure, shape),
+                    e);
+        }
+        throw new InvalidRequestException(
+                "similar '%s' says no measure; write it as %s".formatted(text, shape));
+    }
+
+    /** A field, how its texts are made tokens of, and what is looked for. */
+    private record TokenText(String field, Tokenizer tokenizer, String text) {
+        static TokenText of(String option, String text, String shape, Tokenizer otherwise) {
+            String[] parts = split(option, text, shape);
+            int colon = parts[0].lastIndexOf(':');
+            String label = parts[0].substring(colon + 1);
+            boolean named = colon > 0 && Tokenizer.isLabel(label);
+            return named
+                    ? new TokenText(
+                            parts[0].substring(0, colon),
+                            Tokenizer.ofLabel(label, option),
+                            parts[1])
+                    : new TokenText(parts[0], otherwise, parts[1]);
+        }
     }
 
     /** The part before the first {@code =} and the part behind it. */

@@ -3,6 +3,8 @@ package io.turbidite.ops;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.record.RandomValues;
+import io.turbidite.core.text.PlainText;
+import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
@@ -60,8 +62,10 @@ record NaiveQuery(QueryRequest request) {
                 case Predicate.Range(String field, Object low, Object high) ->
                     open.add(Predicates.range(
                             field, openBound(low, "p" + count++), openBound(high, "p" + count++)));
-                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ ->
-                    open.add(predicate);
+                case Predicate.Within _,
+                        Predicate.Distance _,
+                        Predicate.Contains _,
+                        Predicate.Matches _ -> open.add(predicate);
             }
         }
         return query(source, access, open).with(options).prepare();
@@ -92,7 +96,10 @@ record NaiveQuery(QueryRequest request) {
                     values.add(low == null ? null : bare(low));
                     values.add(high == null ? null : bare(high));
                 }
-                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> {}
+                case Predicate.Within _,
+                        Predicate.Distance _,
+                        Predicate.Contains _,
+                        Predicate.Matches _ -> {}
             }
         }
         return values.toArray();
@@ -240,6 +247,8 @@ record NaiveQuery(QueryRequest request) {
                 value != null && distance(value, x, y) <= radius;
             case Predicate.Contains(var _, String words) ->
                 value != null && words((String) value).containsAll(words(words));
+            case Predicate.Matches(var _, TextQuery query) ->
+                value != null && PlainText.matches(query, (String) value);
         };
     }
 

@@ -6,6 +6,7 @@ import io.turbidite.core.expr.Expression;
 import io.turbidite.core.geo.Circle;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.record.ValueParser;
+import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.text.WordCursor;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
@@ -66,7 +67,10 @@ public final class Conditions {
             Predicate typed = switch (predicate) {
                 case Predicate.Eq eq -> read(eq, kind);
                 case Predicate.Range range -> read(range, kind);
-                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> {
+                case Predicate.Within _,
+                        Predicate.Distance _,
+                        Predicate.Contains _,
+                        Predicate.Matches _ -> {
                     checkKind(predicate, kind);
                     yield predicate;
                 }
@@ -208,7 +212,10 @@ public final class Conditions {
             boolean isText = switch (predicates.get(i)) {
                 case Predicate.Eq eq -> eq.value() instanceof Predicate.Text;
                 case Predicate.Range range -> isText(range.low()) || isText(range.high());
-                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> false;
+                case Predicate.Within _,
+                        Predicate.Distance _,
+                        Predicate.Contains _,
+                        Predicate.Matches _ -> false;
             };
             if (isText) {
                 return true;
@@ -323,6 +330,17 @@ public final class Conditions {
                     throw FieldRange.wrong(predicate, "there is no word to look for");
                 }
             }
+            case Predicate.Matches(var _, TextQuery query) -> {
+                if (kind != TypeKind.STRING) {
+                    throw FieldRange.wrong(
+                            predicate, "type %s is not string".formatted(kind.label()));
+                }
+                try {
+                    query.check();
+                } catch (InvalidRequestException e) {
+                    throw wrongValue(predicate, e);
+                }
+            }
             case Predicate.Eq _, Predicate.Range _ -> {}
         }
     }
@@ -335,8 +353,10 @@ public final class Conditions {
             return switch (typed) {
                 case Predicate.Eq eq -> FieldRange.of(field, kind, eq);
                 case Predicate.Range range -> FieldRange.of(field, kind, range);
-                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ ->
-                    throw new IllegalArgumentException(typed.toString());
+                case Predicate.Within _,
+                        Predicate.Distance _,
+                        Predicate.Contains _,
+                        Predicate.Matches _ -> throw new IllegalArgumentException(typed.toString());
             };
         } catch (InvalidRequestException e) {
             throw wrongValue(asked, e);
@@ -437,6 +457,18 @@ public final class Conditions {
             }
         }
         return List.copyOf(words);
+    }
+
+    /** What else is asked of the texts of a field. */
+    public List<TextQuery> textQueries(String field) {
+        List<TextQuery> queries = new ArrayList<>();
+        for (Predicate predicate : predicates) {
+            if (predicate instanceof Predicate.Matches(String name, TextQuery query)
+                    && name.equals(field)) {
+                queries.add(query);
+            }
+        }
+        return queries;
     }
 
     /**
@@ -604,6 +636,7 @@ public final class Conditions {
                 new DistancePredicate(field, type.field(field).kind(), circle(distance));
             case Predicate.Contains(var _, String words) ->
                 new WordPredicate(field, WordCursor.wordsOf(words));
+            case Predicate.Matches(var _, TextQuery query) -> new TextPredicate(field, query);
         };
     }
 

@@ -2,6 +2,7 @@ package io.turbidite.ops.expr;
 
 import io.turbidite.core.geo.Circle;
 import io.turbidite.core.geo.Metric;
+import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.Rectangle;
 
 import org.jspecify.annotations.Nullable;
@@ -90,6 +91,14 @@ public sealed interface Predicate {
         @Override
         public String toString() {
             return field + " contains " + show(words);
+        }
+    }
+
+    /** A string that matches by its tokens or letters. */
+    record Matches(String field, TextQuery query) implements Predicate {
+        @Override
+        public String toString() {
+            return field + " " + query;
         }
     }
 

@@ -6,7 +6,6 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Circle;
 import io.turbidite.core.geo.SpatialKind;
-import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.FilterPredicate;
@@ -14,8 +13,6 @@ import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
-import io.turbidite.core.scan.TermSearch;
-import io.turbidite.core.text.Tokenizer;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
@@ -41,8 +38,8 @@ import java.util.Set;
  *   <li>Equalities on all of the primary key: a get.
  *   <li>Else, by cost:
  *       <ul>
- *         <li>with fetch, each R-tree whose field has a window, each inverted index whose field
- *             must have words, and each B+-tree whose first field (or first few) has an equality or
+ *         <li>with fetch, each R-tree whose field has a window, each inverted index whose field is
+ *             asked for its tokens, and each B+-tree whose first field (or first few) has an equality or
  *             range;
  *         <li>with fetch, several of these together ({@link JoinChoice}); without, where their
  *             entries say all;
@@ -272,13 +269,11 @@ final class AccessChoice {
                         && query.type().field(query.cellField()).name().equals(field));
     }
 
-    /** An inverted index answers where its tokens are the words that predicates look for. */
+    /** An inverted index answers what is asked of its tokens. */
     private static void addTerms(
             CheckedQuery query, IndexDescription index, FilterPredicate filter, List<Access> to) {
-        List<String> words = query.conditions().words(index.fields().getFirst());
-        if (!words.isEmpty() && TokenKeys.hasTokensOf(Tokenizer.WORD, index.parameters())) {
-            to.add(new Access.Fetch(
-                    new IndexRange(index, new TermSearch(words), filter, index.fields(), false)));
+        for (IndexSearch search : TextChoice.searches(query.conditions(), index)) {
+            to.add(new Access.Fetch(new IndexRange(index, search, filter, index.fields(), false)));
         }
     }
 
@@ -414,9 +409,9 @@ final class AccessChoice {
         }
         throw new InvalidRequestException(
                 wanted.contains(QueryRequest.AND)
-                        ? "one of the indexes %s has no equality or range on its first field in this query, and no window, distance or word"
+                        ? "one of the indexes %s has no equality or range on its first field in this query, and no window, distance, word or other token"
                                 .formatted(wanted)
-                        : "index '%s' has no equality or range on its first field in this query, and no window, distance or word"
+                        : "index '%s' has no equality or range on its first field in this query, and no window, distance, word or other token"
                                 .formatted(wanted));
     }
 
@@ -582,8 +577,8 @@ final class AccessChoice {
                         accountedFor.contains(field)
                                 && (ranges.isEmpty()
                                         || ranges.stream()
-                                                .anyMatch(range -> !(range.search()
-                                                                instanceof TermSearch)
+                                                .anyMatch(range -> range.index().kind()
+                                                                != IndexDescription.Kind.INVERTED
                                                         && range.narrowed().contains(field)));
                     case Predicate.Within _ ->
                         ranges.stream()
@@ -593,17 +588,21 @@ final class AccessChoice {
                         ranges.stream()
                                 .anyMatch(range -> range.search() instanceof IndexSearch.Around
                                         && field.equals(range.windowed()));
-                    case Predicate.Contains _ ->
+                    case Predicate.Contains _, Predicate.Matches _ ->
                         ranges.stream()
-                                .anyMatch(range -> range.search() instanceof TermSearch
-                                        && range.narrowed().contains(field));
+                                .anyMatch(range ->
+                                        range.index().kind() == IndexDescription.Kind.INVERTED
+                                                && range.narrowed().contains(field));
                 };
                 if (!isKnown) {
                     guessCount++;
                     part *= switch (predicate) {
                         case Predicate.Eq _ -> 0.05;
                         case Predicate.Range _ -> 0.3;
-                        case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> 0.1;
+                        case Predicate.Within _,
+                                Predicate.Distance _,
+                                Predicate.Contains _,
+                                Predicate.Matches _ -> 0.1;
                     };
                 }
             }

@@ -1,18 +1,18 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.geo.SpatialKind;
-import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.TermSearch;
+import io.turbidite.core.text.TextQuery;
+import io.turbidite.core.text.Tokenizer;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.intersect.JoinedRanges;
 import io.turbidite.ops.search.IndexRange;
 
 import org.jspecify.annotations.Nullable;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -226,8 +226,12 @@ final class JoinChoice {
                 case Predicate.Distance _ ->
                     count(field) == 1
                             && ranges.stream().anyMatch(range -> field.equals(range.windowed()));
-                case Predicate.Contains _ ->
-                    ranges.stream().anyMatch(range -> hasWholeWords(range, field));
+                case Predicate.Contains(var _, String words) ->
+                    ranges.stream()
+                            .anyMatch(range -> TextChoice.says(
+                                    range, field, new TextQuery.All(Tokenizer.WORD, words)));
+                case Predicate.Matches(var _, TextQuery asked) ->
+                    ranges.stream().anyMatch(range -> TextChoice.says(range, field, asked));
             };
             if (!isDecided) {
                 return false;
@@ -250,14 +254,5 @@ final class JoinChoice {
         return query.conditions().predicates().stream()
                 .filter(predicate -> predicate.field().equals(field))
                 .count();
-    }
-
-    /** Of a longer word another one may have the same entry. */
-    private static boolean hasWholeWords(IndexRange range, String field) {
-        return range.search() instanceof TermSearch(var terms)
-                && range.narrowed().contains(field)
-                && terms.stream()
-                        .allMatch(term -> term.getBytes(StandardCharsets.UTF_8).length
-                                <= TokenKeys.TOKEN_BYTES_MAX);
     }
 }

@@ -55,7 +55,10 @@ public final class PreparedPlan {
                     add(low, parameters);
                     add(high, parameters);
                 }
-                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> {}
+                case Predicate.Within _,
+                        Predicate.Distance _,
+                        Predicate.Contains _,
+                        Predicate.Matches _ -> {}
             }
         }
         Conditions.collectParameters(request.where(), parameters);
@@ -77,7 +80,10 @@ public final class PreparedPlan {
             boolean isOpen = switch (predicate) {
                 case Predicate.Eq(var _, Object value) -> value instanceof Predicate.Parameter;
                 case Predicate.Range(var _, Object low, Object high) -> isOpen(low) || isOpen(high);
-                case Predicate.Within _, Predicate.Distance _, Predicate.Contains _ -> false;
+                case Predicate.Within _,
+                        Predicate.Distance _,
+                        Predicate.Contains _,
+                        Predicate.Matches _ -> false;
             };
             if (!isOpen) {
                 constant.add(predicate);
@@ -157,7 +163,8 @@ public final class PreparedPlan {
                     Predicate.Range _,
                     Predicate.Within _,
                     Predicate.Distance _,
-                    Predicate.Contains _ -> predicate;
+                    Predicate.Contains _,
+                    Predicate.Matches _ -> predicate;
         };
     }
 

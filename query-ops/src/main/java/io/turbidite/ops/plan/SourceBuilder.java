@@ -2,6 +2,7 @@ package io.turbidite.ops.plan;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Circle;
+import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FetchOptions;
@@ -459,6 +460,9 @@ final class SourceBuilder {
         String detail = "%s (%s) on %s"
                 .formatted(index.name(), index.kind().label(), String.join(", ", index.fields()));
         return switch (range.search()) {
+            case KeyRange keys
+            when index.kind() == IndexDescription.Kind.INVERTED ->
+                "%s, tokens that begin with %s".formatted(detail, beginning(keys));
             case KeyRange _ -> detail;
             case IndexSearch.Window(var _, Rectangle window) ->
                 "%s in the window %s,%s,%s,%s%s"
@@ -478,12 +482,25 @@ final class SourceBuilder {
                                 circle.y(),
                                 spatialWork(searches));
             case TermSearch terms ->
-                "%s, %s %s"
-                        .formatted(
-                                detail,
-                                terms.terms().size() == 1 ? "the word" : "all of the words",
-                                String.join(", ", terms.terms()));
+                "%s, %s %s".formatted(detail, termsWanted(terms), String.join(", ", terms.terms()));
         };
+    }
+
+    private static String beginning(KeyRange keys) {
+        Slice low = keys.low();
+        return low == null ? "" : TokenKeys.decodeBeginning(low);
+    }
+
+    private static String termsWanted(TermSearch search) {
+        int count = search.terms().size();
+        if (count == 1) {
+            return "the token";
+        }
+        return search.least() == count
+                ? "all of the tokens"
+                : search.least() == 1
+                        ? "any of the tokens"
+                        : "at least %,d of the %,d tokens".formatted(search.least(), count);
     }
 
     private static String spatialWork(@Nullable SearchMeter searches) {

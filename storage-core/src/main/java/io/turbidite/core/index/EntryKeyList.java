@@ -6,7 +6,8 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.KeySort;
-import io.turbidite.core.text.WordCursor;
+import io.turbidite.core.text.TokenCursor;
+import io.turbidite.core.text.Tokenizer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -45,14 +46,16 @@ public final class EntryKeyList {
     private int[] sorted = new int[0];
     private final KeySort sorter = new KeySort();
     private final IntBinaryOperator compare = this::compare;
-    private @Nullable WordCursor words;
+    private @Nullable Tokenizer tokenizer;
+    private @Nullable TokenCursor tokens;
 
-    /** To go through a text whose words are keys. */
-    WordCursor words() {
-        WordCursor made = words;
-        if (made == null) {
-            made = new WordCursor();
-            words = made;
+    /** To go through a text whose tokens are keys. */
+    TokenCursor tokens(Tokenizer of) {
+        TokenCursor made = tokens;
+        if (made == null || !of.equals(tokenizer)) {
+            made = of.newCursor();
+            tokens = made;
+            tokenizer = of;
         }
         return made;
     }

@@ -6,13 +6,15 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.text.TokenCursor;
 import io.turbidite.core.text.Tokenizer;
-import io.turbidite.core.text.WordCursor;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -31,8 +33,8 @@ import java.util.TreeSet;
  * cut token     the first 255 bytes, 00
  * </pre>
  *
- * <p>Tokens have no byte below 30, so a mark is nothing else, and the order of the keys is that of
- * the tokens.
+ * <p>Of the bytes 00, 01 and 02, which a token may have that is not of words, each is 02 and then
+ * 03, 04 or 05. So a mark is nothing else, and the order of the keys is that of the tokens.
  *
  * @param field the string's name
  * @param fieldIndex its place in the type
@@ -59,6 +61,11 @@ public record TokenKeys(
 
     private static final int CUT = 0x00;
     private static final int WHOLE = 0x01;
+
+    /** Stands before a byte up to itself, which is then {@link #ESCAPED} more. */
+    private static final int ESCAPE = 0x02;
+
+    private static final int ESCAPED = 0x03;
 
     /**
      * The keys of a text.
@@ -119,14 +126,17 @@ public record TokenKeys(
         if (record.isAbsent(fieldIndex)) {
             return;
         }
-        WordCursor words = keys.words().wrap(record.getBytes(fieldIndex));
+        TokenCursor tokens = keys.tokens(tokenizer).wrap(record.getBytes(fieldIndex));
         ByteSink sink = keys.sink();
         boolean whole = false;
         try {
-            while (words.next()) {
+            while (tokens.next()) {
                 int start = sink.length();
-                words.append(sink, TOKEN_BYTES_MAX);
-                sink.putByte(words.byteCount() > TOKEN_BYTES_MAX ? CUT : WHOLE);
+                tokens.append(sink, TOKEN_BYTES_MAX);
+                if (tokenizer.kind() != Tokenizer.Kind.WORD) {
+                    escape(sink, start);
+                }
+                sink.putByte(tokens.byteCount() > TOKEN_BYTES_MAX ? CUT : WHOLE);
                 keys.addIfNew(start, primaryKey, use);
                 if (keys.count() > COUNT_MAX) {
                     throw new InvalidRequestException(
@@ -143,30 +153,95 @@ public record TokenKeys(
         }
     }
 
+    /** Puts the escape before bytes from {@code start} on that need it; mostly there are none. */
+    private static void escape(ByteSink sink, int start) {
+        int end = sink.length();
+        int count = 0;
+        for (int i = start; i < end; i++) {
+            count += isEscaped(sink.segment().get(Bytes.U8, i)) ? 1 : 0;
+        }
+        if (count == 0) {
+            return;
+        }
+        sink.reserve(count);
+        MemorySegment bytes = sink.segment();
+        int to = sink.length();
+        for (int i = end - 1; i >= start; i--) {
+            byte b = bytes.get(Bytes.U8, i);
+            if (isEscaped(b)) {
+                bytes.set(Bytes.U8, --to, (byte) (b + ESCAPED));
+                bytes.set(Bytes.U8, --to, (byte) ESCAPE);
+            } else {
+                bytes.set(Bytes.U8, --to, b);
+            }
+        }
+    }
+
+    private static boolean isEscaped(byte b) {
+        return b >= 0 && b <= ESCAPE;
+    }
+
     /**
      * The secondary key of a token.
      *
      * @param token as the tokenizer makes them
      */
     public static byte[] encode(String token) {
-        byte[] utf8 = token.getBytes(StandardCharsets.UTF_8);
-        int byteCount = Math.min(utf8.length, TOKEN_BYTES_MAX);
-        byte[] key = Arrays.copyOf(utf8, byteCount + 1);
-        key[byteCount] = (byte) (utf8.length > TOKEN_BYTES_MAX ? CUT : WHOLE);
-        return key;
+        return encode(token, true);
     }
 
-    /** Whether an index with these parameters has the tokens that a tokenizer makes now. */
-    public static boolean hasTokensOf(Tokenizer tokenizer, Map<String, String> parameters) {
-        return tokenizer.label().equals(parameters.get(TOKENIZER))
-                && tokenizer.tables().equals(parameters.get(TABLES));
+    /** The beginning of the secondary keys of all tokens that begin so. */
+    public static byte[] encodeBeginning(String beginning) {
+        return encode(beginning, false);
+    }
+
+    private static byte[] encode(String token, boolean isWhole) {
+        byte[] utf8 = token.getBytes(StandardCharsets.UTF_8);
+        ByteSink key = new ByteSink(64, 2 * TOKEN_BYTES_MAX + 2);
+        key.putBytes(MemorySegment.ofArray(utf8), 0, Math.min(utf8.length, TOKEN_BYTES_MAX));
+        escape(key, 0);
+        if (isWhole || utf8.length > TOKEN_BYTES_MAX) {
+            key.putByte(utf8.length > TOKEN_BYTES_MAX ? CUT : WHOLE);
+        }
+        return key.asSlice(new Slice()).toByteArray();
+    }
+
+    /** Whether a token is so long that other ones may have its key. */
+    public static boolean isCut(String token) {
+        return token.getBytes(StandardCharsets.UTF_8).length > TOKEN_BYTES_MAX;
+    }
+
+    /** The tokenizer of an index with these parameters; null if its tables are others now. */
+    public static @Nullable Tokenizer tokenizer(Map<String, String> parameters) {
+        String label = parameters.getOrDefault(TOKENIZER, "");
+        if (!Tokenizer.isLabel(label)) {
+            return null;
+        }
+        Tokenizer tokenizer = Tokenizer.ofLabel(label, "index");
+        return tokenizer.tables().equals(parameters.get(TABLES)) ? tokenizer : null;
     }
 
     /** The token of a key, for people; of a cut one the beginning. */
     public String decode(Slice entryKey) {
-        Slice token = new Slice()
-                .set(entryKey.segment(), entryKey.offset(), secondaryBytes(entryKey) - 1);
-        return token.toUtf8();
+        return decode(entryKey, secondaryBytes(entryKey) - 1);
+    }
+
+    /** What {@link #encodeBeginning} was given, for people. */
+    public static String decodeBeginning(Slice beginning) {
+        int byteCount = beginning.length();
+        boolean isMarked = byteCount > 0 && beginning.byteAt(byteCount - 1) == CUT;
+        return decode(beginning, isMarked ? byteCount - 1 : byteCount);
+    }
+
+    private static String decode(Slice entryKey, int byteCount) {
+        byte[] token = new byte[byteCount];
+        int length = 0;
+        for (int i = 0; i < byteCount; i++) {
+            int b = entryKey.byteAt(i);
+            boolean isEscape = b == ESCAPE && i + 1 < byteCount;
+            token[length++] = (byte) (isEscape ? entryKey.byteAt(++i) - ESCAPED : b);
+        }
+        return new String(token, 0, length, StandardCharsets.UTF_8);
     }
 
     @Override
@@ -198,7 +273,7 @@ public record TokenKeys(
         return other instanceof TokenKeys keys
                 && type.equals(keys.type)
                 && field.equals(keys.field)
-                && tokenizer == keys.tokenizer
+                && tokenizer.equals(keys.tokenizer)
                 && tables.equals(keys.tables);
     }
 

@@ -40,22 +40,21 @@ final class RecordValidation {
         }
     }
 
-    /** Of several terms one is the entry's, and the record must have the others too. */
-    private static boolean hasOthers(
-            IndexSearch search,
+    /** Whether the record has as many of the terms as are wanted. */
+    private static boolean hasTerms(
+            TermSearch search,
             EntryKeyList current,
             Slice primaryKey,
             ByteSink entry,
             Slice entryKey) {
-        if (!(search instanceof TermSearch terms)) {
-            return true;
+        int found = 0;
+        int left = search.terms().size();
+        for (int i = 0; found < search.least() && found + left >= search.least(); i++) {
+            entry.clear().putBytes(search.secondaryKey(i)).putBytes(primaryKey);
+            found += current.contains(entry.asSlice(entryKey)) ? 1 : 0;
+            left--;
         }
-        boolean hasAll = true;
-        for (int i = 0; hasAll && i < terms.terms().size(); i++) {
-            entry.clear().putBytes(terms.secondaryKey(i)).putBytes(primaryKey);
-            hasAll = current.contains(entry.asSlice(entryKey));
-        }
-        return hasAll;
+        return found == search.least();
     }
 
     private static void compare(
@@ -82,8 +81,10 @@ final class RecordValidation {
                 while (at < keys.size() && keys.key(at, key).contentEquals(records.key())) {
                     int added = keys.addedIndex(at++);
                     entry.clear().putBytes(candidates.secondaryKey(added, key));
-                    if (current.contains(entry.putBytes(records.key()).asSlice(entryKey))
-                            && hasOthers(search, current, records.key(), entry, entryKey)) {
+                    boolean isCurrent = search instanceof TermSearch terms
+                            ? hasTerms(terms, current, records.key(), entry, entryKey)
+                            : current.contains(entry.putBytes(records.key()).asSlice(entryKey));
+                    if (isCurrent) {
                         candidates.markValid(added);
                     }
                 }

@@ -10,22 +10,31 @@ import java.util.Locale;
  * with the JDK, and no method tells it; so it is told by what it says of all code points.
  */
 final class UnicodeTables {
-    private static final class Holder {
-        static final String MARK = compute();
+    private static final class Words {
+        static final String MARK = ofWords();
+    }
+
+    private static final class Letters {
+        static final String MARK = ofLetters();
     }
 
     private UnicodeTables() {}
 
     /** Equal where words are: 16 hexadecimal digits. */
-    static String mark() {
-        return Holder.MARK;
+    static String words() {
+        return Words.MARK;
+    }
+
+    /** Equal where the lower case of each character is: 16 hexadecimal digits. */
+    static String letters() {
+        return Letters.MARK;
     }
 
     /**
      * A hash over every code point that can be part of a word, and its lower case: alone, and where
      * it stands beside a final sigma, whose lower case depends on its neighbours.
      */
-    private static String compute() {
+    private static String ofWords() {
         StringBuilder said = new StringBuilder(1 << 20);
         for (int codePoint = 0x80; codePoint <= Character.MAX_CODE_POINT; codePoint++) {
             if (WordCursor.isWordPart(codePoint)) {
@@ -36,6 +45,22 @@ final class UnicodeTables {
                         .append(sigma("a\u03a3" + one + "a"));
             }
         }
+        return hash(said);
+    }
+
+    /** A hash over every code point with another lower case. */
+    private static String ofLetters() {
+        StringBuilder said = new StringBuilder(1 << 16);
+        for (int codePoint = 0x80; codePoint <= Character.MAX_CODE_POINT; codePoint++) {
+            int lower = Character.toLowerCase(codePoint);
+            if (lower != codePoint) {
+                said.append(codePoint).append(' ').append(lower).append(' ');
+            }
+        }
+        return hash(said);
+    }
+
+    private static String hash(StringBuilder said) {
         byte[] bytes = said.toString().getBytes(StandardCharsets.UTF_8);
         return "%016x".formatted(Xxh3.hash(bytes, 0, bytes.length));
     }

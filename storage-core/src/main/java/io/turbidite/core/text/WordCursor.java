@@ -5,11 +5,8 @@ import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 
 /**
  * Goes through the words of a text: the longest runs of letters, digits and the marks on them, in
@@ -19,10 +16,10 @@ import java.util.Set;
  * first. Makes no garbage but for words with a sigma or a dotted capital I, whose lower case is not
  * that of each letter. <em>Confined to one thread.</em>
  */
-public final class WordCursor {
+public final class WordCursor implements TokenCursor {
     private static final int CAPITAL_SIGMA = 0x3A3;
     private static final int DOTTED_CAPITAL_I = 0x130;
-    private static final int NOT_WELL_FORMED = -1;
+    static final int NOT_WELL_FORMED = -1;
 
     private Slice text = new Slice();
     private int at;
@@ -35,9 +32,6 @@ public final class WordCursor {
 
     /** The word in lower case, if it is not of ASCII. */
     private final ByteSink lower = new ByteSink(64, Integer.MAX_VALUE - 16);
-
-    /** Bytes of the code point that was decoded last. */
-    private int decodedBytes;
 
     /** Whether the character can be part of a word. */
     static boolean isWordPart(int codePoint) {
@@ -52,19 +46,11 @@ public final class WordCursor {
 
     /** The different words of a text, in the order of their first appearance. */
     public static List<String> wordsOf(String text) {
-        Set<String> words = new LinkedHashSet<>();
-        ByteSink utf8 = new ByteSink(64, Integer.MAX_VALUE - 16);
-        WordCursor cursor = new WordCursor();
-        cursor.wrap(utf8.putUtf8(text).asSlice(new Slice()));
-        ByteSink word = new ByteSink(64, Integer.MAX_VALUE - 16);
-        while (cursor.next()) {
-            cursor.append(word.clear(), Integer.MAX_VALUE);
-            words.add(word.asSlice(new Slice()).toUtf8());
-        }
-        return new ArrayList<>(words);
+        return Tokenizer.WORD.tokensOf(text);
     }
 
     /** Stands before the first word of a text, which is read where it lies. */
+    @Override
     public WordCursor wrap(Slice newText) {
         text = newText;
         at = 0;
@@ -72,6 +58,7 @@ public final class WordCursor {
     }
 
     /** Moves to the next word; false if there is none. */
+    @Override
     public boolean next() {
         MemorySegment segment = text.segment();
         long offset = text.offset();
@@ -86,8 +73,9 @@ public final class WordCursor {
             if (b >= 0) {
                 isPart = isAsciiWordPart(b);
             } else {
-                int codePoint = decode(segment, offset + i, length - i);
-                byteCount = decodedBytes;
+                long decoded = decode(segment, offset + i, length - i);
+                int codePoint = codePoint(decoded);
+                byteCount = byteCount(decoded);
                 isPart = codePoint != NOT_WELL_FORMED && isWordPart(codePoint);
                 ascii &= !isPart;
             }
@@ -112,19 +100,21 @@ public final class WordCursor {
         return (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9');
     }
 
-    /** Decodes strictly; sets how many bytes that took, 1 if they are not well-formed. */
-    private int decode(MemorySegment segment, long offset, int available) {
+    /**
+     * Decodes strictly what begins with a byte that is not of ASCII: a {@link #codePoint} and how
+     * many {@linkplain #byteCount(long) bytes} that took, 1 if they are not well-formed.
+     */
+    static long decode(MemorySegment segment, long offset, int available) {
         int lead = segment.get(Bytes.U8, offset) & 0xFF;
-        decodedBytes = 1;
         int more = lead < 0xC2 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : lead < 0xF5 ? 3 : 0;
         if (more == 0 || more >= available) {
-            return NOT_WELL_FORMED;
+            return decoded(NOT_WELL_FORMED, 1);
         }
         int codePoint = lead & (0x3F >> more);
         for (int i = 1; i <= more; i++) {
             int next = segment.get(Bytes.U8, offset + i) & 0xFF;
             if ((next & 0xC0) != 0x80) {
-                return NOT_WELL_FORMED;
+                return decoded(NOT_WELL_FORMED, 1);
             }
             codePoint = codePoint << 6 | (next & 0x3F);
         }
@@ -132,10 +122,22 @@ public final class WordCursor {
         if (tooLong
                 || codePoint > Character.MAX_CODE_POINT
                 || (codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE)) {
-            return NOT_WELL_FORMED;
+            return decoded(NOT_WELL_FORMED, 1);
         }
-        decodedBytes = more + 1;
-        return codePoint;
+        return decoded(codePoint, more + 1);
+    }
+
+    private static long decoded(int codePoint, int byteCount) {
+        return (long) codePoint << 3 | byteCount;
+    }
+
+    /** What was decoded; {@link #NOT_WELL_FORMED} if it is none. */
+    static int codePoint(long decoded) {
+        return (int) (decoded >> 3);
+    }
+
+    static int byteCount(long decoded) {
+        return (int) decoded & 7;
     }
 
     private void toLowerCase() {
@@ -148,42 +150,27 @@ public final class WordCursor {
             if (b >= 0) {
                 i++;
             } else {
-                codePoint = decode(segment, text.offset() + i, end - i);
-                i += decodedBytes;
+                long decoded = decode(segment, text.offset() + i, end - i);
+                codePoint = codePoint(decoded);
+                i += byteCount(decoded);
             }
             if (codePoint == CAPITAL_SIGMA || codePoint == DOTTED_CAPITAL_I) {
                 Slice word = new Slice().set(segment, text.offset() + start, end - start);
                 lower.clear().putUtf8(word.toUtf8().toLowerCase(Locale.ROOT));
                 return;
             }
-            putCodePoint(Character.toLowerCase(codePoint));
-        }
-    }
-
-    private void putCodePoint(int codePoint) {
-        if (codePoint < 0x80) {
-            lower.putByte(codePoint);
-        } else if (codePoint < 0x800) {
-            lower.putByte(0xC0 | codePoint >> 6);
-            lower.putByte(0x80 | (codePoint & 0x3F));
-        } else if (codePoint < 0x10000) {
-            lower.putByte(0xE0 | codePoint >> 12);
-            lower.putByte(0x80 | (codePoint >> 6 & 0x3F));
-            lower.putByte(0x80 | (codePoint & 0x3F));
-        } else {
-            lower.putByte(0xF0 | codePoint >> 18);
-            lower.putByte(0x80 | (codePoint >> 12 & 0x3F));
-            lower.putByte(0x80 | (codePoint >> 6 & 0x3F));
-            lower.putByte(0x80 | (codePoint & 0x3F));
+            Letters.put(Character.toLowerCase(codePoint), lower);
         }
     }
 
     /** Bytes of the word, in lower case and UTF-8. */
+    @Override
     public int byteCount() {
         return isAscii ? end - start : lower.length();
     }
 
     /** Appends the word, in lower case and UTF-8, or so many of its first bytes. */
+    @Override
     public void append(ByteSink sink, int byteCountMax) {
         int byteCount = Math.min(byteCount(), byteCountMax);
         if (!isAscii) {

@@ -112,7 +112,12 @@ class WordCursorTest {
         assertThat(Tokenizer.ofLabel("word", "index i")).isEqualTo(Tokenizer.WORD);
         assertThatThrownBy(() -> Tokenizer.ofLabel("ngram(0)", "index i"))
                 .isInstanceOf(InvalidRequestException.class)
-                .hasMessage("index i: there is no tokenizer 'ngram(0)'; there is word");
+                .hasMessage(
+                        "index i: there is no tokenizer 'ngram(0)'; there are word, keyword and ngram(n), n from 1 to 16");
+        assertThat(Tokenizer.ofLabel("ngram(16)", "index i")).isEqualTo(Tokenizer.ngram(16));
+        assertThat(Tokenizer.ofLabel("keyword", "index i")).isEqualTo(Tokenizer.KEYWORD);
+        assertThat(Tokenizer.isLabel("ngram(17)")).isFalse();
+        assertThat(Tokenizer.ngram(2).tables()).hasSize(16).isNotEqualTo(Tokenizer.WORD.tables());
         assertThat(Tokenizer.WORD.tables()).hasSize(16).isEqualTo(Tokenizer.WORD.tables());
     }
 }

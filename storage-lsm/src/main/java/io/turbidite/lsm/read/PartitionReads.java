@@ -25,6 +25,7 @@ import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 
+import java.util.Arrays;
 import java.util.List;
 
 /** The ways to read a partition at a snapshot. Stateless. */
@@ -93,12 +94,14 @@ public final class PartitionReads {
             case KeyRange range -> estimate(partition, index.tree(), range, filter);
             case IndexSearch.Spatial spatial -> estimate(partition, index.tree(), spatial, filter);
             case TermSearch terms -> {
-                long least = UNREADABLE_ENTRIES;
-                for (int i = 0; i < terms.terms().size(); i++) {
-                    least = Math.min(
-                            least, estimate(partition, index.tree(), terms.entries(i), filter));
+                long[] entries = new long[terms.terms().size()];
+                for (int i = 0; i < entries.length; i++) {
+                    entries[i] = estimate(partition, index.tree(), terms.entries(i), filter);
                 }
-                yield least;
+                // a record with so many of the terms has one of these
+                Arrays.sort(entries);
+                yield Arrays.stream(entries, 0, entries.length - terms.least() + 1)
+                        .sum();
             }
         };
     }

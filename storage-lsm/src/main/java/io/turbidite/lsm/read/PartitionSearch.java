@@ -82,7 +82,7 @@ final class PartitionSearch implements IndexCursor {
      *
      * @throws InvalidRequestException if the index is not of a kind that answers it
      */
-    static PartitionSearch open(
+    static IndexCursor open(
             Partition partition,
             IndexSchema index,
             ViewState view,
@@ -98,8 +98,13 @@ final class PartitionSearch implements IndexCursor {
             }
             case TermSearch terms -> {
                 requireKind(index, IndexDescription.Kind.INVERTED, "terms");
-                yield new PartitionSearch(
-                        partition, index, view, rarestFirst(partition, index, terms, filter));
+                yield terms.least() < terms.terms().size()
+                        ? new OccurrenceSearch(partition, index, view, terms, filter)
+                        : new PartitionSearch(
+                                partition,
+                                index,
+                                view,
+                                rarestFirst(partition, index, terms, filter));
             }
         };
     }

@@ -99,6 +99,15 @@ public final class Texts {
         return keysOf(wordsOf(text)).size();
     }
 
+    /** How many of some words a text has, as far as an index can tell them apart. */
+    static int commonCount(List<String> terms, String text) {
+        Set<String> keys = keysOf(wordsOf(text));
+        return (int) terms.stream()
+                .distinct()
+                .filter(term -> keys.containsAll(keysOf(List.of(term))))
+                .count();
+    }
+
     /** Words as an index can tell them apart. */
     static Set<String> keysOf(Iterable<String> words) {
         TreeSet<String> keys = new TreeSet<>();

@@ -68,6 +68,36 @@ public final class Question {
     private List<String> words = new ArrayList<>();
 
     @Option(
+            names = "--contains-all",
+            paramLabel = "f:tokenizer=text",
+            hideParamSyntax = true,
+            description =
+                    "String f has all tokens of the text; by word, keyword or ngram(n), by word if none is said.")
+    private List<String> allTokens = new ArrayList<>();
+
+    @Option(
+            names = "--contains-any",
+            paramLabel = "f:tokenizer=text",
+            hideParamSyntax = true,
+            description = "String f has one of the tokens of the text or more.")
+    private List<String> anyTokens = new ArrayList<>();
+
+    @Option(
+            names = "--contains-prefix",
+            paramLabel = "f:tokenizer=beginning",
+            hideParamSyntax = true,
+            description = "String f has a word (or is a keyword) that begins so.")
+    private List<String> prefixes = new ArrayList<>();
+
+    @Option(
+            names = "--similar",
+            paramLabel = "f=text,jaccard>=0.5",
+            hideParamSyntax = true,
+            description =
+                    "String f is like the text, by its n-grams; or f=text,distance<=2, by characters to change.")
+    private List<String> similar = new ArrayList<>();
+
+    @Option(
             names = "--where",
             paramLabel = "condition",
             description =
@@ -120,7 +150,11 @@ public final class Question {
                         upperBounds.stream().map(Predicates::parseBelow),
                         windows.stream().map(Predicates::parseWithin),
                         distances.stream().map(Predicates::parseDistance),
-                        words.stream().map(Predicates::parseContains))
+                        words.stream().map(Predicates::parseContains),
+                        allTokens.stream().map(Predicates::parseContainsAll),
+                        anyTokens.stream().map(Predicates::parseContainsAny),
+                        prefixes.stream().map(Predicates::parseContainsPrefix),
+                        similar.stream().map(Predicates::parseSimilar))
                 .flatMap(some -> some);
     }
 

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command.store;
 
 import io.turbidite.core.StorageException;
+import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.memory.ByteSize;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.feeds.command.common.CommonOptions;
@@ -167,7 +168,7 @@ public final class IndexCommand implements Callable<Integer> {
             name = "create",
             customSynopsis = """
                     ./turbidite index create STORE DATASET NAME --on FIELD[,FIELD...] [--kind KIND] [--unique]
-                      [--maintenance STRATEGY] [--page-bytes BYTES] [--compression KIND]
+                      [--tokenizer NAME] [--maintenance STRATEGY] [--page-bytes BYTES] [--compression KIND]
                       [--json] [--debug]""",
             description = {
                 "Create an index and build it from the records that are there.",
@@ -193,8 +194,15 @@ public final class IndexCommand implements Callable<Integer> {
                 defaultValue = "btree",
                 paramLabel = "KIND",
                 description =
-                        "btree, which is the default; rtree, for windows on a point or a rectangle; or inverted, for the words of a string.")
+                        "btree, which is the default; rtree, for windows on a point or a rectangle; or inverted, for the words or other tokens of a string.")
         private String kind = "btree";
+
+        @Option(
+                names = "--tokenizer",
+                paramLabel = "NAME",
+                description =
+                        "Of an inverted index: word, which is the default; keyword, the text as it is; or ngram(n), all n characters in a row.")
+        private @Nullable String tokenizer;
 
         @Option(
                 names = "--unique",
@@ -232,8 +240,12 @@ public final class IndexCommand implements Callable<Integer> {
                     maintenance == null ? null : Maintenance.ofIndexLabel(maintenance);
             return target.build(console, (dataset, name) -> {
                 PageOptions pages = pages(dataset.pages());
-                return dataset.startIndex(new IndexSpec(
-                        name, IndexDescription.Kind.of(kind), fields, unique, pages, strategy));
+                IndexSpec spec = new IndexSpec(
+                        name, IndexDescription.Kind.of(kind), fields, unique, pages, strategy);
+                return dataset.startIndex(
+                        tokenizer == null
+                                ? spec
+                                : spec.withParameter(TokenKeys.TOKENIZER, tokenizer));
             });
         }
 
