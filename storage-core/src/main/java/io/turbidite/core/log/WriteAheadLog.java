@@ -393,6 +393,11 @@ public final class WriteAheadLog implements AutoCloseable {
      *     failed
      */
     public void awaitDurable(long sequence) {
+        if (sequence < firstSequence) {
+            // there was no claim yet
+            progress.checkFailure();
+            return;
+        }
         switch (options.durability()) {
             case SYNC -> awaitSynced(sequence);
             case INTERVAL, PROCESS -> writeUpTo(sequence);
@@ -406,11 +411,12 @@ public final class WriteAheadLog implements AutoCloseable {
      * @throws io.turbidite.core.StoreFailedException if the record never will be as safe
      */
     public boolean isDurable(long sequence) {
-        boolean isDurable = switch (options.durability()) {
-            case SYNC -> progress.durable() > sequence;
-            case INTERVAL, PROCESS -> progress.written() > sequence;
-            case BUFFERED -> false;
-        };
+        boolean isDurable = sequence < firstSequence
+                || switch (options.durability()) {
+                    case SYNC -> progress.durable() > sequence;
+                    case INTERVAL, PROCESS -> progress.written() > sequence;
+                    case BUFFERED -> false;
+                };
         if (!isDurable) {
             progress.checkFailure();
         }
@@ -457,12 +463,7 @@ public final class WriteAheadLog implements AutoCloseable {
      * @throws io.turbidite.core.StoreFailedException if it never will be
      */
     public void awaitAllDurable() {
-        long last = lastClaimed();
-        if (last >= firstSequence) {
-            awaitDurable(last);
-        } else {
-            progress.checkFailure();
-        }
+        awaitDurable(lastClaimed());
     }
 
     /**

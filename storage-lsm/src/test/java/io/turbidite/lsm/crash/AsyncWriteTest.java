@@ -46,6 +46,24 @@ class AsyncWriteTest {
         return new Row(id, "ann", 1, null, "x".repeat(200)).toMap();
     }
 
+    /** Nothing has been claimed in the log yet: there is nothing to wait for. */
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void a_first_write_that_finds_nothing_to_do_returns(Durability durability) {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        for (int life = 0; life < 2; life++) {
+            try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(durability))) {
+                if (life == 0) {
+                    sim.store.createDataset(Row.spec("T"));
+                }
+                Dataset dataset = sim.store.dataset("T");
+                dataset.delete(7L);
+                assertThat(dataset.deleteAsync(7L).isDurable()).isTrue();
+                dataset.upsert(row(1));
+            }
+        }
+    }
+
     /** Power is cut after each operation of the disk: durable ones stay, and no gap is left. */
     @ParameterizedTest
     @EnumSource(
