@@ -27,9 +27,12 @@ import io.turbidite.feeds.command.operate.VerifyCommand;
 import io.turbidite.feeds.command.query.GetCommand;
 import io.turbidite.feeds.command.query.QueryCommand;
 import io.turbidite.feeds.command.store.AdviseCommand;
+import io.turbidite.feeds.command.store.DeleteCommand;
 import io.turbidite.feeds.command.store.DropCommand;
 import io.turbidite.feeds.command.store.IndexCommand;
 import io.turbidite.feeds.command.store.InspectCommand;
+import io.turbidite.feeds.command.store.MergeCommand;
+import io.turbidite.feeds.command.store.PutCommand;
 
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +56,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 
@@ -75,6 +79,9 @@ public final class Main {
     /** As the parser tells it. */
     private static final Pattern EXCLUSIVE =
             Pattern.compile("^Error: (.+), (.+) are mutually exclusive.*", Pattern.DOTALL);
+
+    /** Commands whose arguments may be negative numbers. */
+    private static final Set<String> TAKE_KEYS = Set.of("get", "delete");
 
     private Main() {}
 
@@ -149,12 +156,15 @@ public final class Main {
                 .addSubcommand(new RunCommand(console, StoreServer::serve))
                 .addSubcommand(new QueryCommand(console, stores))
                 .addSubcommand(new GetCommand(console, stores))
+                .addSubcommand(new PutCommand(console))
+                .addSubcommand(new DeleteCommand(console))
                 .addSubcommand(new InspectCommand(console, stores))
                 .addSubcommand(new VerifyCommand(console, stores))
                 .addSubcommand(new AdviseCommand(console, stores))
                 .addSubcommand(new TrashCommand(console, stores))
                 .addSubcommand(IndexCommand.of(console))
                 .addSubcommand(new DropCommand(console))
+                .addSubcommand(new MergeCommand(console))
                 .addSubcommand(new RepairCommand(console))
                 .addSubcommand(new QuarantineCommand(console))
                 .addSubcommand(new BackupCommand(console, stores))
@@ -169,8 +179,8 @@ public final class Main {
                 .setExecutionExceptionHandler(
                         (e, line, result) -> report(e, line, console.err(), debug));
         try {
-            boolean get = args.length > 0 && args[0].equals("get");
-            int code = commands.execute(get ? GetCommand.separate(args) : args);
+            boolean hasKeys = args.length > 0 && TAKE_KEYS.contains(args[0]);
+            int code = commands.execute(hasKeys ? GetCommand.separate(args) : args);
             // what was printed and got lost was not done
             return code == ExitCode.OK && console.out().checkError() ? ExitCode.FAILED : code;
         } catch (OutOfMemoryError e) {

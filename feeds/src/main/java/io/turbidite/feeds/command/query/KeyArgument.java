@@ -19,7 +19,7 @@ import java.util.List;
  * A primary key as an argument: the value as text if the key is one field, else a JSON array of the
  * values. Static, without state.
  */
-final class KeyArgument {
+public final class KeyArgument {
     private KeyArgument() {}
 
     /**
@@ -27,7 +27,7 @@ final class KeyArgument {
      *
      * @throws InvalidRequestException naming the field whose value isn't one
      */
-    static List<Object> parse(RecordType type, List<String> primaryKey, String text) {
+    public static List<Object> parse(RecordType type, List<String> primaryKey, String text) {
         if (primaryKey.size() == 1) {
             return List.of(value(type, primaryKey.getFirst(), text));
         }
