@@ -387,14 +387,14 @@ public final class WriteAheadLog implements AutoCloseable {
     /**
      * Waits until the record is as safe as the mode promises: synced under {@link Durability#SYNC},
      * with the operating system under {@link Durability#INTERVAL} and {@link Durability#PROCESS}.
-     * Then all records before it are as safe. Under {@link Durability#BUFFERED} it returns at once.
+     * Then all records before it are as safe. Under {@link Durability#BUFFERED} it returns at once,
+     * and for what was there when the log was opened.
      *
      * @throws io.turbidite.core.StoreFailedException if it never will be, because a write or sync
      *     failed
      */
     public void awaitDurable(long sequence) {
         if (sequence < firstSequence) {
-            // there was no claim yet
             progress.checkFailure();
             return;
         }
@@ -420,10 +420,14 @@ public final class WriteAheadLog implements AutoCloseable {
         if (!isDurable) {
             progress.checkFailure();
         }
-        return isDurable || options.durability() == Durability.BUFFERED;
+        return isDurable || sequence < firstSequence || options.durability() == Durability.BUFFERED;
     }
 
-    /** The sequence of the last claim there was; one before the first if there was none. */
+    /**
+     * The sequence of the last claim there was, for {@link #awaitDurable(long)}: open claims are
+     * waited for, so the caller must not hold what their holders wait for. Below all claims if there
+     * was none since the log was opened.
+     */
     public long lastClaimed() {
         return firstSequence + ring.getCursor();
     }
@@ -454,16 +458,6 @@ public final class WriteAheadLog implements AutoCloseable {
         if (progress.written() <= sequence) {
             progress.checkFailure();
         }
-    }
-
-    /**
-     * As {@link #awaitDurable(long)}, for everything claimed so far: open claims are waited for, so
-     * the caller must not hold what their holders wait for.
-     *
-     * @throws io.turbidite.core.StoreFailedException if it never will be
-     */
-    public void awaitAllDurable() {
-        awaitDurable(lastClaimed());
     }
 
     /**

@@ -148,6 +148,29 @@ class AsyncWriteTest {
                 .isInstanceOf(ClosedException.class);
     }
 
+    /** Nothing is in the log of this life that could become durable. */
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void a_first_write_that_changes_nothing_is_durable(Durability durability) {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(durability))) {
+            sim.store.createDataset(Row.spec("T")).upsert(row(1));
+        }
+        for (int life = 0; life < 4; life++) {
+            try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(durability))) {
+                Dataset dataset = sim.store.dataset("T");
+                switch (life) {
+                    case 0 -> dataset.delete(5L);
+                    case 1 -> dataset.deleteAsync(5L).awaitDurable();
+                    case 2 -> sim.store.writeAsync(sim.store.newBatch()).awaitDurable();
+                    default -> assertThat(dataset.insertIfAbsent(row(1))).isFalse();
+                }
+                assertThat(sim.store.writeAsync(sim.store.newBatch()).isDurable())
+                        .isTrue();
+            }
+        }
+    }
+
     @Test
     void a_sync_that_fails_fails_every_commit_that_is_not_durable() {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
