@@ -4,6 +4,8 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.expr.Expression;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
+import io.turbidite.core.text.TextQuery;
+import io.turbidite.core.text.Tokenizer;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.plan.Plan;
 import io.turbidite.ops.plan.PreparedPlan;
@@ -174,6 +176,26 @@ public final class Query {
         return orderBy(
                 text.endsWith(":asc") ? text.substring(0, text.length() - ":asc".length()) : text,
                 Order.ASC);
+    }
+
+    /**
+     * Asks for the records whose text has at least one of the tokens of {@code text} ({@link
+     * Predicates#containsAny}), and orders them by how many it has, most first: with a {@link
+     * #limit}, those that have most.
+     */
+    public Query mostTokens(String field, Tokenizer tokenizer, String text) {
+        TextQuery asked = new TextQuery.Any(tokenizer, text);
+        order = with(order, new QueryRequest.OrderBy(field, true, asked));
+        return where(new Predicate.Matches(field, asked));
+    }
+
+    /** Reads {@code f=text} or {@code f:tokenizer=text}; by words if it names none. */
+    public Query mostTokens(String text) {
+        if (!(Predicates.parseContainsAny(text) instanceof Predicate.Matches(var field, var asked))
+                || !(asked instanceof TextQuery.Any(Tokenizer tokenizer, String tokens))) {
+            throw new IllegalStateException(text);
+        }
+        return mostTokens(field, tokenizer, tokens);
     }
 
     /** Returns at most {@code rows} rows, 0 or more. */

@@ -76,6 +76,7 @@ class TextSearchTest {
     private int askedCount;
 
     private int rowCount;
+    private int countedByEntries;
 
     @ParameterizedTest
     @EnumSource(Maintenance.class)
@@ -124,7 +125,9 @@ class TextSearchTest {
                     dataset.mergeAll();
                 }
                 ask(dataset);
+                askMost(dataset);
             }
+            assertThat(countedByEntries).isPositive();
             assertThat(store.verify().errors()).isEmpty();
         }
     }
@@ -217,6 +220,47 @@ class TextSearchTest {
         });
     }
 
+    /** The first by how many tokens they have, ties by primary key, whatever the way in. */
+    private void askMost(Dataset dataset) {
+        Tokenizer tokenizer = new ArrayList<>(INDEXES.values()).get(random.nextInt(INDEXES.size()));
+        String wanted = text();
+        if (PlainText.tokens(tokenizer, wanted).isEmpty()) {
+            return;
+        }
+        TreeMap<Integer, List<Long>> byCount = new TreeMap<>();
+        model.forEach((id, record) -> {
+            if (record.get("text") instanceof String text) {
+                byCount.computeIfAbsent(
+                                PlainText.common(tokenizer, text, wanted), _ -> new ArrayList<>())
+                        .add(id);
+            }
+        });
+        byCount.remove(0);
+        List<Long> expected = new ArrayList<>();
+        byCount.descendingMap().values().forEach(expected::addAll);
+        int limit = 1 + random.nextInt(20);
+        List<String> ways = new ArrayList<>(List.of("", "scan"));
+        INDEXES.forEach((name, of) -> {
+            if (of.equals(tokenizer) && PlainText.tokens(of, wanted).size() <= 256) {
+                ways.add(name);
+            }
+        });
+        for (String way : ways) {
+            Query query =
+                    Query.on(dataset).mostTokens("text", tokenizer, wanted).limit(limit);
+            query = way.equals("scan")
+                    ? query.usingScan()
+                    : way.isEmpty() ? query : query.usingIndex(way);
+            List<Long> found = new ArrayList<>();
+            try (QueryResult result = query.run()) {
+                result.forEach(row -> found.add((Long) row.get("id")));
+            }
+            assertThat(found)
+                    .as("%s of '%s' by %s", tokenizer.label(), wanted, way)
+                    .isEqualTo(expected.subList(0, Math.min(limit, expected.size())));
+        }
+    }
+
     private static Query asked(Dataset dataset, TextQuery query, int low, int high) {
         Query asked = Query.on(dataset).where(new Predicate.Matches("text", query));
         return low == 0 ? asked : asked.where(Predicates.range("score", low, high));
@@ -228,6 +272,7 @@ class TextSearchTest {
                 assertThat(result.count())
                         .as("%s%n%s", asked, result.explain())
                         .isEqualTo(expected.size());
+                countedByEntries += result.explain().access().contains(" only") ? 1 : 0;
             }
             return;
         }

@@ -16,7 +16,7 @@ import java.util.List;
  * The encoded value of one field, of any length: ordering and grouping take strings that no index
  * would. <em>Confined to one thread.</em>
  */
-public final class FieldKey {
+public final class FieldKey implements OrderKey {
     private final int field;
     private final TypeKind kind;
     private final KeySpec spec;
@@ -37,6 +37,7 @@ public final class FieldKey {
     }
 
     /** Appends the encoded value; null and missing give the null marker. */
+    @Override
     public void append(RecordView record, ByteSink sink) {
         int start = sink.length();
         if ((kind == TypeKind.STRING || kind == TypeKind.BINARY) && !record.isAbsent(field)) {

@@ -54,7 +54,7 @@ public final class Tuples {
     }
 
     /** Two fields: the encoded order fields with the primary key behind them, and the row. */
-    public static TupleMaker ordered(List<FieldKey> order, TupleMaker row) {
+    public static TupleMaker ordered(List<? extends OrderKey> order, TupleMaker row) {
         return new Ordered(order, row);
     }
 
@@ -87,13 +87,13 @@ public final class Tuples {
     }
 
     private static final class Ordered implements TupleMaker {
-        private final FieldKey[] order;
+        private final OrderKey[] order;
         private final TupleMaker row;
         private final ByteSink sink = new ByteSink(256, Integer.MAX_VALUE - 8);
         private final Slice[] tuple = {new Slice(), new Slice()};
 
-        Ordered(List<FieldKey> order, TupleMaker row) {
-            this.order = order.toArray(FieldKey[]::new);
+        Ordered(List<? extends OrderKey> order, TupleMaker row) {
+            this.order = order.toArray(OrderKey[]::new);
             this.row = row;
         }
 
@@ -105,7 +105,7 @@ public final class Tuples {
         @Override
         public Slice[] make(RecordStream at, RecordView view) {
             sink.clear();
-            for (FieldKey key : order) {
+            for (OrderKey key : order) {
                 key.append(view, sink);
             }
             sink.putBytes(at.key()).asSlice(tuple[0]);

@@ -39,8 +39,8 @@ import java.util.Set;
  *   <li>Else, by cost:
  *       <ul>
  *         <li>with fetch, each R-tree whose field has a window, each inverted index whose field is
- *             asked for its tokens, and each B+-tree whose first field (or first few) has an equality or
- *             range;
+ *             asked for its tokens, and each B+-tree whose first field (or first few) has an
+ *             equality or range;
  *         <li>with fetch, several of these together ({@link JoinChoice}); without, where their
  *             entries say all;
  *         <li>without fetch, whatever it has predicates on, an index whose entries hold all fields
@@ -273,7 +273,10 @@ final class AccessChoice {
     private static void addTerms(
             CheckedQuery query, IndexDescription index, FilterPredicate filter, List<Access> to) {
         for (IndexSearch search : TextChoice.searches(query.conditions(), index)) {
-            to.add(new Access.Fetch(new IndexRange(index, search, filter, index.fields(), false)));
+            IndexRange range = new IndexRange(index, search, filter, index.fields(), false);
+            boolean entriesDo = query.kind() == CheckedQuery.Kind.COUNT
+                    && TextChoice.saysAll(range, query.conditions());
+            to.add(entriesDo ? new Access.Entries(range) : new Access.Fetch(range));
         }
     }
 

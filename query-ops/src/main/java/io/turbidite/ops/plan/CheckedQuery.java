@@ -2,6 +2,7 @@ package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.scan.Source;
+import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
@@ -57,10 +58,18 @@ record CheckedQuery(
      * Something to order by.
      *
      * @param index of a declared field, or of a part of the group (see {@link GroupRows.Part})
+     * @param tokens of a declared field, counts how many of its tokens the text has; null: by value
      */
-    record Order(String name, int index, boolean descending) {
+    record Order(
+            String name,
+            int index,
+            boolean descending,
+            @Nullable TextQuery tokens) {
         @Override
         public String toString() {
+            if (tokens != null) {
+                return "tokens of \"%s\" in %s".formatted(tokens.text(), name);
+            }
             return name + (descending ? " desc" : "");
         }
     }
@@ -177,7 +186,8 @@ record CheckedQuery(
             order.add(new Order(
                     by.field(),
                     Conditions.requireDeclared(type, by.field(), "order"),
-                    by.descending()));
+                    by.descending(),
+                    by.tokens()));
         }
         return Collections.unmodifiableList(order);
     }
@@ -185,6 +195,10 @@ record CheckedQuery(
     private static List<Order> groupOrder(QueryRequest request, List<String> names) {
         List<Order> order = new ArrayList<>();
         for (QueryRequest.OrderBy by : request.order()) {
+            if (by.tokens() != null) {
+                throw new InvalidRequestException(
+                        "groups have no text: only records are ordered by their tokens");
+            }
             boolean byCount = by.field().equals(CountSource.COUNT);
             if (!byCount && !names.contains(by.field())) {
                 throw new InvalidRequestException(
@@ -192,7 +206,7 @@ record CheckedQuery(
                                 .formatted(by.field(), String.join(", ", names)));
             }
             int index = byCount ? GroupRows.COUNT_PART : names.indexOf(by.field());
-            order.add(new Order(by.field(), index, by.descending()));
+            order.add(new Order(by.field(), index, by.descending(), null));
         }
         return List.copyOf(order);
     }
@@ -225,7 +239,9 @@ record CheckedQuery(
             // where one value has two keys, what is ordered by keys is not ordered by values
             boolean isAmbiguous = source.keyForm()
                     .isAmbiguous(type().field(type().indexOf(key.get(i))).kind());
-            if (isAmbiguous || !order.get(i).name().equals(key.get(i))) {
+            if (isAmbiguous
+                    || order.get(i).tokens() != null
+                    || !order.get(i).name().equals(key.get(i))) {
                 return KeyOrder.NONE;
             }
             descending += order.get(i).descending() ? 1 : 0;

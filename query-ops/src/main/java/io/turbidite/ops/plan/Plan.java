@@ -1,10 +1,13 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.CellGrid;
 import io.turbidite.ops.expr.FieldKey;
+import io.turbidite.ops.expr.OrderKey;
 import io.turbidite.ops.expr.Projection;
+import io.turbidite.ops.expr.TokenCountKey;
 import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.expr.Tuples;
 import io.turbidite.ops.frame.FrameWriter;
@@ -291,10 +294,15 @@ public final class Plan {
     }
 
     private TupleMaker orderedMaker() {
-        List<FieldKey> keys = query.order().stream()
-                .map(by -> new FieldKey(query.type(), by.index(), by.descending()))
-                .toList();
+        List<OrderKey> keys = query.order().stream().map(this::orderKey).toList();
         return Tuples.ordered(keys, rowMaker());
+    }
+
+    private OrderKey orderKey(CheckedQuery.Order by) {
+        TextQuery tokens = by.tokens();
+        return tokens == null
+                ? new FieldKey(query.type(), by.index(), by.descending())
+                : new TokenCountKey(by.index(), tokens, by.descending());
     }
 
     private TupleMaker groupMaker() {

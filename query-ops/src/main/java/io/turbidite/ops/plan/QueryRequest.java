@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.expr.Expression;
+import io.turbidite.core.text.TextQuery;
 import io.turbidite.ops.expr.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -40,8 +41,18 @@ public record QueryRequest(
     /** The {@link #limit} of a query without one. */
     public static final long NO_LIMIT = Long.MAX_VALUE;
 
-    /** One thing to order by. */
-    public record OrderBy(String field, boolean descending) {}
+    /**
+     * One thing to order by.
+     *
+     * @param tokens counts how many of its tokens the field's text has; null: by the field's value
+     */
+    public record OrderBy(
+            String field, boolean descending, @Nullable TextQuery tokens) {
+        /** By the field's value. */
+        public OrderBy(String field, boolean descending) {
+            this(field, descending, null);
+        }
+    }
 
     /** A grid over a point field. */
     public record Cells(String field, double dx, double dy) {}

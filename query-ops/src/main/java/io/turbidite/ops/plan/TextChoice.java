@@ -8,6 +8,7 @@ import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.text.Tokenizer;
 import io.turbidite.ops.expr.Conditions;
+import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.search.IndexRange;
 
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,25 @@ final class TextChoice {
         return terms == null || terms.tokens().size() > TERM_COUNT_MAX
                 ? null
                 : new TermSearch(terms.tokens(), terms.least());
+    }
+
+    /** Whether every record that a search finds fulfils all conditions, without a look at it. */
+    static boolean saysAll(IndexRange range, Conditions conditions) {
+        if (conditions.testCount() > 0) {
+            return false;
+        }
+        for (Predicate predicate : conditions.predicates()) {
+            boolean says = switch (predicate) {
+                case Predicate.Contains(String field, String words) ->
+                    says(range, field, new TextQuery.All(Tokenizer.WORD, words));
+                case Predicate.Matches(String field, TextQuery asked) -> says(range, field, asked);
+                default -> false;
+            };
+            if (!says) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether every record that a search finds matches, without a look at it. */

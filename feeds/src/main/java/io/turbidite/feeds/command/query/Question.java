@@ -98,6 +98,14 @@ public final class Question {
     private List<String> similar = new ArrayList<>();
 
     @Option(
+            names = "--most-tokens",
+            paramLabel = "f:tokenizer=text",
+            hideParamSyntax = true,
+            description =
+                    "As --contains-any; strings with most of the tokens come first: with --limit k the best k.")
+    private @Nullable String mostTokens;
+
+    @Option(
             names = "--where",
             paramLabel = "condition",
             description =
@@ -194,6 +202,9 @@ public final class Question {
         }
         if (cells != null) {
             query.groupByCell(cells);
+        }
+        if (mostTokens != null) {
+            query.mostTokens(mostTokens);
         }
         order.forEach(query::orderBy);
         if (limit != null) {
