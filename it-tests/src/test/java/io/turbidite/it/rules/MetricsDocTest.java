@@ -19,8 +19,13 @@ import io.turbidite.hashlog.HashLogOptions;
 import io.turbidite.hashlog.log.LogOptions;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.log.LogSite;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.ops.Predicates;
+import io.turbidite.ops.Query;
+import io.turbidite.ops.QueryResult;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -64,10 +69,24 @@ class MetricsDocTest {
         Map<String, String> there = new TreeMap<>();
         try (Store store = Store.open(
                 directory.resolve("store"), StoreOptions.defaults().withDirectIo(true))) {
+            searchWithFilter(store);
             note(store.meters(), there);
         }
         note(metersOfLog(directory), there);
         assertThat(rows(false)).containsExactlyInAnyOrderEntriesOf(there);
+    }
+
+    /** Some come with the first search of an index. */
+    private static void searchWithFilter(Store store) {
+        Dataset dataset = store.createDataset(DatasetSpec.named("T")
+                .field("id", "int64")
+                .field("n", "int32")
+                .primaryKey("id")
+                .filter("n"));
+        try (QueryResult rows =
+                Query.on(dataset).where(Predicates.above("n", 1)).run()) {
+            assertThat(rows.next()).isFalse();
+        }
     }
 
     private static void note(Meters meters, Map<String, String> kinds) {

@@ -248,7 +248,7 @@ public final class FetchedRecords implements RecordStream {
         if (open != null) {
             records = null;
             open.close();
-            meters.work().add(open.work());
+            meters.work().add(open.work(), open.layers());
         }
     }
 }

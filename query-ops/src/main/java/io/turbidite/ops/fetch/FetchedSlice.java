@@ -4,6 +4,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FetchWork;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.RecordStream;
 
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,7 @@ final class FetchedSlice {
     private boolean overflown;
     private @Nullable RuntimeException failure;
     private FetchWork work = FetchWork.NONE;
+    private LayerWork layers = LayerWork.NONE;
 
     /** Takes what a stream gives, until it is too much, or until it fails. */
     void fill(RecordStream records) {
@@ -56,6 +58,7 @@ final class FetchedSlice {
         }
         visitedCount = records.visitedCount();
         work = records.work();
+        layers = records.layers();
     }
 
     void fail(RuntimeException e) {
@@ -80,6 +83,10 @@ final class FetchedSlice {
 
     FetchWork work() {
         return work;
+    }
+
+    LayerWork layers() {
+        return layers;
     }
 
     long visitedCount() {

@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.task.Tasks;
@@ -61,6 +62,7 @@ final class ParallelFetch implements RecordStream {
     private final Slice key = new Slice();
     private final Slice record = new Slice();
     private FetchWork work = FetchWork.NONE;
+    private LayerWork layers = LayerWork.NONE;
     private long visitedCount;
 
     /**
@@ -175,6 +177,7 @@ final class ParallelFetch implements RecordStream {
         done.set(number, null);
         if (found.isWhole()) {
             work = work.plus(found.work());
+            layers = layers.plus(found.layers());
             visitedCount += found.visitedCount();
             slice = found;
             at = -1;
@@ -195,6 +198,7 @@ final class ParallelFetch implements RecordStream {
         if (open != null) {
             direct = null;
             work = work.plus(open.work());
+            layers = layers.plus(open.layers());
             visitedCount += open.visitedCount();
             open.close();
         }
@@ -226,6 +230,11 @@ final class ParallelFetch implements RecordStream {
     @Override
     public FetchWork work() {
         return work;
+    }
+
+    @Override
+    public LayerWork layers() {
+        return layers;
     }
 
     /** Waits for the tasks under way: they read the keys. */

@@ -208,7 +208,7 @@ public final class Intersection implements AutoCloseable {
                         isShown ? cursor.secondaryKey() : NOTHING);
             }
             searched.add(entryCount % ENTRIES_A_LOOK);
-            meters.searches().get(range).add(cursor.work());
+            meters.searches().get(range).add(cursor.work(), cursor.layers());
             if (!fits) {
                 return null;
             }

@@ -1,6 +1,7 @@
 package io.turbidite.ops.intersect;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.TermSearch;
@@ -34,6 +35,11 @@ public record JoinedRanges(List<IndexRange> ranges, List<Long> estimated, int sh
         return ranges.stream()
                 .map(range -> range.index().name())
                 .collect(Collectors.joining(separator));
+    }
+
+    /** What lets the source skip layers: the same in all. */
+    public FilterPredicate filter() {
+        return ranges.getFirst().filter();
     }
 
     /**

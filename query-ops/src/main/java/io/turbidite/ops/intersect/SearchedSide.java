@@ -71,7 +71,7 @@ final class SearchedSide implements Side {
     @Override
     public void close() {
         searched.add(entryCount);
-        searches.add(cursor.work());
+        searches.add(cursor.work(), cursor.layers());
         cursor.close();
     }
 }

@@ -8,9 +8,11 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FetchWork;
+import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.SearchWork;
 import io.turbidite.core.scan.TermSearch;
@@ -25,6 +27,7 @@ import io.turbidite.ops.fetch.LookupMeter;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
+import io.turbidite.ops.frame.LayerMeter;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.intersect.Intersection;
 import io.turbidite.ops.intersect.IntersectionScan;
@@ -70,6 +73,7 @@ final class SourceBuilder {
     private final RunOptions options;
     private final AccessChoice choice;
     private final OperatorMeter read = new OperatorMeter();
+    private final LayerMeter scanned = new LayerMeter();
     private final @Nullable SearchMeter searches;
     private final OperatorMeter distinct;
     private final OperatorMeter fetched;
@@ -228,15 +232,16 @@ final class SourceBuilder {
      */
     private WayIn wayIn(List<Integer> partitions, long rowsWanted, long memoryBytes) {
         return switch (choice.chosen()) {
-            case Access.Nothing _ -> new WayIn(NoRecords::new, read);
+            case Access.Nothing _ -> new WayIn(NoRecords::new, read, scanned);
             case Access.Get(var key, var _) ->
-                new WayIn(() -> new OneRecord(view, Slice.of(key)), read);
+                new WayIn(() -> new OneRecord(view, Slice.of(key)), read, scanned);
             case Access.Scan(var range, KeyOrder order, var _) ->
                 new WayIn(
                         order.isOrdered()
                                 ? () -> new OrderedRecords(view, range, order)
                                 : () -> new PartitionedRecords(view, partitions, range),
-                        read);
+                        read,
+                        scanned);
             case Access.Fetch(var range) ->
                 new WayIn(
                         () -> fetch(
@@ -249,8 +254,9 @@ final class SourceBuilder {
                                         Objects.requireNonNull(searches)),
                                 range,
                                 Math.max(firstBatchCountMin(range), rowsWanted),
-                                fetchOptions(!range.index().alwaysValid())),
-                        fetched);
+                                fetchOptions(!range.index().alwaysValid(), range.filter())),
+                        fetched,
+                        scanned);
             case Access.JoinedFetch(var ranges) ->
                 new WayIn(
                         () -> fetch(
@@ -258,8 +264,9 @@ final class SourceBuilder {
                                 partition -> candidates(partition, ranges, memoryBytes),
                                 ranges.ranges().getFirst(),
                                 Math.max(FIRST_BATCH_COUNT_MIN, rowsWanted),
-                                fetchOptions(ranges.isByTimestamp())),
-                        fetched);
+                                fetchOptions(ranges.isByTimestamp(), ranges.filter())),
+                        fetched,
+                        scanned);
             case Access.Entries _, Access.JoinedEntries _ ->
                 throw new IllegalStateException(choice.chosen() + " gives no records");
         };
@@ -308,8 +315,8 @@ final class SourceBuilder {
      *
      * @param hasTimestamps whether the timestamps of candidates are those of records
      */
-    private static FetchOptions fetchOptions(boolean hasTimestamps) {
-        FetchOptions chosen = FetchOptions.defaults();
+    private static FetchOptions fetchOptions(boolean hasTimestamps, FilterPredicate filter) {
+        FetchOptions chosen = FetchOptions.defaults().withFilter(filter);
         // what an always valid index names is found before any older layer: nothing would be saved
         return hasTimestamps ? chosen.withPruning(Pruning.CHECKED) : chosen;
     }
@@ -366,15 +373,21 @@ final class SourceBuilder {
                 steps.add(new PlanStep("scan", scanDetail(scan), estimate, read));
             case Access.Fetch(var range) -> {
                 steps.add(new PlanStep(
-                        "fetch", fetchDetail(!range.index().alwaysValid()), estimate, fetched));
+                        "fetch",
+                        fetchDetail(!range.index().alwaysValid(), range.filter()),
+                        estimate,
+                        fetched));
                 steps.add(new PlanStep("sort-distinct", "primary keys", estimate, distinct));
-                steps.add(new PlanStep("search", indexDetail(range, searches), estimate, read));
+                steps.add(new PlanStep("search", searchDetail(range, searches), estimate, read));
             }
             case Access.Entries(var range) ->
-                steps.add(new PlanStep("search", indexDetail(range, searches), estimate, read));
+                steps.add(new PlanStep("search", searchDetail(range, searches), estimate, read));
             case Access.JoinedFetch(var ranges) -> {
                 steps.add(new PlanStep(
-                        "fetch", fetchDetail(ranges.isByTimestamp()), estimate, fetched));
+                        "fetch",
+                        fetchDetail(ranges.isByTimestamp(), ranges.filter()),
+                        estimate,
+                        fetched));
                 addJoin(ranges, estimate, steps);
             }
             case Access.JoinedEntries(var ranges) -> addJoin(ranges, estimate, steps);
@@ -389,7 +402,7 @@ final class SourceBuilder {
             IndexRange range = join.ranges().get(i);
             steps.add(new PlanStep(
                     "search",
-                    indexDetail(range, meters.searches().get(i)),
+                    searchDetail(range, meters.searches().get(i)),
                     join.estimated().get(i),
                     meters.searched().get(i)));
         }
@@ -409,8 +422,8 @@ final class SourceBuilder {
     }
 
     /** What was chosen for the lookups, and once they are done, what they took. */
-    private String fetchDetail(boolean hasTimestamps) {
-        FetchOptions chosen = fetchOptions(hasTimestamps);
+    private String fetchDetail(boolean hasTimestamps, FilterPredicate filter) {
+        FetchOptions chosen = fetchOptions(hasTimestamps, filter);
         StringBuilder detail = new StringBuilder("records, layer by layer for ")
                 .append(chosen.batchBytes() >> 10)
                 .append(" KiB of keys at a time");
@@ -431,7 +444,8 @@ final class SourceBuilder {
                                     work.searchCount(),
                                     work.pageCount()));
         }
-        return detail.toString();
+        return detail.append(passedOver(filter, lookups == null ? null : lookups.layers()))
+                .toString();
     }
 
     /** Whether one branch reads all partitions. */
@@ -449,11 +463,15 @@ final class SourceBuilder {
                     .append(String.join(", ", query.source().primaryKey()));
         }
         if (!scan.range().filter().isNone()) {
-            detail.append(", components by filter on ")
-                    .append(String.join(", ", query.source().filterFields()));
+            detail.append(passedOver(scan.range().filter(), scanned.work()));
         }
         String suffix = scan.order().suffix();
         return suffix.isEmpty() ? detail.toString() : detail + ", merged" + suffix;
+    }
+
+    private String searchDetail(IndexRange range, @Nullable SearchMeter searches) {
+        return indexDetail(range, searches)
+                + passedOver(range.filter(), searches == null ? null : searches.layers());
     }
 
     private static String indexDetail(IndexRange range, @Nullable SearchMeter searches) {
@@ -515,6 +533,40 @@ final class SourceBuilder {
                                 work.pageCount(),
                                 work.groupCount(),
                                 work.entryCount());
+    }
+
+    /**
+     * What a filter does, and once that is known, how many layers it ruled out, by which field.
+     *
+     * @param work null if nothing was read
+     */
+    private String passedOver(FilterPredicate filter, @Nullable LayerWork work) {
+        if (filter.isNone()) {
+            return "";
+        }
+        List<String> fields = query.source().filterFields();
+        List<String> used = new ArrayList<>();
+        List<String> counts = new ArrayList<>();
+        for (int i = 0; i < fields.size(); i++) {
+            int field = i;
+            if (!filter.ranges().get(i).isAll()
+                    || filter.windows().stream().anyMatch(window -> window.field() == field)) {
+                used.add(fields.get(i));
+            }
+            if (work != null && i < work.ruledOut().size() && work.ruledOut().get(i) > 0) {
+                counts.add("%,d by %s".formatted(work.ruledOut().get(i), fields.get(i)));
+            }
+        }
+        String detail = ", components by filter on " + String.join(", ", used);
+        if (work == null || work.layerCount() == 0) {
+            return detail;
+        }
+        return detail
+                + "; %,d of %,d layers passed over%s"
+                        .formatted(
+                                work.ruledOutCount(),
+                                work.layerCount(),
+                                counts.isEmpty() ? "" : " (" + String.join(", ", counts) + ")");
     }
 
     String names(List<Integer> fields) {

@@ -1,6 +1,7 @@
 package io.turbidite.ops.scan;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
@@ -30,6 +31,7 @@ public final class OrderedRecords implements RecordStream {
     private @Nullable RecordCursor first;
     private boolean started;
     private long visitedByEnded;
+    private LayerWork layersOfEnded = LayerWork.NONE;
 
     /**
      * @param order up or down
@@ -68,6 +70,7 @@ public final class OrderedRecords implements RecordStream {
     private void advance(RecordCursor cursor) {
         if (descending ? !cursor.previous() : !cursor.next()) {
             visitedByEnded += cursor.visitedCount();
+            layersOfEnded = layersOfEnded.plus(cursor.layers());
             cursors.remove(cursor);
             cursor.close();
         }
@@ -120,6 +123,15 @@ public final class OrderedRecords implements RecordStream {
             visited += cursor.visitedCount();
         }
         return visited;
+    }
+
+    @Override
+    public LayerWork layers() {
+        LayerWork layers = layersOfEnded;
+        for (RecordCursor cursor : cursors) {
+            layers = layers.plus(cursor.layers());
+        }
+        return layers;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.turbidite.ops.scan;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
 
@@ -20,6 +21,7 @@ public final class PartitionedRecords implements RecordStream {
     private final PrimaryRange range;
     private @Nullable RecordStream current;
     private long visitedByEnded;
+    private LayerWork layersOfEnded = LayerWork.NONE;
 
     public PartitionedRecords(ReadView view, List<Integer> partitions, PrimaryRange range) {
         this.view = view;
@@ -72,10 +74,17 @@ public final class PartitionedRecords implements RecordStream {
     }
 
     @Override
+    public LayerWork layers() {
+        RecordStream stream = current;
+        return stream == null ? layersOfEnded : layersOfEnded.plus(stream.layers());
+    }
+
+    @Override
     public void close() {
         RecordStream stream = current;
         if (stream != null) {
             visitedByEnded += stream.visitedCount();
+            layersOfEnded = layersOfEnded.plus(stream.layers());
             current = null;
             stream.close();
         }

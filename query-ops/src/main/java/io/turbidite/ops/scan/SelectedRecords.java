@@ -122,6 +122,7 @@ public final class SelectedRecords implements AutoCloseable {
         if (stream != null) {
             count();
             records = null;
+            wayIn.layers().add(stream.layers());
             stream.close();
         }
     }

@@ -146,7 +146,7 @@ public final class CandidateSearch implements Candidates {
 
     @Override
     public void close() {
-        searches.add(cursor.work());
+        searches.add(cursor.work(), cursor.layers());
         cursor.close();
     }
 }

@@ -92,7 +92,7 @@ public final class IndexOnlyScan implements FrameSource {
     @Override
     public void close() {
         if (search != null) {
-            searches.add(search.work());
+            searches.add(search.work(), search.layers());
             search.close();
             search = null;
         }

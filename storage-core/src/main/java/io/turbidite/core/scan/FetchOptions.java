@@ -4,8 +4,8 @@ import io.turbidite.core.InvalidRequestException;
 
 /**
  * How {@link ReadView#fetch} goes from keys to records (LUO19 §3.2). Each part can be changed
- * alone. All parts except {@code pruning} and {@code orderBytes} change the cost and never the
- * answer. <em>Immutable.</em>
+ * alone. All parts except {@code pruning}, {@code orderBytes} and {@code filter} change the cost
+ * and never the answer. <em>Immutable.</em>
  *
  * @param batchBytes bytes of encoded keys that go through the layers together, one layer after the
  *     other; 0: key by key through all layers
@@ -14,9 +14,18 @@ import io.turbidite.core.InvalidRequestException;
  * @param pruning which layers to leave out by the timestamps of the candidates
  * @param orderBytes 0: records come in no order; else in key order, with this much memory for the
  *     records of a batch (a batch that needs more is cut)
+ * @param filter lets the fetch pass over layers that hold no record inside. A record inside comes
+ *     out as it is. Of a key whose record is outside nothing comes out, or a version that is
+ *     outside too, perhaps an older one: so check what comes out by the predicates that the filter
+ *     was made of
  */
 public record FetchOptions(
-        int batchBytes, Cursor cursor, boolean bloom, Pruning pruning, int orderBytes) {
+        int batchBytes,
+        Cursor cursor,
+        boolean bloom,
+        Pruning pruning,
+        int orderBytes,
+        FilterPredicate filter) {
     /**
      * The default bytes of keys that go through the layers together. With all pages in the cache 4
      * KiB do as well. When pages are read, more keys mean more neighbouring pages in one read. A
@@ -24,8 +33,8 @@ public record FetchOptions(
      */
     public static final int BATCH_BYTES_DEFAULT = 1 << 20;
 
-    private static final FetchOptions DEFAULTS =
-            new FetchOptions(BATCH_BYTES_DEFAULT, Cursor.AUTO, true, Pruning.NONE, 0);
+    private static final FetchOptions DEFAULTS = new FetchOptions(
+            BATCH_BYTES_DEFAULT, Cursor.AUTO, true, Pruning.NONE, 0, FilterPredicate.none());
 
     /** The place where a search in a layer begins. */
     public enum Cursor {
@@ -79,27 +88,31 @@ public record FetchOptions(
 
     /** One key after the other from the root of every layer: the start of the experiments. */
     public static FetchOptions naive() {
-        return new FetchOptions(0, Cursor.STATELESS, true, Pruning.NONE, 0);
+        return new FetchOptions(0, Cursor.STATELESS, true, Pruning.NONE, 0, FilterPredicate.none());
     }
 
     public FetchOptions withBatchBytes(int bytes) {
-        return new FetchOptions(bytes, cursor, bloom, pruning, orderBytes);
+        return new FetchOptions(bytes, cursor, bloom, pruning, orderBytes, filter);
     }
 
     public FetchOptions withCursor(Cursor newCursor) {
-        return new FetchOptions(batchBytes, newCursor, bloom, pruning, orderBytes);
+        return new FetchOptions(batchBytes, newCursor, bloom, pruning, orderBytes, filter);
     }
 
     public FetchOptions withBloom(boolean asked) {
-        return new FetchOptions(batchBytes, cursor, asked, pruning, orderBytes);
+        return new FetchOptions(batchBytes, cursor, asked, pruning, orderBytes, filter);
     }
 
     public FetchOptions withPruning(Pruning newPruning) {
-        return new FetchOptions(batchBytes, cursor, bloom, newPruning, orderBytes);
+        return new FetchOptions(batchBytes, cursor, bloom, newPruning, orderBytes, filter);
     }
 
     public FetchOptions withOrderBytes(int bytes) {
-        return new FetchOptions(batchBytes, cursor, bloom, pruning, bytes);
+        return new FetchOptions(batchBytes, cursor, bloom, pruning, bytes, filter);
+    }
+
+    public FetchOptions withFilter(FilterPredicate newFilter) {
+        return new FetchOptions(batchBytes, cursor, bloom, pruning, orderBytes, newFilter);
     }
 
     /** Whether records come in the order of their keys. */

@@ -50,6 +50,11 @@ public interface IndexCursor extends AutoCloseable {
         return SearchWork.NONE;
     }
 
+    /** The layers it considered so far; also after it is closed. */
+    default LayerWork layers() {
+        return LayerWork.NONE;
+    }
+
     @Override
     void close();
 }

@@ -33,6 +33,11 @@ public interface RecordStream extends AutoCloseable {
         return FetchWork.NONE;
     }
 
+    /** The layers it considered so far; also after it is closed. */
+    default LayerWork layers() {
+        return LayerWork.NONE;
+    }
+
     @Override
     void close();
 }

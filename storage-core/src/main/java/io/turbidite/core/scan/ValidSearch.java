@@ -133,6 +133,11 @@ public final class ValidSearch implements AutoCloseable {
         return cursor.work();
     }
 
+    /** The layers that the search considered so far. */
+    public LayerWork layers() {
+        return cursor.layers();
+    }
+
     @Override
     public void close() {
         cursor.close();

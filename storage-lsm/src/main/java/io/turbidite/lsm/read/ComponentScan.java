@@ -4,6 +4,7 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
@@ -35,6 +36,7 @@ final class ComponentScan implements RecordStream {
     private @Nullable TimestampRange band;
 
     private long visitedBefore;
+    private LayerWork layersBefore = LayerWork.NONE;
     private volatile @Nullable SnapshotCursor stack;
     private volatile boolean closed;
 
@@ -59,6 +61,7 @@ final class ComponentScan implements RecordStream {
                 return true;
             }
             visitedBefore += open.visitedCount();
+            layersBefore = layersBefore.plus(open.layers());
             stack = null;
             open.close();
             open = null;
@@ -119,6 +122,12 @@ final class ComponentScan implements RecordStream {
     public long visitedCount() {
         SnapshotCursor open = stack;
         return open == null ? visitedBefore : visitedBefore + open.visitedCount();
+    }
+
+    @Override
+    public LayerWork layers() {
+        SnapshotCursor open = stack;
+        return open == null ? layersBefore : layersBefore.plus(open.layers());
     }
 
     @Override

@@ -384,6 +384,11 @@ public final class KeyLookup implements AutoCloseable {
         return keys.size() - batchEnd;
     }
 
+    /** The components considered by a fetch with a filter. */
+    LayerCount considered() {
+        return layers.considered();
+    }
+
     /** What it took since it was made. */
     public FetchWork work() {
         return new FetchWork(

@@ -2,10 +2,13 @@ package io.turbidite.lsm.read;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.btree.PointCursor;
+import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -54,6 +57,7 @@ final class LookupLayers {
     /** Its number among the components; -1 if it is not on disk. */
     private int entered = -1;
 
+    private final LayerCount considered = new LayerCount();
     private long visitCount;
     private long statefulVisitCount;
     private long searchCount;
@@ -78,13 +82,45 @@ final class LookupLayers {
         if (frozen != null) {
             memory.add(frozen);
         }
-        components = version.tree(TreeId.PRIMARY);
+        components = unpruned(version, options.filter());
         cursors = new @Nullable PointCursor[components.size()];
         bloom = options.bloom();
         cursorOption = options.cursor();
         keyByKey = options.batchBytes() == 0;
         keyCount = newKeyCount;
         snapshot = newSnapshot;
+    }
+
+    /**
+     * The components that a fetch with a filter must ask. Where filters know of what a layer
+     * replaces too, each is pruned for itself: what hides a record inside is not ruled out. Else
+     * none is that is newer than one that may match (design §4 rule 2); here bitmaps are not asked,
+     * so that holds for live ones too.
+     */
+    private List<ComponentHandle> unpruned(Version version, FilterPredicate filter) {
+        List<ComponentHandle> all = version.tree(TreeId.PRIMARY);
+        if (filter.isNone()) {
+            return all;
+        }
+        boolean mayHide = version.schema().maintenance() != Maintenance.EAGER;
+        boolean isNeeded = false;
+        List<ComponentHandle> asked = new ArrayList<>();
+        for (ComponentHandle handle : all.reversed()) {
+            int ruledOutBy = handle.component().filter().ruledOutBy(filter);
+            if (isNeeded || ruledOutBy == ComponentFilter.NOT_RULED_OUT) {
+                asked.add(handle);
+                considered.asked(ComponentFilter.NOT_RULED_OUT);
+                isNeeded = mayHide;
+            } else {
+                considered.asked(ruledOutBy);
+            }
+        }
+        return asked.reversed();
+    }
+
+    /** Of the first version, its components on disk, if there is a filter. */
+    LayerCount considered() {
+        return considered;
     }
 
     void close() {

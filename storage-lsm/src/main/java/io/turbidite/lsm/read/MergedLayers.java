@@ -4,6 +4,7 @@ import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.geo.Zone;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexSearch;
+import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.entry.CheckedCursor;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.LiveCursor;
@@ -51,6 +52,7 @@ final class MergedLayers {
     private final List<Zone> zones;
     private final WindowWork work;
     private final long snapshot;
+    private final LayerCount layers;
 
     /**
      * Oldest first: the layer that is being flushed, if there is one, and the one that writers
@@ -63,7 +65,11 @@ final class MergedLayers {
     /** How many of {@link #oldestFirst}, from the oldest, say how far they are vouched for. */
     private int vouchedCount;
 
-    MergedLayers(Version version, TreeId tree, ScanBounds bounds, long snapshot) {
+    /**
+     * @param layers counts those that are considered here
+     */
+    MergedLayers(
+            Version version, TreeId tree, ScanBounds bounds, long snapshot, LayerCount layers) {
         this.version = version;
         this.tree = tree;
         this.filter = bounds.filter();
@@ -72,6 +78,7 @@ final class MergedLayers {
         this.zones = spatial == null ? List.of() : spatial.zones();
         this.work = bounds.work();
         this.snapshot = snapshot;
+        this.layers = layers;
         MemoryLayer frozen = version.frozen();
         if (frozen != null) {
             memory.add(frozen);
@@ -105,10 +112,14 @@ final class MergedLayers {
         boolean mayHide = !isChecked && version.schema().maintenance().isBlind();
         boolean isNeeded = false;
         for (ComponentHandle handle : version.tree(tree).reversed()) {
-            if (handle.livingCount() == 0 || isOutside(handle)) {
+            if (handle.livingCount() == 0) {
                 continue;
             }
-            if (isNeeded || mayMatch(handle)) {
+            if (isOutside(handle)) {
+                layers.asked(ComponentFilter.NOT_RULED_OUT);
+                continue;
+            }
+            if (isRead(isNeeded, handle.component().filter().ruledOutBy(filter))) {
                 add(handle, isChecked);
                 isNeeded = mayHide;
             } else if (isVouched) {
@@ -119,7 +130,7 @@ final class MergedLayers {
             if (!hasEntries(layer)) {
                 continue;
             }
-            if (isNeeded || layer.mayMatch(filter)) {
+            if (isRead(isNeeded, layer.ruledOutBy(filter))) {
                 add(layer, isChecked);
                 isNeeded = mayHide;
             } else if (isVouched) {
@@ -130,6 +141,17 @@ final class MergedLayers {
             vouch(Long.MAX_VALUE);
         }
         return LiveCursor.of(MergeCursor.of(oldestFirst.reversed()), snapshot);
+    }
+
+    /**
+     * Counts a layer, and says whether it is read.
+     *
+     * @param ruledOutBy what its filter says
+     */
+    private boolean isRead(boolean isNeeded, int ruledOutBy) {
+        int passedOverBy = isNeeded ? ComponentFilter.NOT_RULED_OUT : ruledOutBy;
+        layers.asked(passedOverBy);
+        return passedOverBy == ComponentFilter.NOT_RULED_OUT;
     }
 
     /** No entry of it is in the zones, and none hides one that is: that has the same key. */
@@ -201,7 +223,7 @@ final class MergedLayers {
             if (handle.component().entryCount() > 0
                     && band.meets(handle)
                     && handle.state().minTimestamp() <= snapshot
-                    && mayMatch(handle)) {
+                    && isRead(false, handle.component().filter().ruledOutBy(filter))) {
                 EntryCursor visible = handle.visibleCursor(snapshot);
                 oldestFirst.add(
                         band.covers(handle) ? visible : new TimestampRangeCursor(visible, band));
@@ -211,7 +233,7 @@ final class MergedLayers {
         for (MemoryLayer layer : memory) {
             if (band.meetsMemory()
                     && hasEntries(layer)
-                    && (!unmarked.isEmpty() || layer.mayMatch(filter))) {
+                    && isRead(!unmarked.isEmpty(), layer.ruledOutBy(filter))) {
                 unmarked.add(layer.tree(tree).cursor());
             }
         }
@@ -231,10 +253,6 @@ final class MergedLayers {
                 .map(layer -> layer.tree(deletedKeyTree))
                 .toList();
         return new DeletedKeys(index.entryKeys(), newestFirst, version.tree(deletedKeyTree));
-    }
-
-    private boolean mayMatch(ComponentHandle handle) {
-        return handle.component().filter().mayMatch(filter);
     }
 
     /** A layer that is older than the index is not above it: its entries were built. */

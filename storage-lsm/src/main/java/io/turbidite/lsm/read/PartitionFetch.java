@@ -4,11 +4,14 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchWork;
+import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionLease;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
@@ -28,6 +31,7 @@ final class PartitionFetch implements RecordStream {
     private final @Nullable OrderedLookup ordered;
     private final Slice key = new Slice();
     private final Slice record = new Slice();
+    private final FilterPredicate filter;
     private final VersionLease hold;
     private long timestamp;
     private boolean onRecord;
@@ -49,6 +53,7 @@ final class PartitionFetch implements RecordStream {
                 ? new OrderedLookup(lookup, options.orderBytes())
                 : null;
         this.outdatedCount = sortedKeys.hasTimestamps() && view.readsCandidates() ? 0 : -1;
+        this.filter = options.filter();
         lookup.begin(sortedKeys, view.timestamp(), options);
         this.hold = new VersionLease(partition, view, this::end);
     }
@@ -60,6 +65,7 @@ final class PartitionFetch implements RecordStream {
             onRecord = false;
             if (hold.version() == null) {
                 lookup.moveTo(hold.pin());
+                lookup.considered().end(partition, TreeId.PRIMARY, filter);
             }
             onRecord = ordered == null ? nextFound() : nextInOrder(ordered);
             isExhausted |= !onRecord;
@@ -114,9 +120,10 @@ final class PartitionFetch implements RecordStream {
     private void end() {
         lookup.close();
         if (isExhausted && outdatedCount >= 0) {
-            // what has no record was deleted
-            long obsolete = keys.size() - foundCount + outdatedCount;
-            view.validated(partition.work(), keys.size(), obsolete);
+            // what has no record was deleted; behind a filter it may be in a layer passed over
+            long decided = filter.isNone() ? keys.size() : foundCount;
+            long obsolete = decided - foundCount + outdatedCount;
+            view.validated(partition.work(), decided, obsolete);
         }
         FetchMeter.of(partition.core().meters()).add(lookup.work());
     }
@@ -157,6 +164,11 @@ final class PartitionFetch implements RecordStream {
     @Override
     public FetchWork work() {
         return lookup.work();
+    }
+
+    @Override
+    public LayerWork layers() {
+        return lookup.considered().work();
     }
 
     @Override

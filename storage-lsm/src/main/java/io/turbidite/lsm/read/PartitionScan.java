@@ -3,6 +3,7 @@ package io.turbidite.lsm.read;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
@@ -55,6 +56,11 @@ final class PartitionScan implements RecordCursor {
     @Override
     public long visitedCount() {
         return stack.visitedCount();
+    }
+
+    @Override
+    public LayerWork layers() {
+        return stack.layers();
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.SearchWork;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.lsm.partition.Partition;
@@ -331,6 +332,12 @@ final class PartitionSearch implements IndexCursor {
     @Override
     public SearchWork work() {
         return work.counted();
+    }
+
+    /** Of several terms those of the one that leads. */
+    @Override
+    public LayerWork layers() {
+        return stack.layers();
     }
 
     @Override

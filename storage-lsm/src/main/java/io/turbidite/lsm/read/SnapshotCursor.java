@@ -7,6 +7,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionLease;
@@ -55,6 +56,7 @@ final class SnapshotCursor implements AutoCloseable {
     private final KeyRange range;
     private final ScanBounds bounds;
     private final VersionLease hold;
+    private final LayerCount layers = new LayerCount();
 
     private Place place = Place.START;
 
@@ -267,8 +269,10 @@ final class SnapshotCursor implements AutoCloseable {
             throw new InvalidRequestException("the index that was to be searched is no more in %s"
                     .formatted(version.schema().name()));
         }
-        EntryCursor cursor = new MergedLayers(version, tree, bounds, view.timestamp()).cursor();
+        EntryCursor cursor =
+                new MergedLayers(version, tree, bounds, view.timestamp(), layers).cursor();
         live = cursor;
+        layers.end(partition, tree, bounds.filter());
         return cursor;
     }
 
@@ -339,6 +343,11 @@ final class SnapshotCursor implements AutoCloseable {
 
     long visitedCount() {
         return visitedCount;
+    }
+
+    /** The layers that the first version had. */
+    LayerWork layers() {
+        return layers.work();
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchOptions.Cursor;
 import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FetchWork;
+import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
@@ -157,7 +158,8 @@ class LookupTest {
                                     cursor,
                                     way % 2 == 0,
                                     ANY_CANDIDATE[way / 2],
-                                    orderBytes);
+                                    orderBytes,
+                                    FilterPredicate.none());
                             List<Row> found = fetch(view, keys, options);
                             if (!options.isOrdered()) {
                                 found.sort((a, b) -> Long.compare(a.id(), b.id()));

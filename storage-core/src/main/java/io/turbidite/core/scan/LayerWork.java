@@ -1,0 +1,44 @@
+package io.turbidite.core.scan;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which layers a search, scan or fetch asked, and which its filter let it pass over, to explain its
+ * cost. <em>Immutable.</em>
+ *
+ * @param layerCount memory layers and components that it considered
+ * @param ruledOut of these, those that it passed over: for each filter field of the source, in its
+ *     order, the ones that this field ruled out first; fields behind the last that did are left out
+ */
+public record LayerWork(long layerCount, List<Long> ruledOut) {
+    public static final LayerWork NONE = new LayerWork(0, List.of());
+
+    public LayerWork {
+        ruledOut = List.copyOf(ruledOut);
+    }
+
+    /** Layers passed over, by whichever field. */
+    public long ruledOutCount() {
+        long count = 0;
+        for (long one : ruledOut) {
+            count += one;
+        }
+        return count;
+    }
+
+    public LayerWork plus(LayerWork more) {
+        if (more.ruledOut.isEmpty()) {
+            return new LayerWork(layerCount + more.layerCount, ruledOut);
+        }
+        List<Long> sums = new ArrayList<>();
+        for (int i = 0; i < Math.max(ruledOut.size(), more.ruledOut.size()); i++) {
+            sums.add(count(ruledOut, i) + count(more.ruledOut, i));
+        }
+        return new LayerWork(layerCount + more.layerCount, sums);
+    }
+
+    private static long count(List<Long> counts, int field) {
+        return field < counts.size() ? counts.get(field) : 0;
+    }
+}

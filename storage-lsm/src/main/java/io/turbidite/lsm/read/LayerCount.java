@@ -1,0 +1,63 @@
+package io.turbidite.lsm.read;
+
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.LayerWork;
+import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.schema.TreeId;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/**
+ * Counts the layers of a tree that a cursor considers, and those that a filter field rules out.
+ * Only the first version counts: what a long cursor opens again is what it had.
+ *
+ * <p><em>Confined to one thread.</em>
+ */
+final class LayerCount {
+    private long layerCount;
+    private long @Nullable [] ruledOut;
+    private boolean isEnded;
+
+    /**
+     * A layer was considered.
+     *
+     * @param field that ruled it out; {@link ComponentFilter#NOT_RULED_OUT} if it is read
+     */
+    void asked(int field) {
+        if (isEnded) {
+            return;
+        }
+        layerCount++;
+        if (field != ComponentFilter.NOT_RULED_OUT) {
+            long[] counts = ruledOut;
+            if (counts == null || counts.length <= field) {
+                counts = counts == null ? new long[field + 1] : Arrays.copyOf(counts, field + 1);
+                ruledOut = counts;
+            }
+            counts[field]++;
+        }
+    }
+
+    /**
+     * All layers of a version were considered: adds those of the first to the store's counters, if
+     * there was a filter.
+     */
+    void end(Partition partition, TreeId tree, FilterPredicate filter) {
+        if (!isEnded && !filter.isNone()) {
+            FilterMeter.of(partition.core().meters()).add(partition.schema(), tree, work());
+        }
+        isEnded = true;
+    }
+
+    LayerWork work() {
+        long[] counts = ruledOut;
+        return counts == null
+                ? new LayerWork(layerCount, List.of())
+                : new LayerWork(layerCount, LongStream.of(counts).boxed().toList());
+    }
+}
