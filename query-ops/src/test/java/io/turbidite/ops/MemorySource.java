@@ -112,16 +112,14 @@ final class MemorySource implements Source {
         Stored stored = new Stored(key, record, timestamp, timestamp / COMPONENT_RECORDS);
         partition.records.put(key, stored);
         for (int i = 0; i < indexes.size(); i++) {
-            byte[] secondaryKey = secondaryKey(i, record);
-            if (secondaryKey == null) {
-                continue;
+            for (byte[] secondaryKey : secondaryKeys(i, record)) {
+                partition
+                        .entries
+                        .get(i)
+                        .put(
+                                join(secondaryKey, key),
+                                new Entry(secondaryKey, key, timestamp, stored.component));
             }
-            partition
-                    .entries
-                    .get(i)
-                    .put(
-                            join(secondaryKey, key),
-                            new Entry(secondaryKey, key, timestamp, stored.component));
         }
         widenFilters(partition, stored);
         return this;
@@ -138,9 +136,10 @@ final class MemorySource implements Source {
     private void delete(Partition partition, byte[] key) {
         Stored old = partition.records.remove(key);
         for (int i = 0; old != null && i < indexes.size(); i++) {
-            byte[] secondaryKey = secondaryKey(i, old.record);
-            if (indexes.get(i).alwaysValid() && secondaryKey != null) {
-                partition.entries.get(i).remove(join(secondaryKey, key));
+            for (byte[] secondaryKey : secondaryKeys(i, old.record)) {
+                if (indexes.get(i).alwaysValid()) {
+                    partition.entries.get(i).remove(join(secondaryKey, key));
+                }
             }
         }
     }
@@ -208,15 +207,19 @@ final class MemorySource implements Source {
                         filters.get(window.field()).box.intersects(new Box().set(window.bounds())));
     }
 
-    /** Null if the index has no entry for the record. */
-    private byte @Nullable [] secondaryKey(int index, byte[] record) {
-        if (indexes.get(index).kind() == IndexDescription.Kind.RTREE) {
-            EntryKeyList keys = new EntryKeyList();
-            EntryKeys entryKeys = indexes.get(index).entryKeys(type);
-            entryKeys.append(view.wrap(Slice.of(record)), new Slice(), keys);
-            return keys.count() == 0 ? null : keys.key(0, new Slice()).toByteArray();
+    /** None, one or many; each distinct. */
+    private List<byte[]> secondaryKeys(int index, byte[] record) {
+        if (!indexes.get(index).multiValued()) {
+            return List.of(key(KeySpec.of(type, indexes.get(index).fields(), "index"), record));
         }
-        return key(KeySpec.of(type, indexes.get(index).fields(), "index"), record);
+        EntryKeyList keys = new EntryKeyList();
+        EntryKeys entryKeys = indexes.get(index).entryKeys(type);
+        entryKeys.append(view.wrap(Slice.of(record)), new Slice(), keys);
+        List<byte[]> copies = new ArrayList<>();
+        for (int i = 0; i < keys.count(); i++) {
+            copies.add(keys.key(i, new Slice()).toByteArray());
+        }
+        return copies;
     }
 
     private byte[] key(KeySpec spec, byte[] record) {

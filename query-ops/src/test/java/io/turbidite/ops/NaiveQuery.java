@@ -26,6 +26,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -189,11 +190,40 @@ record NaiveQuery(QueryRequest request) {
     private Map<String, @Nullable Object> selected(Map<String, @Nullable Object> row) {
         Map<String, @Nullable Object> selected = new LinkedHashMap<>();
         for (String field : request.select()) {
-            if (row.containsKey(field)) {
-                selected.put(field, row.get(field));
+            String whole = field.endsWith("[]") ? field.substring(0, field.length() - 2) : field;
+            Map<?, ?> within = within(row, whole);
+            String last = last(row, whole);
+            if (within != null && within.containsKey(last)) {
+                selected.put(whole, within.get(last));
             }
         }
         return selected;
+    }
+
+    /** The innermost map on a path; null if there is none. */
+    private static @Nullable Map<?, ?> within(Map<?, ?> row, String path) {
+        int dot = path.indexOf('.');
+        if (dot < 0 || row.containsKey(path)) {
+            return row;
+        }
+        return row.get(path.substring(0, dot)) instanceof Map<?, ?> inner
+                ? within(inner, path.substring(dot + 1))
+                : null;
+    }
+
+    private static String last(Map<?, ?> row, String path) {
+        return row.containsKey(path) ? path : path.substring(path.lastIndexOf('.') + 1);
+    }
+
+    private static @Nullable Object value(Map<String, @Nullable Object> row, String path) {
+        Map<?, ?> within = within(row, path);
+        return within == null ? null : within.get(last(row, path));
+    }
+
+    private static List<?> elements(Map<String, @Nullable Object> row, String each) {
+        return value(row, each.substring(0, each.length() - 2)) instanceof List<?> list
+                ? list
+                : List.of();
     }
 
     private Comparator<Map<String, @Nullable Object>> recordOrder(MemorySource source) {
@@ -202,7 +232,7 @@ record NaiveQuery(QueryRequest request) {
             Comparator<@Nullable Object> values = order(source.type(), by.field());
             Comparator<@Nullable Object> directed = by.descending() ? values.reversed() : values;
             order = order.thenComparing(
-                    (a, b) -> directed.compare(a.get(by.field()), b.get(by.field())));
+                    (a, b) -> directed.compare(value(a, by.field()), value(b, by.field())));
         }
         for (String key : source.primaryKey()) {
             Comparator<@Nullable Object> values = order(source.type(), key);
@@ -229,8 +259,16 @@ record NaiveQuery(QueryRequest request) {
 
     private static boolean matches(
             RecordType type, Predicate predicate, Map<String, @Nullable Object> row) {
-        Object value = row.get(predicate.field());
-        TypeKind kind = type.field(type.indexOf(predicate.field())).kind();
+        String field = predicate.field();
+        TypeKind kind = type.field(type.indexOf(field)).kind();
+        if (field.endsWith("[]")) {
+            return elements(row, field).stream()
+                    .anyMatch(element -> matches(kind, predicate, element));
+        }
+        return matches(kind, predicate, value(row, field));
+    }
+
+    private static boolean matches(TypeKind kind, Predicate predicate, @Nullable Object value) {
         return switch (predicate) {
             case Predicate.Eq(var _, Object wanted) -> {
                 if (wanted == null || value == null) {
@@ -308,7 +346,7 @@ record NaiveQuery(QueryRequest request) {
         }
         TreeMap<List<@Nullable Object>, Long> counts = new TreeMap<>(byKey);
         for (Map<String, @Nullable Object> row : matching) {
-            counts.merge(key(row), 1L, Long::sum);
+            keys(type, row).forEach(key -> counts.merge(key, 1L, Long::sum));
         }
         List<Map<String, @Nullable Object>> groups = new ArrayList<>();
         for (Map.Entry<List<@Nullable Object>, Long> entry : counts.entrySet()) {
@@ -323,13 +361,33 @@ record NaiveQuery(QueryRequest request) {
         return groups;
     }
 
+    /** One key; of a group by elements one for each distinct element. */
+    private List<List<@Nullable Object>> keys(RecordType type, Map<String, @Nullable Object> row) {
+        List<@Nullable Object> key = key(row);
+        for (int i = 0; i < request.groupBy().size(); i++) {
+            String field = request.groupBy().get(i);
+            if (field.endsWith("[]")) {
+                TreeSet<@Nullable Object> distinct = new TreeSet<>(order(type, field));
+                distinct.addAll(elements(row, field));
+                List<List<@Nullable Object>> all = new ArrayList<>();
+                for (Object element : distinct) {
+                    List<@Nullable Object> one = new ArrayList<>(key);
+                    one.set(i, element);
+                    all.add(one);
+                }
+                return all;
+            }
+        }
+        return List.of(key);
+    }
+
     private List<@Nullable Object> key(Map<String, @Nullable Object> row) {
         QueryRequest.Cells cells = request.cells();
         List<@Nullable Object> key = new ArrayList<>();
         if (cells != null) {
             key.add(row.get("place") instanceof Point point ? cell(point, cells) : null);
         } else {
-            request.groupBy().forEach(field -> key.add(row.get(field)));
+            request.groupBy().forEach(field -> key.add(value(row, field)));
         }
         return key;
     }
@@ -386,6 +444,13 @@ record NaiveQuery(QueryRequest request) {
     private static String show(String name, @Nullable Object value) {
         return switch (value) {
             case byte[] bytes -> Arrays.toString(bytes);
+            case List<?> list ->
+                list.stream().map(element -> show("", element)).toList().toString();
+            case Map<?, ?> map -> {
+                TreeMap<String, String> shown = new TreeMap<>();
+                map.forEach((key, inner) -> shown.put(String.valueOf(key), show("", inner)));
+                yield shown.toString();
+            }
             // a group key has no scale: numbers that are equal are one
             case BigDecimal decimal
             when name.startsWith("f") || name.startsWith("k") ->

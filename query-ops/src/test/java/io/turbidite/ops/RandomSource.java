@@ -36,6 +36,8 @@ final class RandomSource {
     private final RecordType type;
     private final List<String> primaryKey;
     private final Map<String, List<Object>> pools = new HashMap<>();
+    private final List<String> single = new ArrayList<>();
+    private final List<String> arrays = new ArrayList<>();
     private final MemorySource source;
 
     RandomSource(SplittableRandom random) {
@@ -50,11 +52,24 @@ final class RandomSource {
             fields.field("f" + i, kind().label() + (random.nextInt(3) > 0 ? "?" : ""));
         }
         fields.field("place", "point?").field("area", "rectangle?").field("text", "string?");
+        fields.field("f8", "[" + kind().label() + "]?")
+                .field(
+                        "f9",
+                        "{f5: %s?, f6: [%s], f7: {f4: %s}?}?"
+                                .formatted(kind().label(), kind().label(), kind().label()));
         type = fields.build();
         for (Field field : type.fields()) {
-            pools.put(field.name(), pool(field));
+            if (field.kind().isScalar()) {
+                pools.put(field.name(), pool(field));
+                single.add(field.name());
+            }
+            if (field.kind() == TypeKind.ARRAY) {
+                arrays.add(field.name());
+                pools.put(field.name() + "[]", pool(field.as("x", true)));
+            }
         }
-        source = new MemorySource(type, primaryKey, some(0, 2), indexes(), 1 + random.nextInt(4));
+        source = new MemorySource(
+                type, primaryKey, some(single, 0, 2), indexes(), 1 + random.nextInt(4));
         fill();
     }
 
@@ -71,7 +86,11 @@ final class RandomSource {
                         case "place" -> new Point(coordinate(), coordinate());
                         case "area" -> rectangle();
                         case "text" -> text();
-                        default -> values.value(field.kind());
+                        default ->
+                            values.value(
+                                    field.kind() == TypeKind.ARRAY
+                                            ? field.elementKind()
+                                            : field.kind());
                     });
         }
         return pool;
@@ -100,8 +119,16 @@ final class RandomSource {
     private List<IndexDescription> indexes() {
         List<IndexDescription> indexes = new ArrayList<>();
         for (int i = random.nextInt(4); i > 0; i--) {
+            List<String> on = withElements(some(single, 1, 3));
+            boolean isMultiValued = on.stream().anyMatch(field -> field.endsWith("[]"));
             indexes.add(new IndexDescription(
-                    "by" + i, IndexDescription.Kind.BTREE, some(1, 3), random.nextBoolean()));
+                    "by" + i,
+                    IndexDescription.Kind.BTREE,
+                    on,
+                    random.nextBoolean(),
+                    KeyForm.CURRENT,
+                    isMultiValued,
+                    Map.of()));
         }
         if (random.nextInt(3) == 0) {
             indexes.add(rtree("near", "place"));
@@ -124,29 +151,46 @@ final class RandomSource {
     }
 
     /** Some different fields. */
-    private List<String> some(int countMin, int countMax) {
+    private List<String> some(List<String> fields, int countMin, int countMax) {
         LinkedHashSet<String> names = new LinkedHashSet<>();
         int count = random.nextInt(countMin, countMax + 1);
         while (names.size() < count) {
-            names.add(anyField());
+            names.add(fields.get(random.nextInt(fields.size())));
         }
         return List.copyOf(names);
     }
 
+    /** The same; one of them may be the elements of an array in its place. */
+    private List<String> withElements(List<String> fields) {
+        List<String> changed = new ArrayList<>(fields);
+        if (random.nextInt(3) == 0) {
+            changed.set(random.nextInt(changed.size()), anyElements());
+        }
+        return changed;
+    }
+
+    private String anyElements() {
+        return arrays.get(random.nextInt(arrays.size())) + "[]";
+    }
+
+    /** A field, or the elements of an array. */
     private String anyField() {
-        return type.fields().get(random.nextInt(type.fields().size())).name();
+        return random.nextInt(5) == 0 ? anyElements() : single.get(random.nextInt(single.size()));
+    }
+
+    /** What a query may name for its rows; none lies in another. */
+    private List<String> selection() {
+        List<String> fields = new ArrayList<>(single);
+        fields.removeIf(field -> field.startsWith("f9"));
+        fields.add(random.nextBoolean() ? "f8" : "f8[]");
+        fields.add(List.of("f9", "f9.f5", "f9.f6", "f9.f7", "f9.f7.f4").get(random.nextInt(5)));
+        return some(fields, 1, 4);
     }
 
     private void fill() {
         int count = random.nextInt(4) == 0 ? random.nextInt(4) : random.nextInt(250);
         for (int i = 0; i < count; i++) {
-            Map<String, @Nullable Object> record = new LinkedHashMap<>();
-            for (Field field : type.fields()) {
-                int state = field.optional() ? random.nextInt(6) : 2;
-                if (state > 0) {
-                    record.put(field.name(), state == 1 ? null : pooled(field.name()));
-                }
-            }
+            Map<String, @Nullable Object> record = fields("", type.declared());
             if (random.nextInt(5) == 0) {
                 record.put("open", values.string());
             }
@@ -155,6 +199,31 @@ final class RandomSource {
                 source.delete(primaryKey.stream().map(record::get).toArray());
             }
         }
+    }
+
+    private Map<String, @Nullable Object> fields(String before, List<Field> declared) {
+        Map<String, @Nullable Object> record = new LinkedHashMap<>();
+        for (Field field : declared) {
+            int state = field.optional() ? random.nextInt(6) : 2;
+            if (state > 0) {
+                record.put(field.name(), state == 1 ? null : value(before + field.name(), field));
+            }
+        }
+        return record;
+    }
+
+    private Object value(String path, Field field) {
+        return switch (field.kind()) {
+            case ARRAY -> {
+                List<Object> elements = new ArrayList<>();
+                for (int i = random.nextInt(4); i > 0; i--) {
+                    elements.add(pooled(path + "[]"));
+                }
+                yield elements;
+            }
+            case RECORD -> fields(path + ".", field.members());
+            default -> pooled(path);
+        };
     }
 
     private Object pooled(String field) {
@@ -192,9 +261,10 @@ final class RandomSource {
             primaryKey.forEach(key -> predicates.add(new Predicate.Eq(key, pooled(key))));
         }
         int shape = random.nextInt(6);
-        List<String> select = shape == 1 ? some(1, 4) : List.of();
+        List<String> select = shape == 1 ? selection() : List.of();
         boolean count = shape == 2;
-        List<String> groupBy = shape == 3 || shape == 4 ? some(1, 2) : List.of();
+        List<String> groupBy =
+                shape == 3 || shape == 4 ? withElements(some(single, 1, 2)) : List.of();
         QueryRequest.Cells cells = shape == 5
                 ? new QueryRequest.Cells(
                         "place", 0.5 * (1 + random.nextInt(9)), 0.5 * (1 + random.nextInt(9)))
@@ -218,7 +288,7 @@ final class RandomSource {
         } else if (random.nextInt(3) == 0) {
             names.addAll(primaryKey);
         } else {
-            names.addAll(some(1, 2));
+            names.addAll(some(single, 1, 2));
         }
         List<QueryRequest.OrderBy> order = new ArrayList<>();
         for (int i = random.nextInt(names.size()); i >= 0; i--) {

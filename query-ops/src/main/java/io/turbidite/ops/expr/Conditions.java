@@ -8,7 +8,6 @@ import io.turbidite.core.geo.Metric;
 import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.text.WordCursor;
-import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
@@ -22,7 +21,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * The predicates and conditions of a query, checked against a record type: their values read and of
@@ -64,6 +62,7 @@ public final class Conditions {
             Predicate predicate = predicates.get(i);
             int field = requireField(type, predicate);
             TypeKind kind = type.field(field).kind();
+            checkScalar(predicate, kind);
             Predicate typed = switch (predicate) {
                 case Predicate.Eq eq -> read(eq, kind);
                 case Predicate.Range range -> read(range, kind);
@@ -240,6 +239,27 @@ public final class Conditions {
         }
     }
 
+    /** An array or a nested record as a whole is there or not, and compares with nothing. */
+    private static void checkScalar(Predicate predicate, TypeKind kind) {
+        boolean takesIt = kind.isScalar()
+                || (predicate instanceof Predicate.Eq eq && eq.value() == null)
+                || (predicate instanceof Predicate.Range range
+                        && range.low() == null
+                        && range.high() == null);
+        if (!takesIt) {
+            throw FieldRange.wrong(predicate, wholeField(predicate.field(), kind));
+        }
+    }
+
+    /** What to say of a field that has many values. */
+    static String wholeField(String field, TypeKind kind) {
+        return kind == TypeKind.ARRAY
+                ? "'%s' is an array; any of its elements is '%s%s'"
+                        .formatted(field, field, RecordType.EACH)
+                : "'%s' is a nested record; name a field in it, like '%s.…'"
+                        .formatted(field, field);
+    }
+
     private static int requireField(RecordType type, Predicate predicate) {
         int field = type.indexOf(predicate.field());
         return field >= 0
@@ -258,12 +278,7 @@ public final class Conditions {
         if (field < 0) {
             throw new InvalidRequestException(
                     "%s names field '%s', which is not declared. Only declared fields can be asked for, others are shown with whole records. Declared (dataset.type of the feed definition) are %s"
-                            .formatted(
-                                    use,
-                                    name,
-                                    type.fields().stream()
-                                            .map(Field::name)
-                                            .collect(Collectors.joining(", "))));
+                            .formatted(use, name, type.names()));
         }
         return field;
     }
@@ -364,7 +379,9 @@ public final class Conditions {
     }
 
     private void and(FieldRange range) {
-        for (int i = 0; i < ranges.size(); i++) {
+        // two ranges of elements may be met by two of them: each stays a range of its own
+        boolean isEach = type.isEach(range.field());
+        for (int i = 0; i < ranges.size() && !isEach; i++) {
             FieldRange before = ranges.get(i);
             if (before.field() == range.field()) {
                 FieldRange both = before.and(range);
@@ -405,7 +422,18 @@ public final class Conditions {
         return null;
     }
 
-    /** What equalities and ranges leave of each field that has some. */
+    /**
+     * What each equality and range leaves of the elements of an array: each is met by some element,
+     * not all by the same one.
+     */
+    public List<FieldRange> rangesOf(int each) {
+        return ranges.stream().filter(range -> range.field() == each).toList();
+    }
+
+    /**
+     * What equalities and ranges leave of each field that has some; of the elements of an array
+     * there may be several.
+     */
     public List<FieldRange> ranges() {
         return Collections.unmodifiableList(ranges);
     }
@@ -596,10 +624,7 @@ public final class Conditions {
     private RecordPredicate compile(Where.Test test) {
         return switch (test) {
             case Where.Is(Predicate predicate, boolean negated) ->
-                negated
-                        ? new TestPredicates.Not(
-                                type.indexOf(predicate.field()), compile(predicate))
-                        : compile(predicate);
+                negated ? compileNegated(predicate) : compile(predicate);
             case Where.Never _ -> new TestPredicates.None();
             case Where.Evaluated(BoundExpression expression) ->
                 new TestPredicates.Evaluated(expression);
@@ -619,8 +644,22 @@ public final class Conditions {
                 .toArray(RecordPredicate[]::new);
     }
 
+    private RecordPredicate compileNegated(Predicate predicate) {
+        int field = type.indexOf(predicate.field());
+        return type.isEach(field)
+                ? new TestPredicates.NoElement(field, compileOne(predicate, field))
+                : new TestPredicates.Not(field, compileOne(predicate, field));
+    }
+
     private RecordPredicate compile(Predicate predicate) {
         int field = type.indexOf(predicate.field());
+        return type.isEach(field)
+                ? new TestPredicates.AnyElement(field, compileOne(predicate, field))
+                : compileOne(predicate, field);
+    }
+
+    /** For one value: of an array the current element. */
+    private RecordPredicate compileOne(Predicate predicate, int field) {
         return switch (predicate) {
             case Predicate.Eq(var _, Object value) ->
                 value == null

@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
@@ -24,7 +25,7 @@ public final class FieldKey implements OrderKey {
     private final Slice bytes = new Slice();
 
     /**
-     * The key of a declared field.
+     * The key of a declared field, or of an array's current element.
      *
      * @param descending whether its bytes are inverted, which turns the order round: no encoded
      *     value is a prefix of another
@@ -32,7 +33,7 @@ public final class FieldKey implements OrderKey {
     public FieldKey(RecordType type, int field, boolean descending) {
         this.field = field;
         this.kind = type.field(field).kind();
-        this.spec = KeySpec.of(type, List.of(type.field(field).name()), "key");
+        this.spec = KeySpec.ofEach(type, List.of(type.field(field).name()), "key", KeyForm.CURRENT);
         this.descending = descending;
     }
 

@@ -19,6 +19,10 @@ import java.util.List;
 public final class Projection implements TupleMaker {
     private final int[] fields;
     private final TypeKind[] kinds;
+
+    /** Where each goes: behind what lies in nested records before it. */
+    private final int[] targets;
+
     private final RecordWriter writer;
     private final Slice bytes = new Slice();
     private final Slice[] tuple = new Slice[1];
@@ -26,9 +30,11 @@ public final class Projection implements TupleMaker {
     private Projection(RecordType type, List<Integer> fields, RecordType rowType) {
         this.fields = new int[fields.size()];
         this.kinds = new TypeKind[fields.size()];
+        this.targets = new int[fields.size()];
         for (int i = 0; i < kinds.length; i++) {
             this.fields[i] = fields.get(i);
             kinds[i] = type.field(fields.get(i)).kind();
+            targets[i] = rowType.indexOf(type.field(fields.get(i)).name());
         }
         this.writer = new RecordWriter(rowType);
     }
@@ -51,7 +57,8 @@ public final class Projection implements TupleMaker {
     public static RecordType rowType(RecordType type, List<Integer> fields) {
         List<Field> rowFields = new ArrayList<>();
         for (int field : fields) {
-            rowFields.add(new Field(type.field(field).name(), type.field(field).kind(), true));
+            Field declared = type.field(field);
+            rowFields.add(declared.as(declared.name(), true));
         }
         return RecordType.of(rowFields);
     }
@@ -73,16 +80,15 @@ public final class Projection implements TupleMaker {
         for (int i = 0; i < fields.length; i++) {
             int field = fields[i];
             if (view.isNull(field)) {
-                writer.setNull(i);
+                writer.setNull(targets[i]);
             } else if (!view.isMissing(field)) {
-                copy(view, field, i);
+                copy(view, field, kinds[i], targets[i]);
             }
         }
         return writer.finish();
     }
 
-    private void copy(RecordView view, int field, int to) {
-        TypeKind kind = kinds[to];
+    private void copy(RecordView view, int field, TypeKind kind, int to) {
         if (KindValues.isLong(kind)) {
             writer.setLong(to, view.getLong(field));
             return;
@@ -93,6 +99,7 @@ public final class Projection implements TupleMaker {
             case BINARY -> writer.setBinary(to, view.getBytes(field, bytes));
             case POINT ->
                 writer.setPoint(to, view.getCoordinate(field, 0), view.getCoordinate(field, 1));
+            case ARRAY, RECORD -> writer.copy(to, view, field);
             // rare kinds are worth no setter of their own
             default -> writer.setObject(to, view.get(field));
         }

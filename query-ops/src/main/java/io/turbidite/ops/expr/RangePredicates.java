@@ -2,6 +2,7 @@ package io.turbidite.ops.expr;
 
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.KindValues;
 import io.turbidite.core.record.RecordView;
@@ -186,7 +187,8 @@ final class RangePredicates {
 
         Encoded(RecordType type, int field, @Nullable Object low, @Nullable Object high) {
             this.field = field;
-            this.spec = KeySpec.of(type, List.of(type.field(field).name()), "predicate");
+            this.spec = KeySpec.ofEach(
+                    type, List.of(type.field(field).name()), "predicate", KeyForm.CURRENT);
             this.range = FieldRange.of(
                             field,
                             type.field(field).kind(),

@@ -25,6 +25,33 @@ final class TestPredicates {
         }
     }
 
+    /** The predicate holds for some element of an array. */
+    record AnyElement(int each, RecordPredicate predicate) implements RecordPredicate {
+        @Override
+        public boolean matches(RecordView record) {
+            for (boolean is = record.firstElement(each); is; is = record.nextElement(each)) {
+                if (predicate.matches(record)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /** There are elements, and the predicate holds for none. */
+    record NoElement(int each, RecordPredicate predicate) implements RecordPredicate {
+        @Override
+        public boolean matches(RecordView record) {
+            boolean some = record.firstElement(each);
+            for (boolean is = some; is; is = record.nextElement(each)) {
+                if (predicate.matches(record)) {
+                    return false;
+                }
+            }
+            return some;
+        }
+    }
+
     /** All hold. */
     static final class All implements RecordPredicate {
         private final RecordPredicate[] terms;

@@ -2,9 +2,12 @@ package io.turbidite.ops.expr;
 
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.type.RecordType;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 
@@ -60,8 +63,14 @@ public final class Tuples {
 
     /** One field: the encoded values of some fields. */
     public static TupleMaker groupKey(RecordType type, List<Integer> fields) {
-        return new GroupKey(
-                fields.stream().map(field -> new FieldKey(type, field, false)).toList());
+        List<FieldKey> keys =
+                fields.stream().map(field -> new FieldKey(type, field, false)).toList();
+        for (int field : fields) {
+            if (type.isEach(field)) {
+                return new EachGroupKey(keys, field);
+            }
+        }
+        return new GroupKey(keys);
     }
 
     /** One field: the cell that a point lies in. */
@@ -135,6 +144,53 @@ public final class Tuples {
                 key.append(view, sink);
             }
             sink.asSlice(tuple[0]);
+            return tuple;
+        }
+    }
+
+    /** A tuple for each distinct key that the elements of an array give, none without any. */
+    private static final class EachGroupKey implements TupleMaker {
+        private final FieldKey[] keys;
+        private final int each;
+        private final EntryKeyList distinct = new EntryKeyList();
+        private final Slice[] tuple = {new Slice()};
+        private int next;
+
+        EachGroupKey(List<FieldKey> keys, int each) {
+            this.keys = keys.toArray(FieldKey[]::new);
+            this.each = each;
+        }
+
+        @Override
+        public int fieldCount() {
+            return 1;
+        }
+
+        @Override
+        public boolean isMultiple() {
+            return true;
+        }
+
+        @Override
+        public Slice[] make(RecordStream at, RecordView view) {
+            ByteSink sink = distinct.clear().sink();
+            for (boolean is = view.firstElement(each); is; is = view.nextElement(each)) {
+                int start = sink.length();
+                for (FieldKey key : keys) {
+                    key.append(view, sink);
+                }
+                distinct.addDistinct(start);
+            }
+            next = 0;
+            return tuple;
+        }
+
+        @Override
+        public Slice @Nullable [] next() {
+            if (next == distinct.count()) {
+                return null;
+            }
+            distinct.key(next++, tuple[0]);
             return tuple;
         }
     }

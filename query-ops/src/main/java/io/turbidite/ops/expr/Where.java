@@ -150,6 +150,9 @@ final class Where {
 
     private Test compared(Field field, Expression.Comparison comparison, Literal literal) {
         Operator operator = comparison.operator();
+        if (!field.kind.isScalar() && !(literal instanceof Literal.Null)) {
+            throw whole(field, comparison);
+        }
         return switch (literal) {
             case Literal.Null _ -> nullTest(field, operator);
             case Literal.Bool(boolean value) -> {
@@ -174,6 +177,9 @@ final class Where {
     private static Test compared(
             Field field, Expression.Comparison comparison, @Nullable Object value) {
         Operator operator = comparison.operator();
+        if (value != null && !field.kind.isScalar()) {
+            throw whole(field, comparison);
+        }
         if (value != null) {
             require(
                     (!operator.isPrefix() || field.kind == TypeKind.STRING)
@@ -185,6 +191,11 @@ final class Where {
         }
         operator.requireTakesNull(comparison);
         return nullTest(field, operator);
+    }
+
+    private static InvalidRequestException whole(Field field, Expression.Comparison comparison) {
+        return new InvalidRequestException("condition %s: %s"
+                .formatted(comparison.text(), Conditions.wholeField(field.name, field.kind)));
     }
 
     private static void checkClass(Field field, Expression.Comparison comparison, Object value) {
@@ -430,7 +441,17 @@ final class Where {
         return new Evaluated(BoundExpression.of(comparison, new BoundExpression.Binding() {
             @Override
             public int field(String name) {
-                return declared(name, comparison);
+                int field = declared(name, comparison);
+                TypeKind kind = type.field(field).kind();
+                if (type.isEach(field) || !kind.isScalar()) {
+                    throw new InvalidRequestException("condition %s: %s"
+                            .formatted(
+                                    comparison.text(),
+                                    type.isEach(field)
+                                            ? "'%s' compares with constants alone".formatted(name)
+                                            : Conditions.wholeField(name, kind)));
+                }
+                return field;
             }
 
             @Override

@@ -13,6 +13,7 @@ import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
@@ -201,7 +202,11 @@ final class AccessChoice {
             if (index.kind() == IndexDescription.Kind.INVERTED) {
                 addTerms(query, index, filter, others);
             }
-            if (index.kind() != IndexDescription.Kind.BTREE || index.multiValued()) {
+            if (index.kind() == IndexDescription.Kind.BTREE && index.multiValued()) {
+                addElements(query, index, filter, others);
+                continue;
+            }
+            if (index.kind() != IndexDescription.Kind.BTREE) {
                 continue;
             }
             boolean entriesDo = entriesSuffice(query, index);
@@ -216,6 +221,49 @@ final class AccessChoice {
             return only(query, scan);
         }
         return choose(query, view, wanted, scan, others, indexes, maySpill);
+    }
+
+    /**
+     * The ways in by a B+-tree on the elements of an array. It has no entry for a record without
+     * elements, so it answers only where a predicate wants one. Each predicate is a search of its
+     * own: another element may meet the next one.
+     */
+    private static void addElements(
+            CheckedQuery query, IndexDescription index, FilterPredicate filter, List<Access> to) {
+        RecordType type = query.type();
+        int each = index.fields().stream()
+                .mapToInt(type::indexOf)
+                .filter(type::isEach)
+                .findFirst()
+                .orElseThrow();
+        List<FieldRange> ranges = query.conditions().rangesOf(each);
+        if (ranges.isEmpty() && groupsBy(query, each) && fieldsAreIn(query, index)) {
+            Narrowed narrowed = narrow(query, index.fields(), index.keyForm(), null);
+            to.add(new Access.Entries(new IndexRange(
+                    index, narrowed.range(), filter, narrowed.narrowed(), narrowed.isExact())));
+        }
+        for (FieldRange range : ranges) {
+            Narrowed narrowed = narrow(query, index.fields(), index.keyForm(), range);
+            if (narrowed.fieldCount() == 0) {
+                continue;
+            }
+            // of two elements in a range a record has two entries, and is counted once
+            boolean once = ranges.size() == 1 && range.single() != null;
+            boolean counts = query.kind() == CheckedQuery.Kind.COUNT
+                    || (query.kind() == CheckedQuery.Kind.GROUPS && !groupsBy(query, each));
+            boolean entriesDo = counts && once && fieldsAreIn(query, index);
+            IndexRange search = new IndexRange(
+                    index, narrowed.range(), filter, narrowed.narrowed(), narrowed.isExact());
+            Access access = entriesDo ? new Access.Entries(search) : new Access.Fetch(search);
+            if (!to.contains(access)) {
+                to.add(access);
+            }
+        }
+    }
+
+    /** Whether the rows are groups with a part for each element of an array. */
+    private static boolean groupsBy(CheckedQuery query, int each) {
+        return query.kind() == CheckedQuery.Kind.GROUPS && query.fields().contains(each);
     }
 
     /** The way in by an R-tree, if there is a window on its field. */
@@ -451,11 +499,21 @@ final class AccessChoice {
     }
 
     private static Narrowed narrow(CheckedQuery query, List<String> fields, KeyForm form) {
+        return narrow(query, fields, form, null);
+    }
+
+    /**
+     * @param element of the elements of an array what is searched; null if none of the fields is
+     *     one, or anything
+     */
+    private static Narrowed narrow(
+            CheckedQuery query, List<String> fields, KeyForm form, @Nullable FieldRange element) {
         byte[] prefix = NOTHING;
         boolean isExact = true;
         for (int i = 0; i < fields.size(); i++) {
             int field = query.type().indexOf(fields.get(i));
-            FieldRange wanted = query.conditions().range(field);
+            FieldRange wanted =
+                    query.type().isEach(field) ? element : query.conditions().range(field);
             if (wanted == null) {
                 return new Narrowed(prefix, null, fields.subList(0, i), isExact, false);
             }
@@ -538,7 +596,12 @@ final class AccessChoice {
     private static boolean entriesSuffice(CheckedQuery query, IndexDescription index) {
         boolean counts =
                 query.kind() == CheckedQuery.Kind.COUNT || query.kind() == CheckedQuery.Kind.GROUPS;
-        if (!counts || index.multiValued() || !query.conditions().onlyRanges()) {
+        return counts && !index.multiValued() && fieldsAreIn(query, index);
+    }
+
+    /** Whether entries have all fields that counts and their predicates, all ranges, need. */
+    private static boolean fieldsAreIn(CheckedQuery query, IndexDescription index) {
+        if (!query.conditions().onlyRanges()) {
             return false;
         }
         for (int field : query.fieldsNeeded()) {

@@ -90,7 +90,10 @@ record CheckedQuery(
         checkParts(request);
         QueryRequest.Cells cells = request.cells();
         if (cells != null) {
-            int field = Conditions.requireDeclared(type, cells.field(), "group-cell");
+            int field = requireSingle(
+                    type,
+                    Conditions.requireDeclared(type, cells.field(), "group-cell"),
+                    "group-cell");
             if (type.field(field).kind() != TypeKind.POINT) {
                 throw new InvalidRequestException(
                         "group-cell names field '%s' of type %s, not point"
@@ -116,8 +119,8 @@ record CheckedQuery(
                 ? Kind.GROUPS
                 : request.count() ? Kind.COUNT : Kind.ROWS;
         List<Integer> fields = kind == Kind.GROUPS
-                ? indexes(type, request.groupBy(), "group")
-                : indexes(type, request.select(), "select");
+                ? checkGroup(type, indexes(type, request.groupBy(), "group"))
+                : whole(type, indexes(type, request.select(), "select"));
         return new CheckedQuery(
                 source,
                 conditions,
@@ -177,6 +180,68 @@ record CheckedQuery(
         return List.copyOf(indexes);
     }
 
+    /** Fields of one value each; those of one array's elements may be among them. */
+    private static List<Integer> checkGroup(RecordType type, List<Integer> fields) {
+        int each = -1;
+        for (int field : fields) {
+            checkScalar(type, field, "group");
+            if (type.isEach(field)) {
+                if (each >= 0) {
+                    throw new InvalidRequestException(
+                            "group names the elements of two arrays, '%s' and '%s': one at most"
+                                    .formatted(
+                                            type.field(each).name(),
+                                            type.field(field).name()));
+                }
+                each = field;
+            }
+        }
+        return fields;
+    }
+
+    private static void checkScalar(RecordType type, int field, String use) {
+        Field declared = type.field(field);
+        if (!declared.kind().isScalar()) {
+            throw new InvalidRequestException("%s names '%s', %s"
+                    .formatted(
+                            use,
+                            declared.name(),
+                            declared.kind() == TypeKind.ARRAY
+                                    ? "an array; its elements are '%s%s'"
+                                            .formatted(declared.name(), RecordType.EACH)
+                                    : "a nested record; name a field in it"));
+        }
+    }
+
+    private static int requireSingle(RecordType type, int field, String use) {
+        checkScalar(type, field, use);
+        if (type.isEach(field)) {
+            throw new InvalidRequestException(
+                    "%s names '%s', the elements of an array: a record has many values of it"
+                            .formatted(use, type.field(field).name()));
+        }
+        return field;
+    }
+
+    /** The elements of an array are selected as the array; what is within another comes once. */
+    private static List<Integer> whole(RecordType type, List<Integer> fields) {
+        List<Integer> whole = new ArrayList<>();
+        for (int field : fields) {
+            int selected = type.isEach(field) ? type.arrayOf(field) : field;
+            for (int other : whole) {
+                boolean isWithin = (selected >= other && selected < type.behind(other))
+                        || (other >= selected && other < type.behind(selected));
+                if (isWithin) {
+                    throw new InvalidRequestException("select names field '%s' twice, as '%s' too"
+                            .formatted(
+                                    type.field(field).name(), type.field(other).name()));
+                }
+            }
+            whole.add(selected);
+        }
+        return List.copyOf(whole);
+    }
+
     private static List<Order> recordOrder(QueryRequest request, RecordType type) {
         if (request.order().isEmpty()) {
             return List.of();
@@ -185,7 +250,8 @@ record CheckedQuery(
         for (QueryRequest.OrderBy by : request.order()) {
             order.add(new Order(
                     by.field(),
-                    Conditions.requireDeclared(type, by.field(), "order"),
+                    requireSingle(
+                            type, Conditions.requireDeclared(type, by.field(), "order"), "order"),
                     by.descending(),
                     by.tokens()));
         }

@@ -32,6 +32,7 @@ public final class SelectedRecords implements AutoCloseable {
     private final WayIn wayIn;
     private final RecordPredicate[] predicates;
     private final TupleMaker maker;
+    private final boolean isMultiple;
     private final OperatorMeter meter;
     private final RecordView view;
     private @Nullable RecordStream records;
@@ -53,6 +54,7 @@ public final class SelectedRecords implements AutoCloseable {
         this.wayIn = wayIn;
         this.predicates = predicates;
         this.maker = maker;
+        this.isMultiple = maker.isMultiple();
         this.meter = meter;
         this.view = new RecordView(type);
     }
@@ -69,6 +71,9 @@ public final class SelectedRecords implements AutoCloseable {
             stream = wayIn.opener().get();
             records = stream;
         }
+        if (isMultiple && nextOfRecord()) {
+            return Look.FOUND;
+        }
         for (int i = 0; i < RECORDS_A_LOOK; i++) {
             if (!stream.next()) {
                 count();
@@ -78,11 +83,23 @@ public final class SelectedRecords implements AutoCloseable {
             if (matches()) {
                 matching++;
                 tuple = maker.make(stream, view);
-                return Look.FOUND;
+                if (!isMultiple || nextOfRecord()) {
+                    return Look.FOUND;
+                }
             }
         }
         count();
         return Look.MORE;
+    }
+
+    /** Whether the record that was found last has one more tuple. */
+    private boolean nextOfRecord() {
+        Slice[] next = maker.next();
+        if (next == null) {
+            return false;
+        }
+        tuple = next;
+        return true;
     }
 
     private boolean matches() {

@@ -9,6 +9,7 @@ import io.turbidite.core.expr.Expression.Name;
 import io.turbidite.core.expr.Expression.Or;
 import io.turbidite.core.expr.Expression.Parameter;
 import io.turbidite.core.expr.Expression.Path;
+import io.turbidite.core.type.RecordType;
 
 import org.jspecify.annotations.Nullable;
 
@@ -109,7 +110,30 @@ final class ExpressionReader {
             return term;
         }
         Expression condition = condition(term, start);
-        return signs % 2 == 0 ? condition : condition.negated();
+        if (signs % 2 == 0) {
+            return condition;
+        }
+        checkNegated(condition, start);
+        return condition.negated();
+    }
+
+    /** What is not below some element is not at or above another: orders have no opposite here. */
+    private void checkNegated(Expression condition, int start) {
+        switch (condition) {
+            case And(List<Expression> terms) -> terms.forEach(term -> checkNegated(term, start));
+            case Or(List<Expression> terms) -> terms.forEach(term -> checkNegated(term, start));
+            case Comparison(Expression left, Operator operator, var _) -> {
+                if (operator.isOrder()
+                        && left instanceof Name(String name)
+                        && name.endsWith(RecordType.EACH)) {
+                    throw reader.wrongAt(
+                            start,
+                            "'not' has no meaning for '%s', which compares the elements of an array by an order"
+                                    .formatted(condition.text()));
+                }
+            }
+            case Name _, Path _, Constant _, Parameter _, Call _ -> {}
+        }
     }
 
     /** {@code not} is a field where nothing follows that could be negated. */

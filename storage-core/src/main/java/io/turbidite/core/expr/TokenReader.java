@@ -1,6 +1,7 @@
 package io.turbidite.core.expr;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.type.RecordType;
 
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -198,6 +199,9 @@ public final class TokenReader {
         while (at < text.length() && continuesFlatName(text.codePointAt(at))) {
             at += Character.charCount(text.codePointAt(at));
         }
+        if (text.startsWith(RecordType.EACH, at)) {
+            at += RecordType.EACH.length();
+        }
         position = at;
         return text.substring(start, at);
     }
@@ -328,8 +332,12 @@ public final class TokenReader {
 
     /** The form of a name that {@link #name()} reads back, in texts of flat records. */
     static String quoteFlat(String name) {
-        boolean plain = startsName(name.charAt(0))
-                && name.chars().allMatch(c -> continuesName((char) c) || c == '.');
+        String stem = name.endsWith(RecordType.EACH)
+                ? name.substring(0, name.length() - RecordType.EACH.length())
+                : name;
+        boolean plain = !stem.isEmpty()
+                && startsName(stem.charAt(0))
+                && stem.chars().allMatch(c -> continuesName((char) c) || c == '.');
         return plain && !isKeyword(name) && !WORDS.contains(name)
                 ? name
                 : "`" + name.replace("`", "``") + "`";

@@ -24,6 +24,7 @@ import java.util.function.IntBinaryOperator;
 public final class EntryKeyList {
     private static final int SLOTS_FIRST = 64;
     private static final int[] NO_SLOTS = {};
+    private static final Slice NO_PRIMARY_KEY = Slice.of(new byte[0]);
 
     private final ByteSink bytes = new ByteSink(64, Integer.MAX_VALUE - 16);
     private final Slice left = new Slice();
@@ -114,6 +115,19 @@ public final class EntryKeyList {
         if (keyBytes + primaryKey.length() > Limits.KEY_BYTES_MAX) {
             throw Limits.keyTooLong(use, keyBytes + primaryKey.length());
         }
+        return addIfNew(start, primaryKey);
+    }
+
+    /**
+     * What was put into the {@link #sink} since {@code start} bytes were in it is a key of any
+     * length, without a primary key: adds it, unless it is there already.
+     */
+    public void addDistinct(int start) {
+        var _ = addIfNew(start, NO_PRIMARY_KEY);
+    }
+
+    private boolean addIfNew(int start, Slice primaryKey) {
+        int keyBytes = bytes.length() - start;
         if (2 * (count + 1) > slots.length) {
             growSlots(primaryKey.length());
         }

@@ -354,6 +354,50 @@ public final class RecordWriter {
     }
 
     /**
+     * Sets a field, with all that lies in it, to what another record has there, without an object
+     * for arrays.
+     *
+     * @param from of a type that has the same field by another index
+     */
+    public void copy(int field, RecordView from, int source) {
+        if (from.isMissing(source)) {
+            return;
+        }
+        if (from.isNull(source)) {
+            setNull(field);
+            return;
+        }
+        TypeKind kind = layout.kind(field);
+        if (kind != from.type().field(source).kind()) {
+            throw wrongSetter(field, "what lies in a field of another type");
+        }
+        switch (kind) {
+            case STRING, BINARY, DECIMAL -> setVariable(field, from.getBytes(source, result));
+            case ARRAY -> {
+                if (type.field(field).element() != from.type().field(source).element()) {
+                    throw wrongSetter(field, "elements of another type");
+                }
+                setVariable(field, from.getBytes(source, result));
+            }
+            case RECORD -> copyNested(field, from, source);
+            case POINT ->
+                setPoint(field, from.getCoordinate(source, 0), from.getCoordinate(source, 1));
+            case FLOAT, DOUBLE -> setDouble(field, from.getDouble(source));
+            case UUID, RECTANGLE -> setObject(field, from.get(source));
+            default -> setLong(field, from.getLong(source));
+        }
+    }
+
+    private void copyNested(int field, RecordView from, int source) {
+        setNested(field);
+        RecordType sources = from.type();
+        for (int at = source + 1; at < sources.behind(source); at = sources.behind(at)) {
+            copy(type.memberOf(field, sources.memberName(at)), from, at);
+        }
+        openWithin(field).sink().putBytes(from.getBytes(source, result));
+    }
+
+    /**
      * Adds an undeclared field: any Java value that stands for a kind, a list, or a map with string
      * keys. Integers come back as {@link Long} whatever their class. {@link Missing#MISSING} adds
      * nothing.
