@@ -1,0 +1,291 @@
+package io.turbidite.pm.validate;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.epoch.Epochs;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.pm.cells.Node;
+import io.turbidite.pm.region.RegionMemory;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * The primary keys that have stale entries, with their newest timestamp: small, so that readers
+ * seldom go to the region. Open addressing; each place has three words: the key's hash, the value,
+ * and the key itself if it has at most 8 bytes, else where its cell in the region is.
+ *
+ * <p><em>Thread-safe</em> for one writer and any readers: a place is filled before its value word is
+ * released, and not used again before the table is copied. A key leaves only after all readers that
+ * may stand on a stale entry of it are gone.
+ *
+ * <p>Where its budget ends it is incomplete from then on: the table in the region decides then.
+ */
+final class StaleTable {
+    private static final int WORDS = 3;
+    private static final int PLACE_COUNT_MIN = 64;
+    private static final long REMOVED = -1;
+    private static final int SHORT_KEY_BYTES = 8;
+
+    private static final int ENTRY_SHIFT = 47;
+    private static final int STALE_SHIFT = 48;
+    private static final int FORM_SHIFT = 56;
+    private static final long LONG_KEY = 15;
+
+    private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private final RegionMemory memory;
+    private final Epochs epochs;
+    private final MemoryBudget.Account account;
+    private final ConcurrentLinkedQueue<List<Slice>> leaving = new ConcurrentLinkedQueue<>();
+    private List<Slice> idle = new ArrayList<>();
+    private volatile long[] places = {};
+    private volatile boolean complete = true;
+    private int used;
+    private int count;
+
+    StaleTable(RegionMemory memory, Epochs epochs, MemoryBudget.Account account) {
+        this.memory = memory;
+        this.epochs = epochs;
+        this.account = account;
+    }
+
+    /** Whether a key that is not here has no stale entry. */
+    boolean isComplete() {
+        return complete;
+    }
+
+    /** How many keys are here. */
+    int count() {
+        return count;
+    }
+
+    /** Bytes that it holds. */
+    long byteSize() {
+        return places.length * 8L;
+    }
+
+    /** The value of a key, for {@link #timestamp}; 0 if it is not here. */
+    long find(Slice key, long hash) {
+        long[] table = places;
+        int at = placeOf(table, key, hash);
+        return at < 0 ? 0 : (long) WORD.getAcquire(table, at + 1);
+    }
+
+    static long timestamp(long value) {
+        return value & Limits.TIMESTAMP_MAX;
+    }
+
+    static boolean hasEntry(long value) {
+        return (value >>> ENTRY_SHIFT & 1) == 1;
+    }
+
+    static int staleCount(long value) {
+        return (int) (value >>> STALE_SHIFT) & 0xFF;
+    }
+
+    private int placeOf(long[] table, Slice key, long hash) {
+        if (table.length == 0) {
+            return -1;
+        }
+        int placeCount = table.length / WORDS;
+        for (int i = (int) (hash >>> 32) & placeCount - 1; ; i = i + 1 & placeCount - 1) {
+            int at = i * WORDS;
+            long value = (long) WORD.getAcquire(table, at + 1);
+            if (value == 0) {
+                return -1;
+            }
+            if (value != REMOVED
+                    && table[at] == hash
+                    && value >>> FORM_SHIFT == form(key)
+                    && isKey((long) WORD.getAcquire(table, at + 2), key)) {
+                return at;
+            }
+        }
+    }
+
+    /** 1 to 9 for keys of 0 to 8 bytes. */
+    private static long form(Slice key) {
+        return key.length() <= SHORT_KEY_BYTES ? key.length() + 1L : LONG_KEY;
+    }
+
+    private boolean isKey(long keyWord, Slice key) {
+        return key.length() <= SHORT_KEY_BYTES
+                ? keyWord == shortKey(key)
+                : Node.hasKey(memory, keyWord, key);
+    }
+
+    private static long shortKey(Slice key) {
+        long word = 0;
+        for (int i = 0; i < key.length(); i++) {
+            word |= (long) key.byteAt(i) << 8 * i;
+        }
+        return word;
+    }
+
+    // ---- the writer -----------------------------------------------------------------------------
+
+    /**
+     * A new operation on a key: some entries more, and another newest timestamp.
+     *
+     * @param cell where the key is in the region
+     * @param hadEntry whether the operation that was the newest has an entry
+     */
+    void superseded(
+            Slice key,
+            long hash,
+            long cell,
+            boolean hadEntry,
+            int entryCount,
+            long timestamp,
+            boolean hasEntry) {
+        if (!complete) {
+            return;
+        }
+        int at = placeOf(places, key, hash);
+        int before = at < 0 ? 0 : staleCount(places[at + 1]);
+        int stale = before == VersionWord.COUNT_MAX
+                ? before
+                : before + (hadEntry ? 1 : 0) + entryCount - (hasEntry ? 1 : 0);
+        put(at, key, hash, cell, timestamp, hasEntry, Math.max(0, stale));
+    }
+
+    /** What the table in the region says when it is read again. */
+    void restored(Slice key, long hash, long cell, long versionWord) {
+        int stale = VersionWord.staleCount(versionWord);
+        if (complete && stale > 0) {
+            put(
+                    placeOf(places, key, hash),
+                    key,
+                    hash,
+                    cell,
+                    VersionWord.timestamp(versionWord),
+                    VersionWord.hasEntry(versionWord),
+                    stale);
+        }
+    }
+
+    private void put(
+            int at, Slice key, long hash, long cell, long timestamp, boolean hasEntry, int stale) {
+        if (at < 0 && stale == 0) {
+            return;
+        }
+        long value = timestamp
+                | (hasEntry ? 1L << ENTRY_SHIFT : 0)
+                | (long) Math.min(stale, VersionWord.COUNT_MAX) << STALE_SHIFT
+                | form(key) << FORM_SHIFT;
+        if (at >= 0) {
+            WORD.setRelease(places, at + 1, value);
+            return;
+        }
+        if ((used + 1) * WORDS * 5L > places.length * 3L && !grow()) {
+            return;
+        }
+        insert(places, hash, key.length() <= SHORT_KEY_BYTES ? shortKey(key) : cell, value);
+        used++;
+        count++;
+    }
+
+    private static void insert(long[] table, long hash, long keyWord, long value) {
+        int placeCount = table.length / WORDS;
+        int i = (int) (hash >>> 32) & placeCount - 1;
+        while (table[i * WORDS + 1] != 0) {
+            i = i + 1 & placeCount - 1;
+        }
+        table[i * WORDS] = hash;
+        table[i * WORDS + 2] = keyWord;
+        WORD.setRelease(table, i * WORDS + 1, value);
+    }
+
+    /** Copies what is here to a table that has room; false if the budget has none. */
+    private boolean grow() {
+        int placeCount = Math.max(PLACE_COUNT_MIN, Integer.highestOneBit(count + 1) * 4);
+        long[] before = places;
+        if (!account.reserve((long) placeCount * WORDS * 8)) {
+            complete = false;
+            clear();
+            return false;
+        }
+        long[] table = new long[placeCount * WORDS];
+        for (int at = 0; at < before.length; at += WORDS) {
+            if (before[at + 1] != 0 && before[at + 1] != REMOVED) {
+                insert(table, before[at], before[at + 2], before[at + 1]);
+            }
+        }
+        places = table;
+        used = count;
+        account.release(before.length * 8L);
+        return true;
+    }
+
+    /** Gives the memory back; it is empty. */
+    void clear() {
+        account.release(places.length * 8L);
+        places = new long[0];
+        used = 0;
+        count = 0;
+    }
+
+    /** A stale entry was marked: no reader asks for it again. */
+    void marked(Slice key, long hash) {
+        lower(key, hash, 1, VersionWord.COUNT_MAX);
+    }
+
+    /**
+     * An entry is gone.
+     *
+     * @param staleMax how many stale ones can be left
+     */
+    void collected(Slice key, long hash, boolean wasMarked, int staleMax) {
+        lower(key, hash, wasMarked ? 0 : 1, staleMax);
+    }
+
+    private void lower(Slice key, long hash, int by, int staleMax) {
+        int at = placeOf(places, key, hash);
+        if (at < 0) {
+            return;
+        }
+        long value = places[at + 1];
+        int before = staleCount(value);
+        if (before == VersionWord.COUNT_MAX && staleMax == VersionWord.COUNT_MAX) {
+            return; // nobody knows how many there are
+        }
+        int after = Math.min(Math.max(0, before - by), staleMax);
+        WORD.setRelease(
+                places, at + 1, value & ~(0xFFL << STALE_SHIFT) | (long) after << STALE_SHIFT);
+        if (after == 0 && before > 0) {
+            idle.add(Slice.of(key.toByteArray()));
+        }
+    }
+
+    /** A cell has moved to another node. */
+    void moved(Slice key, long hash, long cell) {
+        if (key.length() > SHORT_KEY_BYTES) {
+            int at = placeOf(places, key, hash);
+            if (at >= 0) {
+                WORD.setRelease(places, at + 2, cell);
+            }
+        }
+    }
+
+    /** Keys without stale entries leave once today's readers are gone. */
+    void release() {
+        if (!idle.isEmpty()) {
+            List<Slice> batch = idle;
+            idle = new ArrayList<>();
+            epochs.bump(() -> leaving.add(batch));
+        }
+        for (List<Slice> batch = leaving.poll(); batch != null; batch = leaving.poll()) {
+            for (Slice key : batch) {
+                int at = placeOf(places, key, Node.hash(key));
+                if (at >= 0 && staleCount(places[at + 1]) == 0) {
+                    WORD.setRelease(places, at + 1, REMOVED);
+                    count--;
+                }
+            }
+        }
+    }
+}
