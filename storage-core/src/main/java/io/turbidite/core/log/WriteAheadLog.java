@@ -420,7 +420,7 @@ public final class WriteAheadLog implements AutoCloseable {
         if (!isDurable) {
             progress.checkFailure();
         }
-        return isDurable || sequence < firstSequence || options.durability() == Durability.BUFFERED;
+        return isDurable || options.durability() == Durability.BUFFERED;
     }
 
     /**
