@@ -10,6 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.util.Objects;
 
 /**
  * Bytes of a file that are used as memory: read and written in place. Each of them has been written
@@ -79,7 +80,7 @@ public final class MappedRange implements AutoCloseable {
         try {
             memory.asSlice(offset, byteCount).force();
         } catch (UncheckedIOException e) {
-            throw IoErrors.translate("force", name, e.getCause());
+            throw IoErrors.translate("force", name, Objects.requireNonNull(e.getCause()));
         }
     }
 

@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** Arrays and nested records go into a record and come out of it, by their paths. */
 class NestedRecordTest {
@@ -88,7 +89,7 @@ class NestedRecordTest {
         assertThat(view.isMissing(TWEET.indexOf("user.name"))).isFalse();
         Map<String, @Nullable Object> map = view.toMap();
         assertThat(map).hasSize(6).containsKey("user").doesNotContainKey("user.lang");
-        assertThat(((Map<?, ?>) map.get("user")).get("friends"))
+        assertThat(((Map<?, ?>) Objects.requireNonNull(map.get("user"))).get("friends"))
                 .isEqualTo(List.of(1L, Map.of("a", 2L)));
         assertThat(writer.write(map).toByteArray())
                 .isEqualTo(writer.writeJson(Slice.of(text.getBytes(StandardCharsets.UTF_8)))
