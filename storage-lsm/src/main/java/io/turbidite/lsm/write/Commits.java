@@ -43,8 +43,8 @@ public final class Commits implements AutoCloseable {
     /** Told and not told yet, the one in hand among them. */
     private volatile int count;
 
-    /** That runs a listener now. */
-    private volatile @Nullable Thread telling;
+    /** The thread that runs a listener now; 0 if none does. */
+    private volatile long telling;
 
     public Commits(StoreCore core, WritePath writes) {
         this.core = core;
@@ -87,7 +87,7 @@ public final class Commits implements AutoCloseable {
         if (isClosed) {
             throw new ClosedException("the store");
         }
-        if (count >= LISTENERS_MAX && telling != Thread.currentThread()) {
+        if (count >= LISTENERS_MAX && !isTelling()) {
             return false;
         }
         waiting.add(new Waiting(sequence, arrivals++, listener));
@@ -97,6 +97,10 @@ public final class Commits implements AutoCloseable {
         }
         teller.wake();
         return true;
+    }
+
+    private boolean isTelling() {
+        return telling == Thread.currentThread().threadId();
     }
 
     private boolean step() {
@@ -123,13 +127,13 @@ public final class Commits implements AutoCloseable {
     private void tell(
             Consumer<@Nullable StorageException> listener, @Nullable StorageException failure) {
         long start = core.clock().monotonicNanos();
-        telling = Thread.currentThread();
+        telling = Thread.currentThread().threadId();
         try {
             listener.accept(failure);
         } catch (RuntimeException | Error thrown) {
             core.events().failed("a listener to a commit", thrown);
         } finally {
-            telling = null;
+            telling = 0;
             synchronized (this) {
                 count = count - 1;
             }
@@ -162,7 +166,7 @@ public final class Commits implements AutoCloseable {
 
     /** Checks that it is no listener who closes the store: it would wait for itself. */
     public void checkMayClose() {
-        if (telling == Thread.currentThread()) {
+        if (isTelling()) {
             throw new IllegalStateException("a listener to a commit can't close the store");
         }
     }
