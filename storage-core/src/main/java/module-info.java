@@ -9,6 +9,9 @@ module io.turbidite.storage.core {
     requires HdrHistogram;
     // optional: who binds meters to it has it
     requires static micrometer.core;
+    // optional: who has indexes with analyzers has them
+    requires static org.apache.lucene.analysis.common;
+    requires static org.apache.lucene.core;
     requires transitive org.jspecify;
 
     exports io.turbidite.core;

@@ -53,7 +53,9 @@ class TextSearchTest {
             "by_pair",
             Tokenizer.ngram(2),
             "by_three",
-            Tokenizer.ngram(3));
+            Tokenizer.ngram(3),
+            "by_english",
+            Tokenizer.analyzer("english"));
     private static final List<String> WORDS = List.of(
             "late",
             "later",

@@ -97,6 +97,9 @@ public record TokenKeys(
         Tokenizer tokenizer =
                 Tokenizer.ofLabel(parameters.getOrDefault(TOKENIZER, Tokenizer.WORD.label()), use);
         String tables = parameters.getOrDefault(TABLES, "");
+        if (tables.isEmpty()) {
+            tokenizer.requireAvailable(use);
+        }
         return new TokenKeys(
                 type,
                 field,
@@ -257,6 +260,7 @@ public record TokenKeys(
 
     @Override
     public EntryKeys renewed() {
+        tokenizer.requireAvailable(use);
         return new TokenKeys(type, field, fieldIndex, tokenizer, tokenizer.tables(), use);
     }
 
@@ -264,7 +268,9 @@ public record TokenKeys(
     public String outdated() {
         return tables.equals(tokenizer.tables())
                 ? ""
-                : "its words were told by another version of Unicode than this Java has";
+                : tokenizer.kind() == Tokenizer.Kind.ANALYZER
+                        ? "its tokens were made by another Lucene or Unicode than are here"
+                        : "its words were told by another version of Unicode than this Java has";
     }
 
     /** Whoever asks: the keys are the same. */

@@ -95,7 +95,8 @@ public sealed interface TextQuery {
 
         @Override
         public void check() {
-            if (tokenizer.kind() == Tokenizer.Kind.NGRAM) {
+            if (tokenizer.kind() != Tokenizer.Kind.WORD
+                    && tokenizer.kind() != Tokenizer.Kind.KEYWORD) {
                 throw new InvalidRequestException(
                         "%s has no beginnings to look for: ask by word or keyword"
                                 .formatted(tokenizer.label()));
@@ -181,6 +182,7 @@ public sealed interface TextQuery {
     }
 
     private static void requireToken(Tokenizer tokenizer, String text) {
+        tokenizer.requireAvailable("a question");
         if (tokenizer.tokensOf(text).isEmpty()) {
             throw new InvalidRequestException(
                     "there is no token (%s) to look for".formatted(tokenizer.label()));

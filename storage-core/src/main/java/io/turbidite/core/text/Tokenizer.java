@@ -15,8 +15,9 @@ import java.util.Set;
  *
  * @param kind what tokens are
  * @param size of {@link Kind#NGRAM} the characters of a gram, from 1 to {@value #SIZE_MAX}; else 0
+ * @param analyzer of {@link Kind#ANALYZER} its name; else empty
  */
-public record Tokenizer(Kind kind, int size) {
+public record Tokenizer(Kind kind, int size, String analyzer) {
     /** What tokens are. */
     public enum Kind {
         /**
@@ -27,24 +28,30 @@ public record Tokenizer(Kind kind, int size) {
         /** The text as it is. */
         KEYWORD,
         /** All n characters in a row, in lower case, with their occurrence. */
-        NGRAM
+        NGRAM,
+        /** What an analyzer of Lucene makes; that library is optional. */
+        ANALYZER
     }
 
     /** Most characters of a gram. */
     public static final int SIZE_MAX = 16;
 
     /** The tokenizer of words. */
-    public static final Tokenizer WORD = new Tokenizer(Kind.WORD, 0);
+    public static final Tokenizer WORD = new Tokenizer(Kind.WORD, 0, "");
 
     /** The tokenizer that takes the text as it is. */
-    public static final Tokenizer KEYWORD = new Tokenizer(Kind.KEYWORD, 0);
+    public static final Tokenizer KEYWORD = new Tokenizer(Kind.KEYWORD, 0, "");
 
     private static final String NGRAM = "ngram(";
+    private static final String ANALYZER = "analyzer(";
+
+    /** The {@link #tables} where the library is missing; no index has them. */
+    private static final String MISSING = "missing";
 
     public Tokenizer {
         boolean fits = kind == Kind.NGRAM ? size >= 1 && size <= SIZE_MAX : size == 0;
-        if (!fits) {
-            throw new IllegalArgumentException("%s of %d".formatted(kind, size));
+        if (!fits || analyzer.isEmpty() == (kind == Kind.ANALYZER)) {
+            throw new IllegalArgumentException("%s of %d '%s'".formatted(kind, size, analyzer));
         }
     }
 
@@ -54,17 +61,29 @@ public record Tokenizer(Kind kind, int size) {
      * @param size characters of a gram, from 1 to {@value #SIZE_MAX}
      */
     public static Tokenizer ngram(int size) {
-        return new Tokenizer(Kind.NGRAM, size);
+        return new Tokenizer(Kind.NGRAM, size, "");
+    }
+
+    /** The tokenizer that is an analyzer of Lucene, such as {@code english}. */
+    public static Tokenizer analyzer(String name) {
+        return new Tokenizer(Kind.ANALYZER, 0, name);
     }
 
     /** The name for people and definitions: {@code word}, {@code ngram(3)}. */
     public String label() {
-        return kind == Kind.NGRAM ? NGRAM + size + ")" : kind.name().toLowerCase(Locale.ROOT);
+        return switch (kind) {
+            case WORD, KEYWORD -> kind.name().toLowerCase(Locale.ROOT);
+            case NGRAM -> NGRAM + size + ")";
+            case ANALYZER -> ANALYZER + analyzer + ")";
+        };
     }
 
     /** Whether it is the {@link #label} of a tokenizer. */
     public static boolean isLabel(String label) {
-        return label.equals(WORD.label()) || label.equals(KEYWORD.label()) || sizeOf(label) > 0;
+        return label.equals(WORD.label())
+                || label.equals(KEYWORD.label())
+                || sizeOf(label) > 0
+                || !analyzerOf(label).isEmpty();
     }
 
     /**
@@ -75,12 +94,44 @@ public record Tokenizer(Kind kind, int size) {
     public static Tokenizer ofLabel(String label, String use) {
         if (!isLabel(label)) {
             throw new InvalidRequestException(
-                    "%s: there is no tokenizer '%s'; there are word, keyword and ngram(n), n from 1 to %d"
+                    "%s: there is no tokenizer '%s'; there are word, keyword, ngram(n), n from 1 to %d, and analyzer(name)"
                             .formatted(use, label, SIZE_MAX));
         }
-        return label.equals(WORD.label())
-                ? WORD
-                : label.equals(KEYWORD.label()) ? KEYWORD : ngram(sizeOf(label));
+        if (label.equals(WORD.label())) {
+            return WORD;
+        }
+        if (label.equals(KEYWORD.label())) {
+            return KEYWORD;
+        }
+        return sizeOf(label) > 0 ? ngram(sizeOf(label)) : analyzer(analyzerOf(label));
+    }
+
+    /** The name in the label of an analyzer; empty if it is none. */
+    private static String analyzerOf(String label) {
+        boolean isOne = label.startsWith(ANALYZER) && label.endsWith(")");
+        return isOne ? label.substring(ANALYZER.length(), label.length() - 1).strip() : "";
+    }
+
+    /**
+     * Checks that it can make tokens here.
+     *
+     * @throws InvalidRequestException if the library is missing, or has no such analyzer
+     */
+    public void requireAvailable(String use) {
+        if (kind != Kind.ANALYZER) {
+            return;
+        }
+        try {
+            if (!LuceneAnalyzers.names().contains(analyzer)) {
+                throw new InvalidRequestException("%s: there is no analyzer '%s'; there are %s"
+                        .formatted(use, analyzer, String.join(", ", LuceneAnalyzers.names())));
+            }
+        } catch (LinkageError missing) {
+            throw new InvalidRequestException(
+                    "%s: %s needs the libraries lucene-core and lucene-analysis-common, which are not here (%s)"
+                            .formatted(use, label(), missing.getMessage()),
+                    missing);
+        }
     }
 
     /** The size in the label of n-grams; 0 if it is none. */
@@ -99,6 +150,7 @@ public record Tokenizer(Kind kind, int size) {
             case WORD -> new WordCursor();
             case KEYWORD -> new KeywordCursor();
             case NGRAM -> new GramCursor(size);
+            case ANALYZER -> LuceneAnalyzers.newCursor(analyzer);
         };
     }
 
@@ -124,6 +176,15 @@ public record Tokenizer(Kind kind, int size) {
             case WORD -> UnicodeTables.words();
             case KEYWORD -> "none";
             case NGRAM -> UnicodeTables.letters();
+            case ANALYZER -> ofLucene();
         };
+    }
+
+    private static String ofLucene() {
+        try {
+            return LuceneAnalyzers.tables();
+        } catch (LinkageError missing) {
+            return MISSING;
+        }
     }
 }

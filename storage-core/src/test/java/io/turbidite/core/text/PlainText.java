@@ -28,6 +28,7 @@ public final class PlainText {
             }
             case KEYWORD -> Set.of(text);
             case NGRAM -> grams(text, tokenizer.size());
+            case ANALYZER -> new LinkedHashSet<>(tokenizer.tokensOf(text));
         };
     }
 

@@ -136,6 +136,24 @@ class TextQueryTest {
         assertRefused(new TextQuery.Distance("a", -1), "distance<=-1: the number is from 0 to 100");
     }
 
+    @Test
+    void an_analyzer_makes_the_tokens_of_its_language() {
+        Tokenizer english = Tokenizer.ofLabel("analyzer(english)", "index i");
+        assertThat(english).isEqualTo(Tokenizer.analyzer("english"));
+        assertThat(english.label()).isEqualTo("analyzer(english)");
+        assertThat(english.tokensOf("The airports are flying")).containsExactly("airport", "fly");
+        assertThat(english.tokensOf("of the")).isEmpty();
+        assertThat(english.tables()).startsWith("lucene 10.6.0, unicode ");
+        TextTest test = new TextQuery.Any(english, "flight flying").newTest();
+        assertThat(test.matches(utf8("to fly, and to fly again"))).isTrue();
+        assertThat(test.matches(utf8("flown"))).isFalse();
+        assertThat(test.matches(utf8("two flights"))).isTrue();
+        assertRefused(new TextQuery.Prefix(english, "air"), "has no beginnings to look for");
+        assertRefused(
+                new TextQuery.Any(Tokenizer.analyzer("klingon"), "a"),
+                "there is no analyzer 'klingon'; there are arabic, cjk, ");
+    }
+
     private static void assertRefused(TextQuery query, String message) {
         assertThatThrownBy(query::check)
                 .isInstanceOf(InvalidRequestException.class)

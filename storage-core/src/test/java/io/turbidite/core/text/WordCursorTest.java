@@ -113,7 +113,7 @@ class WordCursorTest {
         assertThatThrownBy(() -> Tokenizer.ofLabel("ngram(0)", "index i"))
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessage(
-                        "index i: there is no tokenizer 'ngram(0)'; there are word, keyword and ngram(n), n from 1 to 16");
+                        "index i: there is no tokenizer 'ngram(0)'; there are word, keyword, ngram(n), n from 1 to 16, and analyzer(name)");
         assertThat(Tokenizer.ofLabel("ngram(16)", "index i")).isEqualTo(Tokenizer.ngram(16));
         assertThat(Tokenizer.ofLabel("keyword", "index i")).isEqualTo(Tokenizer.KEYWORD);
         assertThat(Tokenizer.isLabel("ngram(17)")).isFalse();

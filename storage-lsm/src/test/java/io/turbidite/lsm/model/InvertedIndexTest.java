@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
@@ -332,6 +333,27 @@ class InvertedIndexTest {
         sim = open();
         assertThat(find("snow")).containsExactly(1L, 2L);
         check();
+    }
+
+    /** Where its library is missing nobody can make its tokens. */
+    @Test
+    void an_analyzer_that_is_missing_is_refused_and_its_index_disabled() {
+        assertThat(Tokenizer.analyzer("english").tables())
+                .as("this module has no Lucene")
+                .isEqualTo("missing");
+        sim.store.createDataset(spec(Maintenance.EAGER));
+        assertRefused(
+                IndexSpec.inverted("i", "body").withParameter("tokenizer", "analyzer(english)"),
+                "analyzer(english) needs the libraries lucene-core and lucene-analysis-common");
+        TokenKeys made = TokenKeys.of(
+                dataset().type(),
+                List.of("body"),
+                "index i",
+                Map.of("tokenizer", "analyzer(english)", "tables", "lucene 10.6.0"));
+        assertThat(made.outdated()).contains("another Lucene or Unicode");
+        assertThatThrownBy(made::renewed)
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("which are not here");
     }
 
     private static IndexSchema withOtherTables(IndexSchema index) {

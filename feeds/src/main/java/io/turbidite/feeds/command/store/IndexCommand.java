@@ -201,7 +201,7 @@ public final class IndexCommand implements Callable<Integer> {
                 names = "--tokenizer",
                 paramLabel = "NAME",
                 description =
-                        "Of an inverted index: word, which is the default; keyword, the text as it is; or ngram(n), all n characters in a row.")
+                        "Of an inverted index: word, which is the default; keyword, the text as it is; ngram(n), all n characters in a row; or analyzer(name), an analyzer of Lucene.")
         private @Nullable String tokenizer;
 
         @Option(
