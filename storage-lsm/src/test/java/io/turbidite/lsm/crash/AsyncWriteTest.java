@@ -210,12 +210,13 @@ class AsyncWriteTest {
         List<Throwable> closing = Collections.synchronizedList(new ArrayList<>());
         try (Store store = Store.open(directory)) {
             Dataset dataset = store.createDataset(Row.blindSpec("T"));
+            Runnable close = store::close;
             dataset.upsertAsync(row(0)).whenDurable(failure -> {
                 throw new AssertionError("on purpose");
             });
             dataset.upsertAsync(row(1)).whenDurable(failure -> {
                 try {
-                    store.close();
+                    close.run();
                 } catch (IllegalStateException refused) {
                     closing.add(refused);
                 }
