@@ -94,6 +94,11 @@ final class Grid {
         return (int) (((bits & FRACTION) | (1L << FRACTION_BITS)) >>> (FRACTION_BITS - level));
     }
 
+    /** Where a cell begins, and the one below it ends; infinite beyond the largest double. */
+    static double border(long cell, int gridClass) {
+        return Math.scalb((double) cell, cellExponent(gridClass));
+    }
+
     private static int cellExponent(int gridClass) {
         return FIRST_CELL_EXPONENT + CLASS_EXPONENTS * gridClass;
     }

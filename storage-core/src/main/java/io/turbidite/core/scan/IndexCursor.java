@@ -4,7 +4,8 @@ import io.turbidite.core.bytes.Slice;
 
 /**
  * Entries of a secondary index in the order of (secondary key, primary key), within a range, read
- * in both directions. It stands, turns and gives memory back while idle like a {@link
+ * in both directions; of a search for the nearest in the order of (distance, secondary key, primary
+ * key), and forward only. It stands, turns and gives memory back while idle like a {@link
  * RecordCursor}. Slices are valid until it moves.
  *
  * <em>Confined to one thread</em>, except {@link #close}.
@@ -43,6 +44,11 @@ public interface IndexCursor extends AutoCloseable {
      */
     default long checkedUntil() {
         return 0;
+    }
+
+    /** In a search for the nearest: how far the entry is from the place; else not a number. */
+    default double distance() {
+        return Double.NaN;
     }
 
     /** What a search for a window took so far; also after it is closed. */

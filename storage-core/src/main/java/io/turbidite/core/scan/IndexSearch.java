@@ -3,6 +3,7 @@ package io.turbidite.core.scan;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Box;
 import io.turbidite.core.geo.Circle;
+import io.turbidite.core.geo.Place;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.Zone;
 import io.turbidite.core.type.Rectangle;
@@ -20,7 +21,7 @@ public sealed interface IndexSearch permits KeyRange, IndexSearch.Spatial, TermS
     boolean contains(Slice entryKey);
 
     /** What is asked of an R-tree, by where its values lie. */
-    sealed interface Spatial extends IndexSearch permits Window, Around {
+    sealed interface Spatial extends IndexSearch permits Window, Around, Nearest {
         /** What the index has keys of. */
         SpatialKind kind();
 
@@ -58,6 +59,22 @@ public sealed interface IndexSearch permits KeyRange, IndexSearch.Spatial, TermS
         @Override
         public List<Zone> zones() {
             return circle.zones();
+        }
+    }
+
+    /**
+     * All values of an R-tree, the nearest to a place first: by (distance, key). A cursor goes
+     * forward only.
+     *
+     * @param kind what the index has keys of
+     */
+    record Nearest(SpatialKind kind, Place place) implements Spatial {
+        private static final List<Zone> EVERYWHERE = List.of(Zone.of(new Rectangle(
+                -Double.MAX_VALUE, -Double.MAX_VALUE, Double.MAX_VALUE, Double.MAX_VALUE)));
+
+        @Override
+        public List<Zone> zones() {
+            return EVERYWHERE;
         }
     }
 }

@@ -6,6 +6,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CachedFile;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.geo.Place;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.geo.Zone;
 import io.turbidite.core.scan.KeyRange;
@@ -17,6 +19,7 @@ import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.Block.Kind;
 import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.rtree.Boxes;
+import io.turbidite.lsm.rtree.NearestByBoxes;
 import io.turbidite.lsm.rtree.WindowCursor;
 import io.turbidite.lsm.rtree.WindowWork;
 
@@ -164,6 +167,11 @@ record ComponentContent(
     /** The entries in a window; through the cache, without reading ahead: pages lie apart. */
     WindowCursor windowCursor(WindowSearch search, WindowWork work) {
         return new WindowCursor(records, requireBoxes(), search, records.cursor(), work);
+    }
+
+    NearestByBoxes nearestCursor(SpatialKind kind, Place place, WindowWork work, int waitingMax) {
+        return new NearestByBoxes(
+                records, requireBoxes(), kind, place, records.cursor(), work, waitingMax);
     }
 
     /** About how many entries are in a zone. */

@@ -7,6 +7,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.geo.Place;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.geo.Zone;
 import io.turbidite.core.memory.NativeMemory;
@@ -19,6 +21,8 @@ import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.BlockWriter.Section;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.rtree.Boxes;
+import io.turbidite.lsm.rtree.NearestByBoxes;
+import io.turbidite.lsm.rtree.NearestCursor;
 import io.turbidite.lsm.rtree.WindowCursor;
 import io.turbidite.lsm.rtree.WindowWork;
 
@@ -321,6 +325,15 @@ public final class DiskComponent implements AutoCloseable {
      */
     public WindowCursor windowCursor(WindowSearch search, WindowWork work) {
         return sound().windowCursor(search, work);
+    }
+
+    /** All entries of an R-tree, nearest first; without their values. */
+    public NearestByBoxes nearestCursor(SpatialKind kind, Place place, WindowWork work) {
+        return nearestCursor(kind, place, work, NearestCursor.WAITING_MAX);
+    }
+
+    NearestByBoxes nearestCursor(SpatialKind kind, Place place, WindowWork work, int waitingMax) {
+        return sound().nearestCursor(kind, place, work, waitingMax);
     }
 
     /** Whether the box around all entries meets the zone; true if there is none. */

@@ -1,5 +1,7 @@
 package io.turbidite.lsm.read;
 
+import io.turbidite.core.geo.Place;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.geo.Zone;
 import io.turbidite.core.scan.FilterPredicate;
@@ -11,6 +13,7 @@ import io.turbidite.lsm.entry.LiveCursor;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.partition.ComponentFiles;
+import io.turbidite.lsm.rtree.NearestByCurve;
 import io.turbidite.lsm.rtree.SkippingCursor;
 import io.turbidite.lsm.rtree.WindowWork;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -173,6 +176,10 @@ final class MergedLayers {
             add(handle.cursor(), isChecked, checkedUntil);
             return;
         }
+        if (spatial instanceof IndexSearch.Nearest(SpatialKind kind, Place place)) {
+            add(handle.nearestCursor(kind, place, work), isChecked, checkedUntil);
+            return;
+        }
         for (Zone zone : zones) {
             WindowSearch search = new WindowSearch(spatial.kind(), zone);
             add(handle.windowCursor(search, work), isChecked, checkedUntil);
@@ -184,6 +191,11 @@ final class MergedLayers {
         long checkedUntil = isCurrent ? Long.MAX_VALUE : layer.maxTimestamp();
         if (spatial == null) {
             add(layer.tree(tree).cursor(), isChecked, checkedUntil);
+            return;
+        }
+        if (spatial instanceof IndexSearch.Nearest(SpatialKind kind, Place place)) {
+            EntryCursor all = layer.tree(tree).cursor();
+            add(new NearestByCurve(kind, place, all, work), isChecked, checkedUntil);
             return;
         }
         for (Zone zone : zones) {
@@ -252,7 +264,11 @@ final class MergedLayers {
                 .filter(layer -> layer.hasTree(deletedKeyTree))
                 .map(layer -> layer.tree(deletedKeyTree))
                 .toList();
-        return new DeletedKeys(index.entryKeys(), newestFirst, version.tree(deletedKeyTree));
+        return new DeletedKeys(
+                index.entryKeys(),
+                spatial instanceof IndexSearch.Nearest ? ScanBounds.DISTANCE_BYTES : 0,
+                newestFirst,
+                version.tree(deletedKeyTree));
     }
 
     /** A layer that is older than the index is not above it: its entries were built. */

@@ -92,6 +92,7 @@ public final class PartitionReads {
             Partition partition, IndexSchema index, IndexSearch search, FilterPredicate filter) {
         return switch (search) {
             case KeyRange range -> estimate(partition, index.tree(), range, filter);
+            case IndexSearch.Nearest _ -> estimate(partition, index.tree(), KeyRange.all(), filter);
             case IndexSearch.Spatial spatial -> estimate(partition, index.tree(), spatial, filter);
             case TermSearch terms -> {
                 long[] entries = new long[terms.terms().size()];

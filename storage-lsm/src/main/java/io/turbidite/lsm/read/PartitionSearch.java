@@ -2,6 +2,7 @@ package io.turbidite.lsm.read;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.scan.FilterPredicate;
@@ -44,6 +45,12 @@ final class PartitionSearch implements IndexCursor {
     private final Slice primaryKey = new Slice();
     private final WindowWork work;
 
+    /** In front of an entry's key, if neighbours are asked for: how far it is. */
+    private final int headBytes;
+
+    private final Slice entryKey = new Slice();
+    private double distance = Double.NaN;
+
     /**
      * The move that failed before the other terms had said whether they have the leader's record: the
      * same move, made again, asks them about this record first.
@@ -71,6 +78,9 @@ final class PartitionSearch implements IndexCursor {
             view.searching(index.id());
         }
         this.work = bounds.getFirst().work();
+        this.headBytes = bounds.getFirst().spatial() instanceof IndexSearch.Nearest
+                ? ScanBounds.DISTANCE_BYTES
+                : 0;
         this.stack = cursor(view, bounds.getFirst());
         this.followers = bounds.stream()
                 .skip(1)
@@ -257,6 +267,7 @@ final class PartitionSearch implements IndexCursor {
 
     @Override
     public boolean previous() {
+        requireBothWays();
         boolean found = advance(Failed.PREVIOUS);
         while (found) {
             split();
@@ -278,6 +289,10 @@ final class PartitionSearch implements IndexCursor {
     private void split() {
         entryCount++;
         Slice key = stack.key();
+        if (headBytes > 0) {
+            distance = Double.longBitsToDouble(key.segment().get(Bytes.I64_BE, key.offset()));
+            key = entryKey.set(key.segment(), key.offset() + headBytes, key.length() - headBytes);
+        }
         int secondaryBytes = entryKeys.secondaryBytes(key);
         secondaryKey.set(key.segment(), key.offset(), secondaryBytes);
         primaryKey.set(key.segment(), key.offset() + secondaryBytes, key.length() - secondaryBytes);
@@ -285,6 +300,7 @@ final class PartitionSearch implements IndexCursor {
 
     @Override
     public void seek(Slice key) {
+        requireBothWays();
         failed = Failed.NONE;
         loseFollowers();
         stack.seek(key);
@@ -295,6 +311,12 @@ final class PartitionSearch implements IndexCursor {
         failed = Failed.NONE;
         loseFollowers();
         stack.seekEnd();
+    }
+
+    private void requireBothWays() {
+        if (headBytes > 0) {
+            throw new InvalidRequestException("neighbours are read from the nearest on");
+        }
     }
 
     private void loseFollowers() {
@@ -313,6 +335,12 @@ final class PartitionSearch implements IndexCursor {
     public Slice primaryKey() {
         stack.key(); // only on an entry
         return primaryKey;
+    }
+
+    @Override
+    public double distance() {
+        stack.key(); // only on an entry
+        return distance;
     }
 
     @Override

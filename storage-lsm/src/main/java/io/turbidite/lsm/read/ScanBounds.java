@@ -3,6 +3,7 @@ package io.turbidite.lsm.read;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.lsm.rtree.NearestByCurve;
 import io.turbidite.lsm.rtree.WindowWork;
 
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,9 @@ record ScanBounds(
         IndexSearch.@Nullable Spatial spatial,
         WindowWork work,
         TimestampRange band) {
+    /** Bytes in front of the keys that a search for neighbours shows: how far they are. */
+    static final int DISTANCE_BYTES = NearestByCurve.DISTANCE_BYTES;
+
     ScanBounds(KeyRange keys, FilterPredicate filter) {
         this(keys, filter, TimestampRange.ALL);
     }

@@ -193,9 +193,19 @@ public final class Boxes {
                 Bytes.I32, groups + (long) BoxesLayout.GROUP_BYTES * (firstGroup(page) + group));
     }
 
-    /** Moves {@code box} to that of a page. */
-    Box pageBox(int page, Box box) {
-        return box(bytes, levels[0] + (long) BoxesLayout.BOX_BYTES * page, box);
+    /** The level of the one box around all pages, which are level 0. */
+    int rootLevel() {
+        return rootLevel;
+    }
+
+    /** Boxes of a level. */
+    int boxCount(int level) {
+        return BoxesLayout.boxCount(pageCount, level);
+    }
+
+    /** Moves {@code box} to the {@code index}-th of a level. */
+    Box levelBox(int level, int index, Box box) {
+        return box(bytes, levels[level] + (long) BoxesLayout.BOX_BYTES * index, box);
     }
 
     /** Moves {@code box} to that of a page's group. */
@@ -233,7 +243,7 @@ public final class Boxes {
         Box box = new Box();
         for (int level = 0; level <= rootLevel; level++) {
             int index = page >>> (BoxesLayout.FAN_OUT_SHIFT * level);
-            box(bytes, levels[level] + (long) BoxesLayout.BOX_BYTES * index, box);
+            levelBox(level, index, box);
             if (!box.contains(value)) {
                 return "%s is not in box %d of level %d, %s".formatted(value, index, level, box);
             }

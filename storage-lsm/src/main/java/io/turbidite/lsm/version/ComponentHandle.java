@@ -1,5 +1,7 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.core.geo.Place;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
@@ -261,6 +263,11 @@ public final class ComponentHandle {
     /** As {@link #cursor}, of an R-tree's component: those that are in a window. */
     public EntryCursor windowCursor(WindowSearch search, WindowWork work) {
         return living(component.windowCursor(search, work));
+    }
+
+    /** As {@link #cursor}, of an R-tree's component: nearest first, distances before the keys. */
+    public EntryCursor nearestCursor(SpatialKind kind, Place place, WindowWork work) {
+        return living(component.nearestCursor(kind, place, work));
     }
 
     private EntryCursor living(OrdinalCursor entries) {

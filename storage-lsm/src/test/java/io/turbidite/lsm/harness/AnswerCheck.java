@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.Box;
 import io.turbidite.core.geo.Circle;
 import io.turbidite.core.geo.Metric;
+import io.turbidite.core.geo.Place;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.index.SpatialKeys;
@@ -20,6 +22,7 @@ import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription.Kind;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.IndexSearch.Around;
+import io.turbidite.core.scan.IndexSearch.Nearest;
 import io.turbidite.core.scan.IndexSearch.Window;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
@@ -102,6 +105,7 @@ public final class AnswerCheck {
                 }
                 check.window(index, created, filter);
                 check.around(index, created, filter);
+                check.nearest(index, created, filter);
                 if (isInverted) {
                     check.terms(index, created, filter);
                 }
@@ -218,6 +222,57 @@ public final class AnswerCheck {
                 created,
                 filter,
                 row -> distance(row, spatial.kind(), x, y) <= radius);
+    }
+
+    /** All values, nearest first. */
+    private void nearest(IndexSchema index, Range created, FilterPredicate filter) {
+        if (!(index.entryKeys() instanceof SpatialKeys spatial)) {
+            return;
+        }
+        double x = random.nextInt(-20, 27) * 1.25;
+        double y = random.nextInt(-50, 51) * 0.7;
+        Nearest nearest = new Nearest(spatial.kind(), new Place(Metric.PLANE, x, y));
+        spatial(
+                index,
+                nearest,
+                created,
+                filter,
+                row -> distance(row, spatial.kind(), x, y) < Double.POSITIVE_INFINITY);
+        try {
+            for (int p = 0; p < view.partitionCount(); p++) {
+                nearestFirst(index, p, nearest, filter);
+            }
+        } catch (InvalidRequestException gone) {
+            assertThat(Inside.schema(dataset).index(index.id()))
+                    .as(gone.getMessage())
+                    .isNull();
+        }
+    }
+
+    private void nearestFirst(
+            IndexSchema index, int partition, Nearest nearest, FilterPredicate filter) {
+        double before = 0;
+        byte[] keyBefore = new byte[0];
+        Box box = new Box();
+        try (IndexCursor entries = view.search(partition, index.name(), nearest, filter)) {
+            while (entries.next()) {
+                nearest.kind().decode(entries.secondaryKey(), 0, box);
+                double distance = entries.distance();
+                assertThat(distance).isEqualTo(nearest.place().distance(box));
+                byte[] key = new ByteSink(64, 1 << 20)
+                        .putBytes(entries.secondaryKey())
+                        .putBytes(entries.primaryKey())
+                        .asSlice(new Slice())
+                        .toByteArray();
+                boolean isInOrder = distance > before
+                        || (distance == before && Arrays.compareUnsigned(key, keyBefore) > 0);
+                assertThat(isInOrder)
+                        .as("%s: %s behind %s", index, distance, before)
+                        .isTrue();
+                before = distance;
+                keyBefore = key;
+            }
+        }
     }
 
     /** Infinite if the row has no such value. */

@@ -43,7 +43,7 @@ public final class DeletedKeyMerge implements MergeHook {
 
     @Override
     public EntryStream filter(EntryStream kept, VersionRetention retention) {
-        DeletedKeys deleted = new DeletedKeys(index.entryKeys(), List.of(), deletedKeyTrees);
+        DeletedKeys deleted = new DeletedKeys(index.entryKeys(), 0, List.of(), deletedKeyTrees);
         DeletedKeyFilter filtered = new DeletedKeyFilter(kept, deleted, retention.horizon());
         filter = filtered;
         return filtered;

@@ -21,21 +21,26 @@ import java.util.List;
  */
 public final class DeletedKeys {
     private final EntryKeys entryKeys;
+    private final int headBytes;
     private final List<MemoryComponent> memoryNewestFirst;
     private final List<ComponentHandle> disksNewestFirst;
     private final Found found = new Found(0);
+    private final Slice key = new Slice();
     private final Slice primaryKey = new Slice();
 
     /**
      * @param entryKeys tells where the primary key is in an entry's key
+     * @param headBytes bytes in front of an entry's key
      * @param memoryNewestFirst deleted-key trees in memory, all of them newer than those on disk
      * @param disksNewestFirst deleted-key trees on disk
      */
     public DeletedKeys(
             EntryKeys entryKeys,
+            int headBytes,
             List<MemoryComponent> memoryNewestFirst,
             List<ComponentHandle> disksNewestFirst) {
         this.entryKeys = entryKeys;
+        this.headBytes = headBytes;
         this.memoryNewestFirst = List.copyOf(memoryNewestFirst);
         this.disksNewestFirst = List.copyOf(disksNewestFirst);
     }
@@ -45,7 +50,8 @@ public final class DeletedKeys {
      * {@code snapshot}.
      */
     boolean hides(Slice entryKey, long timestamp, long snapshot) {
-        entryKeys.primaryKey(entryKey, primaryKey);
+        key.set(entryKey.segment(), entryKey.offset() + headBytes, entryKey.length() - headBytes);
+        entryKeys.primaryKey(key, primaryKey);
         return isWrittenOver(timestamp, snapshot);
     }
 
