@@ -54,6 +54,7 @@ public final class Query {
     private List<QueryRequest.OrderBy> order = List.of();
     private QueryRequest.@Nullable Cells cells;
     private boolean count;
+    private QueryRequest.@Nullable Near near;
     private long limit = QueryRequest.NO_LIMIT;
     private @Nullable String access;
     private RunOptions options = RunOptions.defaults();
@@ -198,6 +199,29 @@ public final class Query {
         return mostTokens(field, tokenizer, tokens);
     }
 
+    /**
+     * Returns the rows nearest to a place, by (distance, primary key), as many as {@link #limit}
+     * says, which must be given, and at least 1. A rectangle is as far as its nearest place. Records
+     * without a value have no distance, and are left out.
+     *
+     * @param field a point or a rectangle
+     * @throws InvalidRequestException if a coordinate is not finite
+     */
+    public Query near(String field, double x, double y) {
+        if (near != null) {
+            throw new InvalidRequestException("a query is near one place");
+        }
+        near = new QueryRequest.Near(field, x, y);
+        return this;
+    }
+
+    /** Reads {@code f=x,y} for {@link #near(String, double, double)}. */
+    public Query near(String text) {
+        String[] parts = Predicates.split("near", text, "f=x,y");
+        double[] place = Predicates.numbers("near", parts[1], 2, "f=x,y");
+        return near(parts[0], place[0], place[1]);
+    }
+
     /** Returns at most {@code rows} rows, 0 or more. */
     public Query limit(long rows) {
         if (rows < 0) {
@@ -272,6 +296,6 @@ public final class Query {
 
     private QueryRequest request() {
         return new QueryRequest(
-                predicates, where, select, count, groupBy, cells, order, limit, access);
+                predicates, where, select, count, groupBy, cells, order, near, limit, access);
     }
 }

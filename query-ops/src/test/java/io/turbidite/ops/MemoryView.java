@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.Box;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
@@ -22,6 +23,7 @@ import io.turbidite.ops.MemorySource.Stored;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -97,6 +99,14 @@ final class MemoryView implements ReadView {
                     && MemorySource.mayMatch(of, entry.component(), filter)) {
                 found.add(entry);
             }
+        }
+        if (range instanceof IndexSearch.Nearest nearest) {
+            // stable: equally far ones stay in the order of keys
+            found.sort(Comparator.comparingDouble(entry -> {
+                Box value = new Box();
+                nearest.kind().decode(Slice.of(entry.secondaryKey()), 0, value);
+                return nearest.place().distance(value);
+            }));
         }
         return found;
     }

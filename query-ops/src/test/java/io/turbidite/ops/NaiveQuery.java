@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -120,6 +121,10 @@ record NaiveQuery(QueryRequest request) {
         for (OrderBy by : request.order()) {
             query.orderBy(by.field(), by.descending() ? Order.DESC : Order.ASC);
         }
+        QueryRequest.Near near = request.near();
+        if (near != null) {
+            query.near(near.field(), near.x(), near.y());
+        }
         if (request.limit() != QueryRequest.NO_LIMIT) {
             query.limit(request.limit());
         }
@@ -138,7 +143,10 @@ record NaiveQuery(QueryRequest request) {
         }
         String what = "%s over %s by '%s'%n%s%n"
                 .formatted(request, source.type(), access, answer.explanation());
-        boolean anyOrder = request.order().isEmpty() && !request.grouped() && !request.count();
+        boolean anyOrder = request.near() == null
+                && request.order().isEmpty()
+                && !request.grouped()
+                && !request.count();
         if (!anyOrder) {
             assertThat(answer.rows()).as(what).isEqualTo(all.subList(0, (int)
                     Math.min(all.size(), request.limit())));
@@ -174,7 +182,11 @@ record NaiveQuery(QueryRequest request) {
             count.put("count", (long) matching.size());
             return List.of(count);
         }
-        if (!request.order().isEmpty()) {
+        QueryRequest.Near near = request.near();
+        if (near != null) {
+            matching.removeIf(row -> row.get(near.field()) == null);
+        }
+        if (near != null || !request.order().isEmpty()) {
             matching.sort(recordOrder(source));
         }
         if (request.select().isEmpty()) {
@@ -227,7 +239,11 @@ record NaiveQuery(QueryRequest request) {
     }
 
     private Comparator<Map<String, @Nullable Object>> recordOrder(MemorySource source) {
-        Comparator<Map<String, @Nullable Object>> order = (_, _) -> 0;
+        QueryRequest.Near near = request.near();
+        Comparator<Map<String, @Nullable Object>> order = near == null
+                ? (_, _) -> 0
+                : Comparator.comparingDouble(row -> distance(
+                        Objects.requireNonNull(row.get(near.field())), near.x(), near.y()));
         for (OrderBy by : request.order()) {
             Comparator<@Nullable Object> values = order(source.type(), by.field());
             Comparator<@Nullable Object> directed = by.descending() ? values.reversed() : values;

@@ -274,8 +274,22 @@ final class RandomSource {
             order.addAll(order(groupBy, cells != null));
         }
         long limit = random.nextInt(3) == 0 ? random.nextInt(20) : QueryRequest.NO_LIMIT;
+        boolean isNear = shape < 2 && random.nextInt(3) == 0;
+        QueryRequest.Near near = isNear
+                ? new QueryRequest.Near(
+                        random.nextInt(3) == 0 ? "area" : "place", coordinate(), coordinate())
+                : null;
         return new NaiveQuery(new QueryRequest(
-                predicates, List.of(), select, count, groupBy, cells, order, limit, null));
+                predicates,
+                List.of(),
+                select,
+                count,
+                groupBy,
+                cells,
+                isNear ? List.of() : order,
+                near,
+                isNear ? 1 + random.nextInt(20) : limit,
+                null));
     }
 
     private List<QueryRequest.OrderBy> order(List<String> groupBy, boolean cells) {

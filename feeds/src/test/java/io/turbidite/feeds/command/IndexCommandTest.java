@@ -62,6 +62,28 @@ class IndexCommandTest {
         assertThat(near.err())
                 .contains("index by_place only", "on place within 1.0 of 1.0,2.0")
                 .contains("entries looked at");
+        Result nearest = Command.run(
+                "query", store, "Trips", "--near", "place=1,2", "--limit", "2", "--explain");
+        assertThat(nearest.out().lines()).hasSize(2);
+        assertThat(nearest.err())
+                .contains("index by_place, nearest first, then fetch")
+                .contains("2 by distance of place from 1.0,2.0");
+        String[][] noNeighbours = {
+            {"place=1,2", "0", "limit of 1 or more"},
+            {"place=1,-Infinity", "1", "finite"},
+            {"place=1", "1", "not 2"},
+            {"tail=1,2", "1", "neither point nor rectangle"}
+        };
+        for (String[] wrong : noNeighbours) {
+            assertRefused(
+                    Command.run("query", store, "Trips", "--near", wrong[0], "--limit", wrong[1]),
+                    wrong[2]);
+        }
+        assertRefused(Command.run("query", store, "Trips", "--near", "place=1,2"), "needs a limit");
+        assertRefused(
+                Command.run(
+                        "query", store, "Trips", "--near", "place=1,2", "--limit", "1", "--count"),
+                "goes with no count");
         String[][] refused = {
             {"place=1,2,0", "above 0"},
             {"place=1,NaN,1", "finite"},

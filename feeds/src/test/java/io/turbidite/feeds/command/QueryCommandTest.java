@@ -124,6 +124,15 @@ class QueryCommandTest {
     }
 
     @Test
+    void the_nearest_come_first() {
+        assertThat(rows("--near", "place=2,1.9", "--limit", "9", "--select", "place"))
+                .isEqualTo(
+                        "{\"place\":[2.0,2.0]}\n{\"place\":[1.0,1.0]}\n{\"place\":[-3.0,-4.0]}\n{\"place\":[11.0,2.0]}\n");
+        assertThat(rows("--near", "place=2,1.9", "--limit", "1", "--select", "place"))
+                .isEqualTo("{\"place\":[2.0,2.0]}\n");
+    }
+
+    @Test
     void words_match_in_any_order_and_case() {
         assertCount(2, "--contains", "note=BIRD");
         assertCount(1, "--contains", "note=bird late");

@@ -542,15 +542,16 @@ public final class Conditions {
         return windows;
     }
 
-    /** One of the circles on a field; null if there is none. */
-    public @Nullable Circle anyCircle(String field) {
+    /** The circles on a field. */
+    public List<Circle> circles(String field) {
+        List<Circle> circles = new ArrayList<>(0);
         for (Predicate predicate : predicates) {
             if (predicate instanceof Predicate.Distance distance
                     && distance.field().equals(field)) {
-                return circle(distance);
+                circles.add(circle(distance));
             }
         }
-        return null;
+        return circles;
     }
 
     private Circle circle(Predicate.Distance distance) {

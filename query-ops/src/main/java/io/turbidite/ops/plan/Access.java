@@ -1,5 +1,6 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.ops.intersect.JoinedRanges;
 import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.scan.PrimaryRange;
@@ -61,7 +62,13 @@ sealed interface Access {
     record Fetch(IndexRange range) implements Access {
         @Override
         public String describe() {
-            return "index %s, then fetch".formatted(range.index().name());
+            return (isNearest() ? "index %s, nearest first, then fetch" : "index %s, then fetch")
+                    .formatted(range.index().name());
+        }
+
+        /** Whether it gives records from the nearest to a place on, and no more than it must. */
+        boolean isNearest() {
+            return range.search() instanceof IndexSearch.Nearest;
         }
     }
 

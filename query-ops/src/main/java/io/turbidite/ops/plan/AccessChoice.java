@@ -198,6 +198,7 @@ final class AccessChoice {
             if (index.kind() == IndexDescription.Kind.RTREE) {
                 window(query, index, filter).ifPresent(others::add);
                 around(query, index, filter).ifPresent(others::add);
+                nearest(query, index, filter).ifPresent(others::add);
             }
             if (index.kind() == IndexDescription.Kind.INVERTED) {
                 addTerms(query, index, filter, others);
@@ -291,11 +292,11 @@ final class AccessChoice {
     private static Optional<Access> around(
             CheckedQuery query, IndexDescription index, FilterPredicate filter) {
         String field = index.fields().getFirst();
-        Circle circle = query.conditions().anyCircle(field);
-        if (circle == null) {
+        List<Circle> circles = query.conditions().circles(field);
+        if (circles.isEmpty()) {
             return Optional.empty();
         }
-        IndexSearch search = new IndexSearch.Around(spatialKind(query, field), circle);
+        IndexSearch search = new IndexSearch.Around(spatialKind(query, field), circles.getFirst());
         IndexRange range = new IndexRange(index, search, filter, List.of(), true);
         boolean isWhole = query.conditions().predicates().size() == 1
                 && query.conditions().testCount() == 0;
@@ -303,6 +304,19 @@ final class AccessChoice {
                 isWhole && countsEntries(query, field)
                         ? new Access.Entries(range)
                         : new Access.Fetch(range));
+    }
+
+    /** The way in by an R-tree, if the nearest of its values are wanted. */
+    private static Optional<Access> nearest(
+            CheckedQuery query, IndexDescription index, FilterPredicate filter) {
+        CheckedQuery.Near near = query.near();
+        String field = index.fields().getFirst();
+        if (near == null || !near.name().equals(field)) {
+            return Optional.empty();
+        }
+        IndexSearch search = new IndexSearch.Nearest(spatialKind(query, field), near.place());
+        return Optional.of(
+                new Access.Fetch(new IndexRange(index, search, filter, List.of(), true)));
     }
 
     private static SpatialKind spatialKind(CheckedQuery query, String field) {
@@ -427,7 +441,9 @@ final class AccessChoice {
 
     /** How much of the rows is read before there are enough. */
     private static double part(CheckedQuery query, Access access, long resultRows) {
-        boolean inOrder = query.order().isEmpty()
+        boolean isNearest = access instanceof Access.Fetch fetch && fetch.isNearest();
+        boolean inOrder = isNearest
+                || (query.order().isEmpty() && query.near() == null)
                 || (access instanceof Access.Scan scan && scan.order().isOrdered());
         boolean stopsEarly = query.kind() == CheckedQuery.Kind.ROWS && query.hasLimit() && inOrder;
         return stopsEarly ? Math.min(1, (double) query.limit() / Math.max(1, resultRows)) : 1;
@@ -572,6 +588,14 @@ final class AccessChoice {
     private static void addWindows(
             CheckedQuery query, int filterField, int field, List<FilterPredicate.Window> to) {
         String name = query.type().field(field).name();
+        SpatialKind spatial = spatialKind(query, name);
+        for (Circle circle : query.conditions().circles(name)) {
+            // all of them must be met, as each window must
+            if (circle.windows().size() == 1) {
+                to.add(new FilterPredicate.Window(
+                        filterField, spatial, circle.windows().getFirst()));
+            }
+        }
         if (query.type().field(field).kind() == TypeKind.RECTANGLE) {
             for (Rectangle window : query.conditions().windows(name)) {
                 to.add(new FilterPredicate.Window(filterField, SpatialKind.RECTANGLE, window));

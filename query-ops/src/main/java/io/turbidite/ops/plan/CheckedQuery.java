@@ -1,6 +1,8 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.geo.Metric;
+import io.turbidite.core.geo.Place;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.Field;
@@ -9,7 +11,9 @@ import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.CellGrid;
 import io.turbidite.ops.expr.Conditions;
+import io.turbidite.ops.expr.Distances;
 import io.turbidite.ops.expr.Projection;
+import io.turbidite.ops.expr.RecordPredicate;
 import io.turbidite.ops.group.CountSource;
 import io.turbidite.ops.group.GroupRows;
 import io.turbidite.ops.scan.KeyOrder;
@@ -17,6 +21,7 @@ import io.turbidite.ops.scan.KeyOrder;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +38,7 @@ import java.util.Map;
  * @param cellField of {@code CELLS} the point field, else -1
  * @param grid of {@code CELLS} the grid
  * @param order of {@code ROWS} by fields; of groups by parts of the group
+ * @param near place that {@code ROWS} are ordered from
  * @param limit most rows
  * @param rowType the type of the rows of the answer
  */
@@ -44,6 +50,7 @@ record CheckedQuery(
         int cellField,
         @Nullable CellGrid grid,
         List<Order> order,
+        @Nullable Near near,
         long limit,
         RecordType rowType) {
     /** What the rows of the answer are. */
@@ -71,6 +78,18 @@ record CheckedQuery(
                 return "tokens of \"%s\" in %s".formatted(tokens.text(), name);
             }
             return name + (descending ? " desc" : "");
+        }
+    }
+
+    /**
+     * A place to order by the distance from.
+     *
+     * @param field index of the point or rectangle
+     */
+    record Near(String name, int field, Place place) {
+        @Override
+        public String toString() {
+            return "distance of %s from %s,%s".formatted(name, place.x(), place.y());
         }
     }
 
@@ -112,6 +131,7 @@ record CheckedQuery(
                     field,
                     grid,
                     groupOrder(request, List.of(GroupRows.CELL)),
+                    null,
                     request.limit(),
                     GroupRows.rowType(GroupRows.cellFields()));
         }
@@ -131,6 +151,7 @@ record CheckedQuery(
                 kind == Kind.GROUPS
                         ? groupOrder(request, request.groupBy())
                         : recordOrder(request, type),
+                near(request, type),
                 request.limit(),
                 rowType(type, kind, fields));
     }
@@ -158,6 +179,16 @@ record CheckedQuery(
         }
         if (request.count() && !request.grouped() && !request.order().isEmpty()) {
             throw new InvalidRequestException("a count is one row: there is nothing to order");
+        }
+        if (request.near() != null) {
+            if (request.count() || request.grouped() || !request.order().isEmpty()) {
+                throw new InvalidRequestException(
+                        "near gives records, the nearest first: it goes with no count, group or order");
+            }
+            if (request.limit() == QueryRequest.NO_LIMIT || request.limit() == 0) {
+                throw new InvalidRequestException(
+                        "near needs a limit of 1 or more: how many neighbours are wanted");
+            }
         }
         if (request.groupBy().contains(CountSource.COUNT)) {
             throw new InvalidRequestException(
@@ -258,6 +289,21 @@ record CheckedQuery(
         return Collections.unmodifiableList(order);
     }
 
+    private static @Nullable Near near(QueryRequest request, RecordType type) {
+        QueryRequest.Near near = request.near();
+        if (near == null) {
+            return null;
+        }
+        int index = Conditions.requireDeclared(type, near.field(), "near");
+        Field field = type.field(index);
+        if (field.kind() != TypeKind.POINT && field.kind() != TypeKind.RECTANGLE) {
+            throw new InvalidRequestException(
+                    "near names field '%s' of type %s, neither point nor rectangle"
+                            .formatted(near.field(), field.kind().label()));
+        }
+        return new Near(near.field(), index, new Place(Metric.of(field), near.x(), near.y()));
+    }
+
     private static List<Order> groupOrder(QueryRequest request, List<String> names) {
         List<Order> order = new ArrayList<>();
         for (QueryRequest.OrderBy by : request.order()) {
@@ -280,7 +326,7 @@ record CheckedQuery(
     /** The same question about other values. */
     CheckedQuery with(Conditions others) {
         return new CheckedQuery(
-                source, others, kind, fields, cellField, grid, order, limit, rowType);
+                source, others, kind, fields, cellField, grid, order, near, limit, rowType);
     }
 
     RecordType type() {
@@ -316,6 +362,24 @@ record CheckedQuery(
             return KeyOrder.ASCENDING;
         }
         return descending == key.size() ? KeyOrder.DESCENDING : KeyOrder.NONE;
+    }
+
+    /** What records must fulfil that a way in has not looked at, for one thread. */
+    RecordPredicate[] compile(List<String> decided) {
+        RecordPredicate[] predicates = conditions.compile(decided);
+        Distances distances = distances();
+        if (distances == null) {
+            return predicates;
+        }
+        RecordPredicate[] all = Arrays.copyOf(predicates, predicates.length + 1);
+        all[predicates.length] = distances;
+        return all;
+    }
+
+    /** How far records are, for one thread; null if that is not asked. */
+    @Nullable
+    Distances distances() {
+        return near == null ? null : new Distances(type(), near.field(), near.place());
     }
 
     /** Fields that a count or groups by fields need of a record, predicates included. */

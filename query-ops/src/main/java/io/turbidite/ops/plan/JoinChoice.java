@@ -78,7 +78,8 @@ final class JoinChoice {
 
     /** Whether a search leaves candidates out, and gives none that another search may lack. */
     static boolean isJoinable(IndexRange range) {
-        return range.search() instanceof IndexSearch.Spatial
+        return (range.search() instanceof IndexSearch.Spatial
+                        && !(range.search() instanceof IndexSearch.Nearest))
                 || range.search() instanceof TermSearch
                 || (range.search() instanceof KeyRange keys && !keys.isAll());
     }

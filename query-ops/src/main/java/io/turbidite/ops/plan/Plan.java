@@ -4,6 +4,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.CellGrid;
+import io.turbidite.ops.expr.Distances;
 import io.turbidite.ops.expr.FieldKey;
 import io.turbidite.ops.expr.OrderKey;
 import io.turbidite.ops.expr.Projection;
@@ -147,8 +148,12 @@ public final class Plan {
             limitedRows.add(asked.matchingCount());
         }
         List<PlanStep> steps = new ArrayList<>();
-        String order = String.join(
-                ", ", query.order().stream().map(CheckedQuery.Order::toString).toList());
+        CheckedQuery.Near near = query.near();
+        String order = near != null
+                ? near.toString()
+                : String.join(
+                        ", ",
+                        query.order().stream().map(CheckedQuery.Order::toString).toList());
         long rows = query.kind() == CheckedQuery.Kind.ROWS
                 ? choice.estimates().resultRows()
                 : query.kind() == CheckedQuery.Kind.COUNT ? 1 : PlanStep.UNKNOWN;
@@ -193,7 +198,7 @@ public final class Plan {
                 PointRows rows = new PointRows(
                         view,
                         get.key(),
-                        query.conditions().compile(get.decided()),
+                        query.compile(get.decided()),
                         projection,
                         query.rowType(),
                         options);
@@ -216,7 +221,7 @@ public final class Plan {
     private boolean sorts() {
         boolean inOrder = isPoint()
                 || (choice.chosen() instanceof Access.Scan scan && scan.order().isOrdered());
-        return !query.order().isEmpty() && !inOrder;
+        return (!query.order().isEmpty() || query.near() != null) && !inOrder;
     }
 
     private List<Stage> orderedRows(FrameWriter sink) {
@@ -294,6 +299,10 @@ public final class Plan {
     }
 
     private TupleMaker orderedMaker() {
+        Distances distances = query.distances();
+        if (distances != null) {
+            return Tuples.ordered(List.of(distances), rowMaker());
+        }
         List<OrderKey> keys = query.order().stream().map(this::orderKey).toList();
         return Tuples.ordered(keys, rowMaker());
     }

@@ -1,6 +1,8 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.expr.Expression;
+import io.turbidite.core.geo.Metric;
+import io.turbidite.core.geo.Place;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.ops.expr.Predicate;
 
@@ -18,6 +20,7 @@ import java.util.List;
  * @param groupBy fields to count by; empty: none
  * @param cells grid to count by, if any
  * @param order what to order rows by, first decides
+ * @param near place to order rows from, the nearest first, if any
  * @param limit most rows to return
  * @param access the way in that was asked for: {@link #SCAN}, the name of an index, or those of
  *     several with {@link #AND} between them; null: the cheapest
@@ -30,6 +33,7 @@ public record QueryRequest(
         List<String> groupBy,
         @Nullable Cells cells,
         List<OrderBy> order,
+        @Nullable Near near,
         long limit,
         @Nullable String access) {
     /** The {@link #access} that reads the primary index; no index has this name. */
@@ -56,6 +60,27 @@ public record QueryRequest(
 
     /** A grid over a point field. */
     public record Cells(String field, double dx, double dy) {}
+
+    /** A place to order by the distance from, in the measure of the field's type. */
+    public record Near(String field, double x, double y) {
+        public Near {
+            var _ = new Place(Metric.PLANE, x, y);
+        }
+    }
+
+    /** A request that orders by fields, or not at all. */
+    public QueryRequest(
+            List<Predicate> predicates,
+            List<Expression> where,
+            List<String> select,
+            boolean count,
+            List<String> groupBy,
+            @Nullable Cells cells,
+            List<OrderBy> order,
+            long limit,
+            @Nullable String access) {
+        this(predicates, where, select, count, groupBy, cells, order, null, limit, access);
+    }
 
     public QueryRequest {
         predicates = List.copyOf(predicates);

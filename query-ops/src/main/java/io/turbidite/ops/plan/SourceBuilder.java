@@ -2,6 +2,7 @@ package io.turbidite.ops.plan;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Circle;
+import io.turbidite.core.geo.Place;
 import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.record.RecordView;
@@ -20,10 +21,12 @@ import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.Projection;
+import io.turbidite.ops.expr.RecordPredicate;
 import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.expr.Tuples;
 import io.turbidite.ops.fetch.FetchedRecords;
 import io.turbidite.ops.fetch.LookupMeter;
+import io.turbidite.ops.fetch.NearestRecords;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
@@ -67,6 +70,8 @@ final class SourceBuilder {
      * Keys of the first batch where the reader may stop early: he may, or most candidates may fail.
      */
     private static final long FIRST_BATCH_COUNT_MIN = 256;
+
+    private static final RecordPredicate[] NONE = {};
 
     private final CheckedQuery query;
     private final ReadView view;
@@ -127,8 +132,8 @@ final class SourceBuilder {
     boolean splits() {
         return switch (choice.chosen()) {
             case Access.Scan scan -> !scan.order().isOrdered();
-            case Access.Fetch _, Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _ ->
-                true;
+            case Access.Fetch fetch -> !fetch.isNearest();
+            case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _ -> true;
             case Access.Get _, Access.Nothing _ -> false;
         };
     }
@@ -153,6 +158,10 @@ final class SourceBuilder {
         if (!splits()) {
             return List.of();
         }
+        return everyPartition();
+    }
+
+    private List<Integer> everyPartition() {
         List<Integer> all = new ArrayList<>(view.partitionCount());
         for (int i = 0; i < view.partitionCount(); i++) {
             all.add(i);
@@ -242,6 +251,8 @@ final class SourceBuilder {
                                 : () -> new PartitionedRecords(view, partitions, range),
                         read,
                         scanned);
+            case Access.Fetch fetch
+            when fetch.isNearest() -> new WayIn(() -> nearest(fetch.range()), fetched, scanned);
             case Access.Fetch(var range) ->
                 new WayIn(
                         () -> fetch(
@@ -272,6 +283,25 @@ final class SourceBuilder {
         };
     }
 
+    /** Of all partitions, whose nearest are not known before. */
+    private NearestRecords nearest(IndexRange range) {
+        return new NearestRecords(
+                view,
+                everyPartition(),
+                range,
+                new NearestRecords.Wanted(
+                        query.limit(),
+                        Objects.requireNonNull(query.distances()),
+                        query.conditions().compile(List.of())),
+                options.keyBatchBytes(),
+                fetchOptions(!range.index().alwaysValid(), range.filter()),
+                new NearestRecords.Meters(
+                        read,
+                        Objects.requireNonNull(searches),
+                        distinct,
+                        Objects.requireNonNull(lookups)));
+    }
+
     private FetchedRecords fetch(
             List<Integer> partitions,
             IntFunction<Candidates> opener,
@@ -292,6 +322,11 @@ final class SourceBuilder {
                 new FetchedRecords.Meters(distinct, Objects.requireNonNull(lookups)));
     }
 
+    /** Whether what the way in gives was looked at already. */
+    private boolean isNearest() {
+        return choice.chosen() instanceof Access.Fetch fetch && fetch.isNearest();
+    }
+
     /** Where every entry found is a row, no more of them than rows are wanted. */
     private long firstBatchCountMin(IndexRange range) {
         boolean isRow = range.index().alwaysValid()
@@ -305,7 +340,7 @@ final class SourceBuilder {
         return new SelectedRecords(
                 wayIn,
                 query.type(),
-                query.conditions().compile(choice.chosen().decided()),
+                isNearest() ? NONE : query.compile(choice.chosen().decided()),
                 maker,
                 selected);
     }
@@ -500,6 +535,9 @@ final class SourceBuilder {
                                 circle.x(),
                                 circle.y(),
                                 spatialWork(searches));
+            case IndexSearch.Nearest(var _, Place place) ->
+                "%s, nearest to %s,%s%s"
+                        .formatted(detail, place.x(), place.y(), spatialWork(searches));
             case TermSearch terms ->
                 "%s, %s %s".formatted(detail, termsWanted(terms), String.join(", ", terms.terms()));
         };

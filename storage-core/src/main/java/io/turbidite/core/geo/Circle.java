@@ -43,7 +43,8 @@ public record Circle(Metric metric, double x, double y, double radius) {
         return windows().stream().map(window -> Zone.of(this, window)).toList();
     }
 
-    private List<Rectangle> windows() {
+    /** Windows that have no place in common and hold all of it. */
+    public List<Rectangle> windows() {
         // a difference of coordinates is rounded too: one that is a bit more than the radius counts
         double reach = Math.nextUp(Math.nextUp(radius));
         return List.of(new Rectangle(

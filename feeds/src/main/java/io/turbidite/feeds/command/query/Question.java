@@ -146,6 +146,13 @@ public final class Question {
             description = "Order by f; groups also by count. Null comes first.")
     private List<String> order = new ArrayList<>();
 
+    @Option(
+            names = "--near",
+            paramLabel = "f=x,y",
+            hideParamSyntax = true,
+            description = "The nearest first, as many as --limit says: by distance of f from x,y.")
+    private @Nullable String near;
+
     @Option(names = "--limit", paramLabel = "n", description = "Print at most n rows.")
     private @Nullable Long limit;
 
@@ -207,6 +214,9 @@ public final class Question {
             query.mostTokens(mostTokens);
         }
         order.forEach(query::orderBy);
+        if (near != null) {
+            query.near(near);
+        }
         if (limit != null) {
             query.limit(limit);
         }
