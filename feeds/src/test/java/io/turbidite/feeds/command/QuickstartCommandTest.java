@@ -68,12 +68,12 @@ class QuickstartCommandTest {
     }
 
     @Test
-    void machines_get_four_queries_and_the_summary() {
+    void machines_get_five_queries_a_picture_and_the_summary() {
         Result result = quickstart("--json");
         assertThat(result.code()).isZero();
         List<JsonNode> lines = result.outLines().stream().map(Command::parse).toList();
-        assertThat(lines).hasSize(5);
-        for (JsonNode query : lines.subList(0, 4)) {
+        assertThat(lines).hasSize(7);
+        for (JsonNode query : lines.subList(0, 5)) {
             assertThat(query.fieldNames())
                     .toIterable()
                     .containsExactly("step", "name", "rows", "millis", "access");
@@ -81,9 +81,12 @@ class QuickstartCommandTest {
             assertThat(query.path("millis").isNumber()).isTrue();
         }
         assertThat(lines.get(3).path("name").asText()).isEqualTo("count-by-destination");
-        assertThat(lines.get(4).path("step").asText()).isEqualTo("summary");
-        assertThat(lines.get(4).path("records").asInt()).isEqualTo(FLIGHTS);
-        assertThat(lines.get(4).path("dataset").asText()).isEqualTo("Flights");
+        assertThat(lines.get(4).path("name").asText()).isEqualTo("delayed-by-cell");
+        assertThat(lines.get(5).path("step").asText()).isEqualTo("picture");
+        assertThat(Path.of(lines.get(5).path("file").asText())).isNotEmptyFile();
+        assertThat(lines.get(6).path("step").asText()).isEqualTo("summary");
+        assertThat(lines.get(6).path("records").asInt()).isEqualTo(FLIGHTS);
+        assertThat(lines.get(6).path("dataset").asText()).isEqualTo("Flights");
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.Words;
+import io.turbidite.feeds.command.plot.CellPicture;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
@@ -26,8 +27,8 @@ import java.util.concurrent.Callable;
         name = "quickstart",
         customSynopsis = "./turbidite quickstart [--store DIR] [--json] [--debug]",
         description = {
-            "Load every flight that left New York in 2013 by a feed definition, then ask four questions.",
-            "Running it again adds nothing and asks again.",
+            "Load every flight that left New York in 2013 by a feed definition, then ask five questions.",
+            "The last answer is drawn too, into a file beside the store. Running it again adds nothing and asks again.",
         },
         sortOptions = false)
 public final class QuickstartCommand implements Callable<Integer> {
@@ -78,7 +79,7 @@ public final class QuickstartCommand implements Callable<Integer> {
         if (!common.json) {
             console.out().println("  " + FeedRunner.text(report));
             console.out().println();
-            console.out().println("Four questions");
+            console.out().println("Five questions");
         }
         for (SampleQuery sample : SampleQuery.all()) {
             SampleQuery.Answer answer = sample.ask(flights, console.clock());
@@ -93,7 +94,45 @@ public final class QuickstartCommand implements Callable<Integer> {
             } else {
                 print(sample, answer);
             }
+            if (sample.isDrawn()) {
+                draw(sample, flights);
+            }
         }
+    }
+
+    private void draw(SampleQuery sample, Dataset flights) {
+        String name = store + "-" + sample.name() + ".svg";
+        SampleQuery.Answer answer;
+        try {
+            CellPicture picture =
+                    CellPicture.to(console.directory().resolve(PathArgument.path("--plot", name)));
+            answer = sample.draw(flights, picture, console.clock());
+        } catch (InvalidRequestException noPicture) {
+            console.err().println("turbidite: " + noPicture.getMessage());
+            return;
+        }
+        if (common.json) {
+            Json.line()
+                    .put("step", "picture")
+                    .put("name", sample.name())
+                    .put("file", name)
+                    .put("rows", answer.rows())
+                    .put("millis", answer.millis())
+                    .put("access", answer.access())
+                    .printTo(console.out());
+            return;
+        }
+        PrintStream out = console.out();
+        out.println();
+        out.println("  %-44s %-12s %-9s %s"
+                .formatted(
+                        "The same as a picture",
+                        Words.count(answer.rows(), "cell"),
+                        Words.millis(answer.millis()),
+                        answer.access()));
+        out.println("    $ ./turbidite query %s Flights %s --plot %s"
+                .formatted(ShellWord.of(store), sample.options(), ShellWord.of(name)));
+        out.flush();
     }
 
     private void print(SampleQuery sample, SampleQuery.Answer answer) {

@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.command.common.Words;
+import io.turbidite.feeds.command.plot.CellPicture;
 import io.turbidite.feeds.command.query.Question;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.ops.QueryResult;
@@ -20,8 +21,10 @@ import java.util.List;
  * @param name for machines
  * @param title for people
  * @param options those of {@code query} that ask it
+ * @param rowsShown how many of the rows people see
+ * @param isDrawn whether its rows are cells, which are drawn too
  */
-record SampleQuery(String name, String title, String options) {
+record SampleQuery(String name, String title, String options, int rowsShown, boolean isDrawn) {
     private static final int ROWS_SHOWN = 2;
 
     /** Times are of the last of these: the first one pays for loading and compiling code. */
@@ -44,7 +47,18 @@ record SampleQuery(String name, String title, String options) {
             new SampleQuery(
                     "count-by-destination",
                     "How many flights went where",
-                    "--group dest --order count:desc"));
+                    "--group dest --order count:desc"),
+            new SampleQuery(
+                    "delayed-by-cell",
+                    "Delayed flights by cells of 2 degrees, last week",
+                    "--range scheduled_departure=2013-12-25T00:00:00Z.. --above dep_delay_min=0"
+                            + " --within place=-125,24,-66,50 --group-cell place=2,2 --order count:desc",
+                    5,
+                    true));
+
+    private SampleQuery(String name, String title, String options) {
+        this(name, title, options, ROWS_SHOWN, false);
+    }
 
     /**
      * What came back.
@@ -67,13 +81,30 @@ record SampleQuery(String name, String title, String options) {
         return answer;
     }
 
-    private static Answer askOnce(Question question, Dataset dataset, Clock clock) {
+    /** The same into a picture. */
+    Answer draw(Dataset dataset, CellPicture picture, Clock clock) {
+        Question question = new Question();
+        CommandLine.populateCommand(question, options.split(" "));
+        long startNanos = clock.monotonicNanos();
+        long rows = 0;
+        try (QueryResult result = question.on(dataset).run()) {
+            while (result.next()) {
+                picture.add(result);
+                rows++;
+            }
+            picture.write(title, question.cellField());
+            double millis = Words.toMillis(clock.monotonicNanos() - startNanos);
+            return new Answer(rows, millis, result.explain().access(), List.of());
+        }
+    }
+
+    private Answer askOnce(Question question, Dataset dataset, Clock clock) {
         long startNanos = clock.monotonicNanos();
         long rows = 0;
         List<String> firstRows = new ArrayList<>();
         try (QueryResult result = question.on(dataset).run()) {
             while (result.next()) {
-                if (rows < ROWS_SHOWN) {
+                if (rows < rowsShown) {
                     firstRows.add(json(result));
                 }
                 rows++;

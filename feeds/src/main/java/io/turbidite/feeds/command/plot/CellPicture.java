@@ -2,6 +2,7 @@ package io.turbidite.feeds.command.plot;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.type.Rectangle;
+import io.turbidite.ops.QueryResult;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,8 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 
 /**
  * A picture of counts by cells, on its way to a file: where cells are is where records are, and
@@ -89,6 +92,12 @@ public final class CellPicture {
             throw new InvalidRequestException(
                     "--plot needs %s, which is not on the class path".formatted(library), e);
         }
+    }
+
+    /** Adds the row that a result of a query by cells is on. */
+    public void add(QueryResult row) {
+        Map<String, @Nullable Object> cell = row.map();
+        add((Rectangle) cell.get("cell"), (Long) Objects.requireNonNull(cell.get("count")));
     }
 
     /**

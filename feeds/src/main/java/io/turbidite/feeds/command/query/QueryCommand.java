@@ -4,7 +4,6 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
-import io.turbidite.core.type.Rectangle;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.DisabledIndexes;
@@ -35,8 +34,6 @@ import picocli.CommandLine.Parameters;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -183,9 +180,7 @@ public final class QueryCommand implements Callable<Integer> {
                 json.clear();
                 result.toJson(json);
                 out.write(json.putByte('\n').asSlice(new Slice()).toByteArray());
-                Map<String, @Nullable Object> row = result.map();
-                picture.add((Rectangle) row.get("cell"), (Long)
-                        Objects.requireNonNull(row.get("count")));
+                picture.add(result);
                 rows++;
             }
         } catch (IOException e) {
