@@ -11,6 +11,7 @@ import io.turbidite.bench.hashlog.HashLogSuite;
 import io.turbidite.bench.latency.LatencyReport;
 import io.turbidite.bench.latency.LatencySuite;
 import io.turbidite.bench.navigation.NavigationSuite;
+import io.turbidite.bench.plans.PlansSuite;
 import io.turbidite.bench.report.Curves;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.space.SpaceSuite;
@@ -51,6 +52,7 @@ import java.util.stream.IntStream;
             Main.LatencyCommand.class,
             Main.HashLogCommand.class,
             Main.NavigationCommand.class,
+            Main.PlansCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {
@@ -106,6 +108,33 @@ public final class Main implements Runnable {
         public Integer call() throws IOException {
             return places.report(
                     "api", new ApiSuite(records, rounds, operations, places.directory).run());
+        }
+    }
+
+    @Command(
+            name = "plans",
+            description =
+                    "Window, time and word by one index and by three together, and what steps of queries cost.",
+            mixinStandardHelpOptions = true)
+    static final class PlansCommand implements Callable<Integer> {
+        @Option(names = "--records", description = "records to load (default ${DEFAULT-VALUE})")
+        int records = 1_000_000;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 7;
+
+        @Option(
+                names = "--record-bytes",
+                description = "about how long a record is (default ${DEFAULT-VALUE})")
+        int recordBytes = 1_000;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report(
+                    "plans", new PlansSuite(records, rounds, recordBytes, places.directory).run());
         }
     }
 
