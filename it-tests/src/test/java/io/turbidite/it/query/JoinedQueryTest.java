@@ -12,6 +12,7 @@ import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
+import io.turbidite.core.text.Tokenizer;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.lsm.Dataset;
@@ -70,13 +71,24 @@ class JoinedQueryTest {
     private record Question(
             Shape shape,
             @Nullable Rectangle window,
+            double @Nullable [] circle,
+            Text text,
             List<String> words,
             int @Nullable [] num,
             @Nullable Integer kind,
             int @Nullable [] at) {
         boolean matches(Map<String, @Nullable Object> record) {
+            Set<String> has = wordsOf(record.get("text"));
+            boolean hasWords = words.isEmpty()
+                    || switch (text) {
+                        case ALL -> has.containsAll(lower(words));
+                        case ANY -> lower(words).stream().anyMatch(has::contains);
+                        case PREFIX ->
+                            has.stream().anyMatch(word -> word.startsWith(beginning(words)));
+                    };
             return (window == null || isIn(window, (Point) record.get("place")))
-                    && wordsOf(record.get("text")).containsAll(lower(words))
+                    && (circle == null || isNear(circle, (Point) record.get("place")))
+                    && hasWords
                     && isBetween(num, record.get("num"))
                     && (kind == null || kind.equals(record.get("kind")))
                     && isBetween(at, record.get("at"));
@@ -87,8 +99,20 @@ class JoinedQueryTest {
                 query.where(Predicates.within(
                         "place", window.minX(), window.minY(), window.maxX(), window.maxY()));
             }
-            for (String word : words) {
-                query.where(Predicates.contains("text", word));
+            if (circle != null) {
+                query.where(Predicates.distance("place", circle[0], circle[1], circle[2]));
+            }
+            if (!words.isEmpty()) {
+                switch (text) {
+                    case ALL ->
+                        words.forEach(word -> query.where(Predicates.contains("text", word)));
+                    case ANY ->
+                        query.where(Predicates.containsAny(
+                                "text", Tokenizer.WORD, String.join(" ", words)));
+                    case PREFIX ->
+                        query.where(Predicates.containsPrefix(
+                                "text", Tokenizer.WORD, words.getFirst().substring(0, 2)));
+                }
             }
             if (num != null) {
                 query.where(Predicates.range("num", num[0], num[1]));
@@ -106,6 +130,13 @@ class JoinedQueryTest {
                 case CELLS -> query.groupByCell("place", 2, 2);
             };
         }
+    }
+
+    /** What is asked of words. */
+    private enum Text {
+        ALL,
+        ANY,
+        PREFIX
     }
 
     private enum Shape {
@@ -286,6 +317,8 @@ class JoinedQueryTest {
                 random.nextInt(4) == 0
                         ? null
                         : new Rectangle(x, y, x + random.nextInt(9), y + random.nextInt(9)),
+                random.nextInt(6) > 0 ? null : new double[] {y, x, 1 + random.nextInt(6)},
+                Text.values()[random.nextInt(Text.values().length)],
                 random.nextBoolean() ? List.of() : words(1 + random.nextInt(2)),
                 random.nextBoolean() ? null : new int[] {num, num + random.nextInt(4)},
                 random.nextBoolean() ? null : (Integer) random.nextInt(3),
@@ -413,9 +446,18 @@ class JoinedQueryTest {
                 && place.y() <= window.maxY();
     }
 
+    private static boolean isNear(double[] circle, @Nullable Point place) {
+        return place != null
+                && Math.hypot(place.x() - circle[0], place.y() - circle[1]) <= circle[2];
+    }
+
     private static boolean isBetween(int @Nullable [] range, @Nullable Object value) {
         return range == null
                 || (value instanceof Integer number && number >= range[0] && number <= range[1]);
+    }
+
+    private static String beginning(List<String> words) {
+        return lower(words).getFirst().substring(0, 2);
     }
 
     private static List<String> lower(List<String> words) {

@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -24,8 +26,9 @@ import java.util.Optional;
  * <ol>
  *   <li>Searches that give primary keys in order are not read yet: they leap (step 4).
  *   <li>The others are read one after the other, the one with fewest entries first. What an earlier
- *       one can't have is dropped ({@link CandidateBits}), what is left is sorted, and spilled
- *       where the memory is used up. If all are in order, none is read here.
+ *       one can't have is dropped ({@link CandidateBits}), and then of the earlier ones what the
+ *       last one can't have. What is left is sorted. Where the memory is used up all is sorted, and
+ *       spilled. If all searches are in order, none is read here.
  *   <li>Where one has nothing, no other is read.
  *   <li>Whoever is ahead makes the others follow, until all stand on one primary key.
  *   <li>Indexes whose entries have the timestamps of versions must mean the same version. Those of
@@ -146,45 +149,78 @@ public final class Intersection implements AutoCloseable {
         return view.search(partition, range.index().name(), range.search(), range.filter());
     }
 
+    /** Reads some ranges; the last one says of the others which candidates need be sorted. */
     private boolean collectAll(
             ReadView view, int partition, List<Integer> sorted, long memoryBytes) {
-        long bitsBytes = memoryBytes / 8;
+        long bitsBytes = sorted.size() == 1 ? 0 : memoryBytes / 8;
         long expected = ranges.estimated().get(sorted.getFirst()) / view.partitionCount() + 1;
         long bytesOfEach = (memoryBytes - 2 * bitsBytes) / sorted.size();
-        CandidateBits earlier = null;
-        CandidateBits spare = null;
-        for (int i = 0; !isEmpty && i < sorted.size(); i++) {
-            int range = sorted.get(i);
-            CandidateBits own = null;
-            if (i + 1 < sorted.size()) {
-                own = spare == null ? CandidateBits.of(expected, bitsBytes) : spare;
-                own.clear();
+        Map<Integer, SortedSide.Collector> found = new LinkedHashMap<>();
+        try {
+            CandidateBits earlier = null;
+            CandidateBits spare = null;
+            for (int i = 0; !isEmpty && i < sorted.size(); i++) {
+                CandidateBits own = spare;
+                if (own == null && sorted.size() > 1) {
+                    own = CandidateBits.of(expected, bitsBytes);
+                } else if (own != null) {
+                    own.clear();
+                }
+                SortedSide.Collector some = new SortedSide.Collector(options, bytesOfEach);
+                found.put(sorted.get(i), some);
+                if (collect(view, partition, sorted.get(i), some, earlier, own)) {
+                    isEmpty = some.count() == 0;
+                    spare = earlier;
+                    earlier = own;
+                } else if (!leaveOut(sorted.get(i), found)) {
+                    return false;
+                }
             }
-            SortedSide side = collect(view, partition, range, bytesOfEach, earlier, own);
-            if (side != null) {
+            return isEmpty || sortAll(found, earlier);
+        } finally {
+            new Cleanup().addAll(found.values(), SortedSide.Collector::close).run();
+        }
+    }
+
+    /**
+     * Goes on without a range for which the memory did not do: there are more candidates then,
+     * which the records decide on. False if that can't be.
+     */
+    private boolean leaveOut(int range, Map<Integer, SortedSide.Collector> found) {
+        SortedSide.Collector some = found.remove(range);
+        if (some != null) {
+            some.close();
+        }
+        return !found.isEmpty() && !ranges.isAnswer();
+    }
+
+    private boolean sortAll(
+            Map<Integer, SortedSide.Collector> found, @Nullable CandidateBits ofLast) {
+        for (int range : List.copyOf(found.keySet())) {
+            SortedSide.Collector some = found.get(range);
+            SortedSide side = some == null ? null : some.sorted(ofLast);
+            if (some != null && side != null) {
+                meters.kept().add(some.sortedCount());
                 add(side, range);
-                spare = earlier;
-                earlier = own;
-            } else if (i == 0 || ranges.shown() != JoinedRanges.NONE) {
+            } else if (!leaveOut(range, found)) {
                 return false;
             }
-            // without it there are more candidates, which the records decide on
         }
         return true;
     }
 
-    private @Nullable SortedSide collect(
+    /** Reads the candidates of a range; false if there is no memory for all of them. */
+    private boolean collect(
             ReadView view,
             int partition,
             int range,
-            long bytes,
+            SortedSide.Collector into,
             @Nullable CandidateBits earlier,
             @Nullable CandidateBits own) {
         boolean isShown = range == ranges.shown();
         long entryCount = 0;
         OperatorMeter searched = meters.searched().get(range);
-        try (IndexCursor cursor = search(view, partition, ranges.ranges().get(range));
-                SortedSide.Collector collector = new SortedSide.Collector(options, bytes)) {
+        try (IndexCursor cursor = search(view, partition, ranges.ranges().get(range))) {
             boolean fits = true;
             while (fits && cursor.next()) {
                 if (++entryCount % ENTRIES_A_LOOK == 0) {
@@ -192,16 +228,15 @@ public final class Intersection implements AutoCloseable {
                     searched.add(ENTRIES_A_LOOK);
                 }
                 Slice primaryKey = cursor.primaryKey();
-                if (own != null || earlier != null) {
-                    long hash = BloomFilter.hash(primaryKey);
-                    if (earlier != null && !earlier.mayContain(hash)) {
-                        continue;
-                    }
-                    if (own != null) {
-                        own.add(hash);
-                    }
+                long hash = own == null ? 0 : BloomFilter.hash(primaryKey);
+                if (earlier != null && !earlier.mayContain(hash)) {
+                    continue;
                 }
-                fits = collector.add(
+                if (own != null) {
+                    own.add(hash);
+                }
+                fits = into.add(
+                        hash,
                         primaryKey,
                         cursor.timestamp(),
                         cursor.checkedUntil(),
@@ -209,11 +244,7 @@ public final class Intersection implements AutoCloseable {
             }
             searched.add(entryCount % ENTRIES_A_LOOK);
             meters.searches().get(range).add(cursor.work(), cursor.layers());
-            if (!fits) {
-                return null;
-            }
-            meters.kept().add(collector.count());
-            return collector.sorted();
+            return fits;
         }
     }
 

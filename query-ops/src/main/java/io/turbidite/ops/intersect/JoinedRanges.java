@@ -16,9 +16,11 @@ import java.util.stream.Collectors;
  *
  * @param ranges at least two, in the order in which they are read
  * @param estimated about how many entries each has
+ * @param isAnswer whether the entries are the answer, so that no range may be left out
  * @param shown which of them has the entries that tuples are made of; {@link #NONE}
  */
-public record JoinedRanges(List<IndexRange> ranges, List<Long> estimated, int shown) {
+public record JoinedRanges(
+        List<IndexRange> ranges, List<Long> estimated, boolean isAnswer, int shown) {
     /** No entries are wanted, only primary keys. */
     public static final int NONE = -1;
 

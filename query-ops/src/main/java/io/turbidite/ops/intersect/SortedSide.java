@@ -21,18 +21,15 @@ final class SortedSide implements Side {
     private final SortBuffer buffer;
     private final @Nullable SpilledRuns runs;
     private final SortedInput entries;
-    private final long count;
     private final Slice secondaryKey = new Slice();
     private final ByteSink gathered = new ByteSink(64, Integer.MAX_VALUE - 8);
     private final Slice gatheredKey = new Slice();
     private boolean isOnEntry;
 
-    private SortedSide(
-            SortBuffer buffer, @Nullable SpilledRuns runs, SortedInput entries, long count) {
+    private SortedSide(SortBuffer buffer, @Nullable SpilledRuns runs, SortedInput entries) {
         this.buffer = buffer;
         this.runs = runs;
         this.entries = entries;
-        this.count = count;
         this.isOnEntry = entries.next();
     }
 
@@ -41,24 +38,51 @@ final class SortedSide implements Side {
         private final RunOptions options;
         private final long memoryBytes;
         private final SortBuffer buffer;
+
+        /** Those that are not sorted yet; null once they were too many. */
+        private @Nullable CandidateList list;
+
         private final ByteSink payload = new ByteSink(64, Integer.MAX_VALUE - 8);
         private final Slice payloadSlice = new Slice();
         private @Nullable SpilledRuns runs;
         private long count;
+        private long sortedCount;
         private boolean isGivenAway;
 
         Collector(RunOptions options, long memoryBytes) {
             this.options = options;
-            this.memoryBytes = memoryBytes;
-            this.buffer = new SortBuffer(OperatorMemory.of(memoryBytes));
+            this.memoryBytes = memoryBytes / 2;
+            this.list = new CandidateList(memoryBytes / 2);
+            this.buffer = new SortBuffer(OperatorMemory.of(memoryBytes / 2));
         }
 
         /**
          * Adds a candidate; false if there is no memory for it, nor anywhere to put others.
          *
+         * @param hash of the primary key
          * @param secondaryKey empty where nobody asks for it
          */
-        boolean add(Slice primaryKey, long timestamp, long checkedUntil, Slice secondaryKey) {
+        boolean add(
+                long hash,
+                Slice primaryKey,
+                long timestamp,
+                long checkedUntil,
+                Slice secondaryKey) {
+            count++;
+            CandidateList found = list;
+            if (found != null) {
+                if (found.add(hash, primaryKey, timestamp, checkedUntil, secondaryKey)) {
+                    return true;
+                }
+                list = null;
+                if (!found.moveTo(this, null)) {
+                    return false;
+                }
+            }
+            return addToSort(primaryKey, timestamp, checkedUntil, secondaryKey);
+        }
+
+        boolean addToSort(Slice primaryKey, long timestamp, long checkedUntil, Slice secondaryKey) {
             payload.clear().putLong(checkedUntil).putBytes(secondaryKey).asSlice(payloadSlice);
             boolean fits = buffer.add(primaryKey, timestamp, payloadSlice) != SortBuffer.FULL;
             if (!fits && buffer.count() > 0 && options.spill() != null) {
@@ -70,15 +94,33 @@ final class SortedSide implements Side {
                 spilled.add(buffer, Long.MAX_VALUE);
                 fits = buffer.add(primaryKey, timestamp, payloadSlice) != SortBuffer.FULL;
             }
-            count += fits ? 1 : 0;
+            sortedCount += fits ? 1 : 0;
             return fits;
         }
 
+        /** Candidates found. */
         long count() {
             return count;
         }
 
-        SortedSide sorted() {
+        /** Of these those that were sorted. */
+        long sortedCount() {
+            return sortedCount;
+        }
+
+        /**
+         * The candidates in order, but for those that another index can't have.
+         *
+         * @param others what it may have; null: all of them
+         * @return null if there is no memory to sort them, nor anywhere to put others
+         */
+        @Nullable
+        SortedSide sorted(@Nullable CandidateBits others) {
+            CandidateList found = list;
+            list = null;
+            if (found != null && !found.moveTo(this, others)) {
+                return null;
+            }
             SpilledRuns spilled = runs;
             SortedInput entries;
             if (spilled == null) {
@@ -88,13 +130,19 @@ final class SortedSide implements Side {
                 entries = SortedMerge.of(spilled.inputs());
             }
             isGivenAway = true;
-            return new SortedSide(buffer, spilled, entries, count);
+            return new SortedSide(buffer, spilled, entries);
         }
 
         /** Gives up what was collected, unless it was {@link #sorted}. */
         @Override
         public void close() {
+            CandidateList found = list;
+            if (found != null) {
+                list = null;
+                found.close();
+            }
             if (!isGivenAway) {
+                isGivenAway = true;
                 release(buffer, runs);
             }
         }
@@ -106,11 +154,6 @@ final class SortedSide implements Side {
             cleanup.add(runs::close);
         }
         cleanup.run();
-    }
-
-    /** Candidates, of all keys. */
-    long count() {
-        return count;
     }
 
     @Override

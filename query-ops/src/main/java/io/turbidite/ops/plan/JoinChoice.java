@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -29,6 +30,9 @@ import java.util.Set;
  * of them say what the query asks, nothing is fetched. <em>Confined to one thread.</em>
  */
 final class JoinChoice {
+    /** A leaping search is read whole if the others have more than so many times its entries. */
+    private static final int FEWER_TO_BE_FIRST = 3;
+
     /** Records are needed. */
     private static final int NOT_BY_ENTRIES = -2;
 
@@ -136,7 +140,25 @@ final class JoinChoice {
         return Math.min(1, (double) counted.rows() / Math.max(1, all));
     }
 
-    private Joined joined(List<Counted> counted) {
+    /**
+     * A search that leaps need not be read whole: it comes behind those that must be, unless it has
+     * so few entries that it is worth knowing them first.
+     */
+    private static List<Counted> inOrderOfReading(List<Counted> fewestFirst) {
+        Optional<Counted> sorted = fewestFirst.stream()
+                .filter(counted -> !JoinedRanges.isInKeyOrder(counted.range()))
+                .findFirst();
+        if (sorted.isEmpty()
+                || fewestFirst.getFirst().rows() < sorted.get().rows() / FEWER_TO_BE_FIRST) {
+            return fewestFirst;
+        }
+        List<Counted> ordered = new ArrayList<>(fewestFirst);
+        ordered.sort(Comparator.comparing(counted -> JoinedRanges.isInKeyOrder(counted.range())));
+        return ordered;
+    }
+
+    private Joined joined(List<Counted> some) {
+        List<Counted> counted = inOrderOfReading(some);
         List<IndexRange> ranges = counted.stream().map(Counted::range).toList();
         List<Long> estimated = counted.stream().map(Counted::rows).toList();
         boolean isLeaping = ranges.stream().allMatch(JoinedRanges::isInKeyOrder);
@@ -153,13 +175,13 @@ final class JoinChoice {
         long rows = Math.round(left);
         int shown = shown(ranges);
         if (shown != NOT_BY_ENTRIES && (maySpill || isLeaping)) {
-            JoinedRanges joined = new JoinedRanges(ranges, estimated, shown);
+            JoinedRanges joined = new JoinedRanges(ranges, estimated, true, shown);
             if (joined.isExact()) {
                 double checked = joined.isByTimestamp() ? AccessCost.validations(left) : 0;
                 return new Joined(new Access.JoinedEntries(joined), joined, rows, before, checked);
             }
         }
-        JoinedRanges joined = new JoinedRanges(ranges, estimated, JoinedRanges.NONE);
+        JoinedRanges joined = new JoinedRanges(ranges, estimated, false, JoinedRanges.NONE);
         double fetches = AccessCost.fetches(left);
         return isLeaping
                 ? new Joined(new Access.JoinedFetch(joined), joined, rows, 0, before + fetches)
