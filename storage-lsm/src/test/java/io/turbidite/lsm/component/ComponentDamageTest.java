@@ -27,8 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
@@ -61,7 +63,16 @@ class ComponentDamageTest {
 
     @Test
     void everyFlippedBitOfHeaderContentsAndFooterIsFound() {
-        byte[] sound = file(ComponentOptions.primary(), Compression.NONE);
+        everyFlippedBitIsFound(file(ComponentOptions.primary(), Compression.NONE));
+    }
+
+    @Test
+    void everyFlippedBitOfAFilterWithBoxesIsFound() throws IOException {
+        everyFlippedBitIsFound(
+                HexFormat.of().parseHex(ComponentFormatTest.golden(ComponentFormatTest.FILTER)));
+    }
+
+    private static void everyFlippedBitIsFound(byte[] sound) {
         int contents = contentsOffset(sound);
         try (BufferCache cache = Components.cache(8 << 20)) {
             for (int at = 0; at < sound.length; at++) {

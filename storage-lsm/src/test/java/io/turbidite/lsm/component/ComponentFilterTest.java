@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** A filter prunes what can't match and nothing else. */
 class ComponentFilterTest {
@@ -137,6 +138,32 @@ class ComponentFilterTest {
                         new MetaReader("f", 0, MemorySegment.ofArray(old)), 3))
                 .isInstanceOf(CorruptionException.class)
                 .hasMessageContaining("filter flags");
+    }
+
+    @Test
+    void whatNoWriterWritesIsDamage() {
+        ByteSink sink = new ByteSink(64, 1 << 10);
+        points(new Point(1, 10), new Point(3, -4)).encode(sink);
+        byte[] sound = sink.asSlice(new Slice()).toByteArray();
+        int boxOffset = sound.length - 4 * Double.BYTES;
+        assertThat(decoded(sound)).isEqualTo(points(new Point(1, 10), new Point(3, -4)));
+        isDamage(sound, bytes -> bytes[1] = 16, "filter flags");
+        isDamage(sound, bytes -> bytes[1] = 4, "filter flags");
+        isDamage(sound, bytes -> bytes[boxOffset + 7] = (byte) 0x7F, "filter box");
+        isDamage(sound, bytes -> bytes[boxOffset + 23] |= (byte) 0x80, "filter box");
+    }
+
+    private static ComponentFilter decoded(byte[] bytes) {
+        return ComponentFilter.decode(
+                new MetaReader("f", 0, MemorySegment.ofArray(bytes)), ComponentMeta.VERSION);
+    }
+
+    private static void isDamage(byte[] sound, Consumer<byte[]> forger, String what) {
+        byte[] forged = sound.clone();
+        forger.accept(forged);
+        assertThatThrownBy(() -> decoded(forged))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining(what);
     }
 
     private static List<KeySpec> places(String type) {

@@ -42,7 +42,7 @@ import java.util.stream.Stream;
 class ComponentFormatTest {
     private static final String BOXES_3 = "component-v3-boxes.hex";
     private static final String BOXES = "component-v4-boxes.hex";
-    private static final String FILTER = "component-v4-filter.hex";
+    static final String FILTER = "component-v4-filter.hex";
 
     @ParameterizedTest
     @EnumSource(Compression.class)
@@ -220,7 +220,7 @@ class ComponentFormatTest {
         return golden(fileName(compression));
     }
 
-    private static String golden(String file) throws IOException {
+    static String golden(String file) throws IOException {
         String name = "/golden/" + file;
         try (InputStream stream = ComponentFormatTest.class.getResourceAsStream(name)) {
             byte[] bytes = Objects.requireNonNull(stream, name).readAllBytes();
