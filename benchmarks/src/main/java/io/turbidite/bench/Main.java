@@ -15,6 +15,7 @@ import io.turbidite.bench.plans.PlansSuite;
 import io.turbidite.bench.report.Curves;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.space.SpaceSuite;
+import io.turbidite.bench.text.TextSuite;
 import io.turbidite.core.log.Durability;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
@@ -49,6 +50,7 @@ import java.util.stream.IntStream;
             Main.MemoryCommand.class,
             Main.SmallRecordsCommand.class,
             Main.SpaceCommand.class,
+            Main.TextCommand.class,
             Main.LatencyCommand.class,
             Main.HashLogCommand.class,
             Main.NavigationCommand.class,
@@ -361,6 +363,26 @@ public final class Main implements Runnable {
         @Override
         public Integer call() throws IOException {
             return places.report("space", List.of(new SpaceSuite(feed, places.directory).run()));
+        }
+    }
+
+    @Command(
+            name = "text",
+            description = "Words: upserts, bytes a posting, conjunctions, beside Lucene.",
+            mixinStandardHelpOptions = true)
+    static final class TextCommand implements Callable<Integer> {
+        @Option(names = "--documents", description = "to load (default ${DEFAULT-VALUE})")
+        int documents = 1_000_000;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 3;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report("text", new TextSuite(documents, rounds, places.directory).run());
         }
     }
 
