@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The contents of a store at a moment; for people and tools.
@@ -106,6 +107,8 @@ public record StoreDescription(
      * An index of a partition; the first is the primary.
      *
      * @param kind {@code btree}, {@code rtree} or {@code inverted}
+     * @param parameters what its entries depend on beside the fields, by name: of an inverted index
+     *     {@code tokenizer} and a mark of the tables it goes by
      * @param maintenance how it follows updates; the dataset's strategy for the primary
      * @param pages how new components keep their pages
      * @param state {@code ready}, {@code building} or {@code disabled}
@@ -119,6 +122,7 @@ public record StoreDescription(
             String name,
             String kind,
             List<String> fields,
+            Map<String, String> parameters,
             boolean unique,
             String maintenance,
             PageOptions pages,
@@ -212,6 +216,7 @@ public record StoreDescription(
                         schema.treeName(tree),
                         (index == null ? Kind.BTREE : index.kind()).label(),
                         fields,
+                        index == null ? Map.of() : index.entryKeys().parameters(),
                         index == null || index.unique(),
                         (index == null ? schema.maintenance() : index.maintenance()).label(),
                         schema.pages(tree),
@@ -233,6 +238,7 @@ public record StoreDescription(
                             index.name(),
                             index.kind().label(),
                             index.fields(),
+                            index.entryKeys().parameters(),
                             index.unique(),
                             index.maintenance().label(),
                             schema.pages(index.tree()),

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 class IndexCommandTest {
@@ -94,6 +95,67 @@ class IndexCommandTest {
             assertRefused(Command.run("query", store, "Trips", "--distance", wrong[0]), wrong[1]);
         }
         assertThat(Command.run("verify", store).code()).isZero();
+    }
+
+    @Test
+    void kinds_and_parameters_are_shown_verified_and_advised_on() {
+        String[][] indexes = {
+            {"by_place", "place", "rtree", ""},
+            {"by_word", "note", "inverted", ""},
+            {"by_part", "note", "inverted", "ngram(3)"}
+        };
+        for (String[] index : indexes) {
+            List<Object> args = new ArrayList<>(
+                    List.of("index", "create", store, "Trips", index[0], "--on", index[1]));
+            args.addAll(List.of("--kind", index[2], "--maintenance", "validation"));
+            if (!index[3].isEmpty()) {
+                args.addAll(List.of("--tokenizer", index[3]));
+            }
+            assertThat(Command.run(args.toArray()).code()).as(index[0]).isZero();
+        }
+        assertThat(Command.run("inspect", store).out())
+                .contains("rtree index by_place on place, maintenance validation")
+                .contains("inverted index by_word on note by word, maintenance validation")
+                .contains("inverted index by_part on note by ngram(3), maintenance validation");
+        JsonNode shown = Command.run("inspect", store, "--json").json();
+        assertThat(shown.findValues("tokenizer"))
+                .extracting(JsonNode::asText)
+                .contains("word", "ngram(3)");
+        Result verified = Command.run("verify", store);
+        assertThat(verified.code()).isZero();
+        Result advised = Command.run("advise", store, "Trips");
+        assertThat(advised.code()).isZero();
+        assertThat(advised.out())
+                .contains("index by_place: validation")
+                .contains("index by_word: validation")
+                .contains("index by_part: validation");
+        assertRefused(
+                Command.run(
+                        "index",
+                        "create",
+                        store,
+                        "Trips",
+                        "x",
+                        "--on",
+                        "place",
+                        "--kind",
+                        "rtree",
+                        "--tokenizer",
+                        "word"),
+                "tokenizer");
+        Result together = Command.run(
+                "query",
+                store,
+                "Trips",
+                "--within",
+                "place=-100,-100,100,100",
+                "--contains",
+                "note=on time",
+                "--eq",
+                "tail=N1",
+                "--explain",
+                "--count");
+        assertThat(together.code()).isZero();
     }
 
     @Test

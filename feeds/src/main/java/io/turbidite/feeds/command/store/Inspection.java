@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command.store;
 
+import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.command.common.DisabledIndexes;
 import io.turbidite.feeds.command.common.Json;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -94,6 +96,7 @@ public final class Inspection {
                 .put("name", index.name())
                 .put("kind", index.kind())
                 .put("on", index.fields())
+                .put("parameters", new TreeMap<>(index.parameters()))
                 .put("pageBytes", index.pages().pageBytes())
                 .put("compression", index.pages().compression().label())
                 .put("unique", index.unique())
@@ -197,12 +200,14 @@ public final class Inspection {
     /** Tells what the index has otherwise than its dataset. */
     private static void print(
             IndexDescription index, String maintenance, PageOptions pages, PrintStream out) {
-        out.println("    %s%sindex %s on %s%s%s%s%s%s%s%s"
+        String tokenizer = index.parameters().get(TokenKeys.TOKENIZER);
+        out.println("    %s%sindex %s on %s%s%s%s%s%s%s%s%s"
                 .formatted(
                         index.unique() && !index.name().equals("primary") ? "unique " : "",
                         index.kind().equals("btree") ? "" : index.kind() + " ",
                         index.name(),
                         String.join(", ", index.fields()),
+                        tokenizer == null ? "" : " by " + tokenizer,
                         index.state().equals("ready") ? "" : " (" + index.state() + ")",
                         index.maintenance().equals(maintenance)
                                 ? ""
