@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -152,10 +153,6 @@ class ArrayQueryTest {
             }
         }
         return source;
-    }
-
-    private static boolean in(String value, String low, String high) {
-        return value.compareTo(low) >= 0 && value.compareTo(high) <= 0;
     }
 
     private Condition onTexts(String field, Function<Row, List<String>> elements) {
@@ -367,8 +364,7 @@ class ArrayQueryTest {
         return shown.toString();
     }
 
-    private static Map<String, Integer> groups(
-            List<Row> rows, Function<Row, TreeSet<String>> keys) {
+    private static Map<String, Integer> groups(List<Row> rows, Function<Row, Set<String>> keys) {
         Map<String, Integer> groups = new TreeMap<>();
         rows.forEach(row -> keys.apply(row).forEach(key -> groups.merge(key, 1, Integer::sum)));
         return groups;

@@ -247,8 +247,9 @@ record NaiveQuery(QueryRequest request) {
         for (OrderBy by : request.order()) {
             Comparator<@Nullable Object> values = order(source.type(), by.field());
             Comparator<@Nullable Object> directed = by.descending() ? values.reversed() : values;
-            order = order.thenComparing(
-                    (a, b) -> directed.compare(value(a, by.field()), value(b, by.field())));
+            Comparator<Map<String, @Nullable Object>> next =
+                    (a, b) -> directed.compare(value(a, by.field()), value(b, by.field()));
+            order = order.thenComparing(next);
         }
         for (String key : source.primaryKey()) {
             Comparator<@Nullable Object> values = order(source.type(), key);

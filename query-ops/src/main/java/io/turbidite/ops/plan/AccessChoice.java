@@ -426,10 +426,10 @@ final class AccessChoice {
     private static double cost(CheckedQuery query, Access access, long rows, long resultRows) {
         double ofRows = switch (access) {
             case Access.Fetch(var range) ->
-                AccessCost.entries(range, rows) + AccessCost.fetches(rows);
+                AccessCost.entries(range, (double) rows) + AccessCost.fetches((double) rows);
             case Access.Entries(var range) ->
-                AccessCost.entries(range, rows)
-                        + (range.index().alwaysValid() ? 0 : AccessCost.validations(rows));
+                AccessCost.entries(range, (double) rows)
+                        + (range.index().alwaysValid() ? 0 : AccessCost.validations((double) rows));
             case Access.Scan _,
                     Access.Get _,
                     Access.Nothing _,
@@ -468,7 +468,7 @@ final class AccessChoice {
             }
         }
         List<String> names = indexes.stream().map(IndexDescription::name).toList();
-        for (String name : wanted.split(QueryRequest.AND)) {
+        for (String name : wanted.split(QueryRequest.AND, -1)) {
             if (!names.contains(name)) {
                 throw new InvalidRequestException("there is no index '%s' on %s; there are %s"
                         .formatted(name, query.source().name(), names));

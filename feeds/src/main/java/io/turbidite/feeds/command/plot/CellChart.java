@@ -86,7 +86,7 @@ final class CellChart {
         styler.setHeatMapDecimalValueFormatter(count -> "%,d".formatted(Math.round(count)));
         styler.setRangeColors(COLORS);
         styler.setMin(0);
-        styler.setMax(most);
+        styler.setMax((double) most);
         if (counts.isEmpty()) {
             // the library wants one
             counts.add(new Number[] {0, 0, 0});
