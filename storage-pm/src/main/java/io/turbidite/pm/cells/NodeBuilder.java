@@ -66,6 +66,11 @@ public final class NodeBuilder {
         return place;
     }
 
+    /** What {@link NodeImage#keySum} will say of a key. */
+    public int keySum(Slice key) {
+        return (int) (head(crc, key) >>> 32);
+    }
+
     static void writeCell(Crc32c crc, MemorySegment target, int at, long word, Slice key) {
         int length = key.length();
         target.set(Bytes.I64, at, word);

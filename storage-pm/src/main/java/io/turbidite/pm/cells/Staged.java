@@ -36,7 +36,10 @@ public final class Staged {
         return count;
     }
 
-    /** Fences what was written, then stores all and fences them. */
+    /**
+     * Fences what was written, then stores all and fences that. A fence that has nothing to do is
+     * left out.
+     */
     public void publish() {
         DirtyLines dirty = region.dirty();
         dirty.settle();

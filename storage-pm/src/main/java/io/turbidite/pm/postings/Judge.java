@@ -15,6 +15,11 @@ public interface Judge {
         public void collected(Slice primaryKey, boolean wasMarked) {
             // nobody counts
         }
+
+        @Override
+        public void marked(Slice primaryKey) {
+            // nobody counts
+        }
     };
 
     /** Whether a newer version supersedes this one for every reader, of now and later. */
@@ -26,4 +31,7 @@ public interface Judge {
      * @param wasMarked whether it was marked stale before
      */
     void collected(Slice primaryKey, boolean wasMarked);
+
+    /** An entry that is garbage was marked: no reader gets it any more. */
+    void marked(Slice primaryKey);
 }

@@ -1,6 +1,7 @@
 package io.turbidite.pm.region;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
 
 /**
  * Whose a region is, and what it may become.
@@ -15,6 +16,9 @@ public record RegionSpec(long storeId, long indexId, int pageBytes, long bytesMa
     public static final int PAGE_BYTES_DEFAULT = 1_024;
 
     static final int PAGE_BYTES_MAX = 1 << 15;
+
+    /** Heads of a page, of a group, of an entry. */
+    private static final int PAGE_OVERHEAD_BYTES = 32;
 
     public RegionSpec {
         if (pageBytes < RegionMemory.BLOCK_BYTES
@@ -32,5 +36,10 @@ public record RegionSpec(long storeId, long indexId, int pageBytes, long bytesMa
             throw new InvalidRequestException("a region needs at least %d bytes, not %d"
                     .formatted(Region.BYTES_MIN, bytesMax));
         }
+    }
+
+    /** Longest primary key that a page of postings can hold. */
+    public int primaryKeyBytesMax() {
+        return Math.min(Limits.KEY_BYTES_MAX, pageBytes - PAGE_OVERHEAD_BYTES);
     }
 }

@@ -143,6 +143,16 @@ public final class Validation implements Judge, AutoCloseable {
         versions.flush();
     }
 
+    /** Writes what was absorbed; it counts after {@link #publish}. */
+    public void stage() {
+        versions.stage();
+    }
+
+    /** Makes durable what was staged, and all else that was written in the region before. */
+    public void publish() {
+        versions.publish();
+    }
+
     /** Below which nobody reads: what was superseded at or below it is garbage. */
     public void setHorizon(long timestamp) {
         horizon = timestamp;
@@ -171,7 +181,7 @@ public final class Validation implements Judge, AutoCloseable {
         stale.collected(primaryKey, hash, wasMarked, staleMax);
     }
 
-    /** A stale entry was marked. */
+    @Override
     public void marked(Slice primaryKey) {
         stale.marked(primaryKey, Node.hash(primaryKey));
     }

@@ -141,8 +141,20 @@ final class VersionTable {
         keyOffsets[++sliceCount] = at + absorbed.length();
     }
 
+    /** Makes durable what was absorbed: two fences. */
+    void flush() {
+        stage();
+        publish();
+    }
+
+    /** Makes durable what was staged, and all else that was written in the region before. */
+    void publish() {
+        staged.publish();
+        region.pages().release();
+    }
+
     /**
-     * Makes durable what was absorbed: two fences.
+     * Writes what was absorbed; it counts after {@link #publish}.
      *
      * <ol>
      *   <li>Known keys get their new word in place; new ones a cell that does not count yet, in a
@@ -150,7 +162,7 @@ final class VersionTable {
      *   <li>Behind a fence: the words that say which cells count, and the links to copies.
      * </ol>
      */
-    void flush() {
+    void stage() {
         for (int i = 0; i < sliceCount; i++) {
             // by hash, unsigned; buckets are never so narrow that the low bits matter
             order[i] = (hashes[i] ^ Long.MIN_VALUE) & -SLICE_KEY_COUNT | i;
@@ -176,8 +188,6 @@ final class VersionTable {
             at = end;
         }
         sliceCount = 0;
-        staged.publish();
-        region.pages().release();
     }
 
     private int indexAt(int place) {

@@ -1,0 +1,329 @@
+package io.turbidite.pm.tree;
+
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.pm.cells.Node;
+import io.turbidite.pm.cells.NodeBuilder;
+import io.turbidite.pm.cells.NodeImage;
+import io.turbidite.pm.cells.Staged;
+import io.turbidite.pm.postings.EntryBuffer;
+import io.turbidite.pm.postings.PostingWriter;
+import io.turbidite.pm.region.Region;
+import io.turbidite.pm.region.RegionMemory;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Brings a run of entries into one leaf.
+ *
+ * <ol>
+ *   <li>Each key's entries become one group. It is appended to the page of the key's list; a key
+ *       without one takes its neighbour's, so that a page has consecutive keys.
+ *   <li>A page without room is split: the lists of all keys that share it are copied, without
+ *       garbage, to pages that are half full then, with the new entries among them. What is more
+ *       than a page goes to exclusive pages, oldest first.
+ *   <li>New pointers, and new keys where the leaf has room, are staged. Else the leaf is replaced by
+ *       copies, and its predecessor's link is staged; a page whose keys would be in two copies is
+ *       split first.
+ * </ol>
+ *
+ * <p><em>Confined to the writer.</em> Nothing that a reader sees changes before the publication.
+ */
+final class LeafWriter {
+    /** How full copies of leaves are made, in per cent. */
+    private static final int FILL_PERCENT = 75;
+
+    private final Region region;
+    private final RegionMemory memory;
+    private final PostingWriter postings;
+    private final Staged staged;
+    private final NodeImage image = new NodeImage();
+    private final NodeBuilder builder = new NodeBuilder();
+    private final EntryBuffer entries = new EntryBuffer();
+    private final EntryBuffer older = new EntryBuffer();
+    private final int[] sorted = new int[Node.SLOT_COUNT];
+    private final List<LeafItem> items = new ArrayList<>();
+    private final List<LeafItem> spare = new ArrayList<>();
+    private final Slice key = new Slice();
+    private long splitCount;
+
+    LeafWriter(Region region, PostingWriter postings, Staged staged) {
+        this.region = region;
+        this.memory = region.memory();
+        this.postings = postings;
+        this.staged = staged;
+    }
+
+    /**
+     * Writes a run to the leaf at a place.
+     *
+     * @param predecessor the node before the leaf
+     * @return the routes from now on
+     */
+    LeafRoutes write(LeafRoutes routes, long place, long predecessor, EntryRun run) {
+        image.load(memory, routes.leaf(place));
+        merge(run);
+        int next = 0;
+        for (int i = 0; i < run.keyCount(); i++) {
+            Slice wanted = run.key(i, key);
+            while (items.get(next).key.compareBytes(wanted) != 0) {
+                next++;
+            }
+            entries.clear();
+            run.newestFirst(i, entries);
+            add(next);
+        }
+        return finish(routes, place, predecessor);
+    }
+
+    /** Copies the list of a key anew, without garbage; does nothing if the key is not there. */
+    LeafRoutes rewrite(LeafRoutes routes, long place, long predecessor, Slice wanted) {
+        image.load(memory, routes.leaf(place));
+        merge(new EntryRun());
+        for (int i = 0; i < items.size(); i++) {
+            LeafItem item = items.get(i);
+            if (item.key.compareBytes(wanted) == 0) {
+                entries.clear();
+                long page = postings.sharedPageOf(item.pointer);
+                if (page == 0) {
+                    page = neighbourPage(i);
+                }
+                split(page, i, true);
+            }
+        }
+        return finish(routes, place, predecessor);
+    }
+
+    /** Fills the items with the leaf's keys and those of the run, in order. */
+    private void merge(EntryRun run) {
+        spare.addAll(items);
+        items.clear();
+        int count = image.sorted(sorted);
+        int old = 0;
+        int fresh = 0;
+        while (old < count || fresh < run.keyCount()) {
+            int order = old == count
+                    ? 1
+                    : fresh == run.keyCount()
+                            ? -1
+                            : image.compare(sorted[old], run.key(fresh, key));
+            LeafItem item = spare.isEmpty() ? new LeafItem() : spare.removeLast();
+            if (order > 0) {
+                run.key(fresh++, item.set(LeafItem.NEW, 0).key);
+            } else {
+                int slot = sorted[old++];
+                image.key(
+                        slot,
+                        item.set(slot, KeyWord.pointer(memory, image.cell(slot), image.word(slot)))
+                                .key);
+                fresh += order == 0 ? 1 : 0;
+            }
+            items.add(item);
+        }
+    }
+
+    /** Adds {@link #entries} to the list of an item. */
+    private void add(int index) {
+        LeafItem item = items.get(index);
+        long page = postings.sharedPageOf(item.pointer);
+        if (page == 0) {
+            page = neighbourPage(index);
+        }
+        if (page != 0 && postings.hasRoom(page, entries.byteCount())) {
+            item.pointer = postings.append(page, item.pointer, entries);
+        } else {
+            split(page, index, false);
+        }
+    }
+
+    /** The shared page of the nearest key before, or of the nearest behind; 0 if there is none. */
+    private long neighbourPage(int index) {
+        for (int i = index - 1; i >= 0; i--) {
+            long page = postings.sharedPageOf(items.get(i).pointer);
+            if (page != 0) {
+                return page;
+            }
+        }
+        for (int i = index + 1; i < items.size(); i++) {
+            long page = postings.sharedPageOf(items.get(i).pointer);
+            if (page != 0) {
+                return page;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * Copies the lists of all keys that share a page, and of one item with {@link #entries} before
+     * it.
+     *
+     * @param page 0 for the item alone
+     * @param whole whether to copy all of the item's list
+     */
+    private void split(long page, int index, boolean whole) {
+        long out = 0;
+        for (int i = 0; i < items.size(); i++) {
+            LeafItem item = items.get(i);
+            boolean isMeant = i == index;
+            if (isMeant || page != 0 && postings.sharedPageOf(item.pointer) == page) {
+                out = copyList(item, page, isMeant ? entries : emptied(), isMeant && whole, out);
+            }
+        }
+        if (page != 0) {
+            postings.retire(page);
+            splitCount++;
+        }
+    }
+
+    private EntryBuffer emptied() {
+        older.clear();
+        return older;
+    }
+
+    /** Copies what a list has in {@code page} behind {@code target} to {@code out}, or anew. */
+    private long copyList(LeafItem item, long page, EntryBuffer target, boolean whole, long out) {
+        long list = postings.collect(item.pointer, page, whole, target);
+        list = postings.peel(list, target);
+        long to = out;
+        if (target.count() > 0) {
+            if (to == 0 || postings.isHalfFull(to) || !postings.hasRoom(to, target.byteCount())) {
+                to = postings.newPage(false);
+            }
+            list = postings.append(to, list, target);
+        }
+        item.pointer = list;
+        return to;
+    }
+
+    // ---- the leaf -------------------------------------------------------------------------------
+
+    private LeafRoutes finish(LeafRoutes routes, long place, long predecessor) {
+        if (!addNewKeys()) {
+            return replace(routes, place, predecessor);
+        }
+        for (LeafItem item : items) {
+            if (item.slot != LeafItem.NEW && item.pointer != item.pointerBefore) {
+                long cell = image.cell(item.slot);
+                staged.add(cell, KeyWord.of(item.pointer, NodeImage.keySum(memory, cell)));
+            }
+        }
+        image.stageValid(staged);
+        return routes;
+    }
+
+    /** False if the leaf has no room for all of them. */
+    private boolean addNewKeys() {
+        for (LeafItem item : items) {
+            if (item.slot == LeafItem.NEW && item.pointer != 0) {
+                if (!image.fits(item.key.length())) {
+                    return false;
+                }
+                int slot = image.add(region, 0, item.key, Node.hash(item.key));
+                long cell = image.cell(slot);
+                memory.putLong(cell, KeyWord.of(item.pointer, NodeImage.keySum(memory, cell)));
+            }
+        }
+        return true;
+    }
+
+    private LeafRoutes replace(LeafRoutes routes, long place, long predecessor) {
+        int bytes = 0;
+        int count = 0;
+        for (LeafItem item : items) {
+            if (item.pointer != 0) {
+                bytes += NodeBuilder.bytesOf(item.key.length());
+                count++;
+            }
+        }
+        int leafCount = Math.max(
+                (count * 100 + Node.SLOT_COUNT * FILL_PERCENT - 1)
+                        / (Node.SLOT_COUNT * FILL_PERCENT),
+                (bytes * 100 + NodeBuilder.capacity() * FILL_PERCENT - 1)
+                        / (NodeBuilder.capacity() * FILL_PERCENT));
+        List<List<LeafItem>> parts =
+                partsOf((bytes + leafCount - 1) / leafCount, (count + leafCount - 1) / leafCount);
+        separatePages(parts);
+        List<byte[]> bounds = new ArrayList<>();
+        List<Long> leaves = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i++) {
+            bounds.add(
+                    i == 0
+                            ? routes.bound(place).toArray(Bytes.U8)
+                            : parts.get(i).getFirst().key.toByteArray());
+            leaves.add(region.pages().allocate(Node.BYTES));
+        }
+        long behind = Node.next(memory, image.node());
+        for (int i = 0; i < parts.size(); i++) {
+            for (LeafItem item : parts.get(i)) {
+                addToBuilder(item);
+            }
+            builder.store(
+                    region,
+                    leaves.get(i),
+                    Node.Kind.LEAF,
+                    0,
+                    i + 1 < parts.size() ? leaves.get(i + 1) : behind);
+        }
+        NodeImage.stageLink(staged, predecessor, leaves.getFirst());
+        region.pages().retire(image.node());
+        return routes.replaced(place, bounds, leaves);
+    }
+
+    private void addToBuilder(LeafItem item) {
+        var _ = builder.add(
+                KeyWord.of(item.pointer, builder.keySum(item.key)), item.key, Node.hash(item.key));
+    }
+
+    /** Keys with a list, in order, by leaves of about the same size. */
+    private List<List<LeafItem>> partsOf(int bytesEach, int countEach) {
+        List<List<LeafItem>> parts = new ArrayList<>();
+        List<LeafItem> part = new ArrayList<>();
+        int bytes = 0;
+        for (LeafItem item : items) {
+            if (item.pointer == 0) {
+                continue;
+            }
+            int itsBytes = NodeBuilder.bytesOf(item.key.length());
+            if (!part.isEmpty()
+                    && (bytes + itsBytes > NodeBuilder.capacity()
+                            || bytes >= bytesEach
+                            || part.size() >= Math.min(countEach, Node.SLOT_COUNT))) {
+                parts.add(part);
+                part = new ArrayList<>();
+                bytes = 0;
+            }
+            part.add(item);
+            bytes += itsBytes;
+        }
+        parts.add(part);
+        return parts;
+    }
+
+    /** Copies lists, so that each shared page has keys of one part alone. */
+    private void separatePages(List<List<LeafItem>> parts) {
+        List<Long> seen = new ArrayList<>();
+        for (List<LeafItem> part : parts) {
+            int seenBefore = seen.size();
+            for (LeafItem item : part) {
+                long page = postings.sharedPageOf(item.pointer);
+                if (page != 0 && seen.indexOf(page) >= 0 && seen.indexOf(page) < seenBefore) {
+                    long out = 0;
+                    for (LeafItem other : part) {
+                        if (postings.sharedPageOf(other.pointer) == page) {
+                            out = copyList(other, page, emptied(), false, out);
+                            seen.add(out);
+                        }
+                    }
+                } else {
+                    seen.add(page);
+                }
+            }
+        }
+    }
+
+    /** How many pages were split so far. */
+    long splitCount() {
+        return splitCount;
+    }
+}
