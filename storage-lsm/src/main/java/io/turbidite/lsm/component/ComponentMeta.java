@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *     8 entryCount          versions and anti-matter included
  *     8 antimatterCount
  *     8 keyCount            distinct keys
+ *     8 versionCount        from version 4 on: records' versions that its entries are of
  *     4 pageBytes           options
  *     1 compression
  *     1 bloom               0 or 1
@@ -63,7 +64,13 @@ record ComponentMeta(
     /** When the oldest and the newest operation happened, in microseconds since 1970. */
     record Times(long minWallMicros, long maxWallMicros) {}
 
-    record Counts(long entries, long antimatter, long keys) {}
+    /**
+     * How many there are.
+     *
+     * @param versions of records, that have entries in here or might have: an index may have none
+     *     or several of one. Before version 4 one entry was taken for one version
+     */
+    record Counts(long entries, long antimatter, long keys, long versions) {}
 
     record Sections(Section recordInterior, Section keyInterior, Section bloom, Section boxes) {}
 
@@ -72,6 +79,7 @@ record ComponentMeta(
         sink.putLong(id.minTimestamp()).putLong(id.maxTimestamp());
         sink.putLong(times.minWallMicros).putLong(times.maxWallMicros);
         sink.putLong(counts.entries).putLong(counts.antimatter).putLong(counts.keys);
+        sink.putLong(counts.versions);
         sink.putInt(options.pageBytes());
         sink.putByte(options.compression().code());
         sink.putByte(options.bloom() ? 1 : 0);
@@ -115,10 +123,7 @@ record ComponentMeta(
                 minTimestamp + " or more",
                 maxTimestamp);
         Times times = new Times(reader.i64("wall clock"), reader.i64("wall clock"));
-        Counts counts = new Counts(
-                reader.longCount("entry count"),
-                reader.longCount("anti-matter count"),
-                reader.longCount("key count"));
+        Counts counts = decodeCounts(reader, version);
         reader.require(
                 counts.antimatter <= counts.entries && counts.keys <= counts.entries,
                 "entry count",
@@ -147,6 +152,16 @@ record ComponentMeta(
                 minKey,
                 maxKey,
                 filter);
+    }
+
+    private static Counts decodeCounts(MetaReader reader, int version) {
+        long entries = reader.longCount("entry count");
+        long antimatter = reader.longCount("anti-matter count");
+        long keys = reader.longCount("key count");
+        long versions = version < VERSION
+                ? Math.max(0, entries - antimatter)
+                : reader.longCount("version count");
+        return new Counts(entries, antimatter, keys, versions);
     }
 
     private static ComponentOptions decodeOptions(MetaReader reader) {

@@ -67,6 +67,10 @@ public final class ComponentWriter implements AutoCloseable {
     private long entryCount;
     private long antimatterCount;
     private long keyCount;
+
+    /** -1: one for each entry that is no anti-matter. */
+    private long versionCount = -1;
+
     private boolean finished;
     private boolean closed;
 
@@ -255,7 +259,11 @@ public final class ComponentWriter implements AutoCloseable {
                 header,
                 id,
                 new ComponentMeta.Times(minWallMicros, maxWallMicros),
-                new ComponentMeta.Counts(entryCount, antimatterCount, keyCount),
+                new ComponentMeta.Counts(
+                        entryCount,
+                        antimatterCount,
+                        keyCount,
+                        versionCount < 0 ? entryCount - antimatterCount : versionCount),
                 options,
                 new ComponentMeta.Sections(recordInterior, keyInterior, bloomSection, boxesSection),
                 firstKey,
@@ -278,6 +286,19 @@ public final class ComponentWriter implements AutoCloseable {
         new FileFooter(payloadOffset, payloadBytes, checksum, header.storeId(), header.fileId())
                 .write(sink.segment(), footer);
         file.write(payloadOffset, sink.segment(), 0, sink.length());
+    }
+
+    /**
+     * Says how many versions of records the entries are of, where that is not one for each; before
+     * {@link #finish}.
+     */
+    public void noteVersions(long count) {
+        versionCount = count;
+    }
+
+    /** Entries so far that are no anti-matter. */
+    public long matterCount() {
+        return entryCount - antimatterCount;
     }
 
     /** Closes the file; deletes it unless it was finished. */

@@ -140,7 +140,7 @@ public final class DiskComponent implements AutoCloseable {
                 owner,
                 id,
                 new ComponentMeta.Times(Long.MIN_VALUE, Long.MAX_VALUE),
-                new ComponentMeta.Counts(1, 0, 1),
+                new ComponentMeta.Counts(1, 0, 1, 1),
                 options,
                 new ComponentMeta.Sections(none, none, none, none),
                 new Slice(),
@@ -225,6 +225,19 @@ public final class DiskComponent implements AutoCloseable {
     /** All entries: versions and anti-matter included. Ordinals go from 0 to this. */
     public long entryCount() {
         return meta.counts().entries();
+    }
+
+    public long matterCount() {
+        return entryCount() - antimatterCount();
+    }
+
+    /**
+     * About how many versions of records its entries are of. Of an index as it was flushed or built
+     * they are counted; a merge that leaves out entries takes as large a part of versions to be
+     * gone.
+     */
+    public long versionCount() {
+        return meta.counts().versions();
     }
 
     public long antimatterCount() {

@@ -37,6 +37,7 @@ public final class MeasuredFacts {
         private final PageOptions pages;
         long components;
         long matter;
+        long versions;
         long entries;
         long invalidEntries;
         long recordBytes;
@@ -68,10 +69,16 @@ public final class MeasuredFacts {
             DiskComponent component = handle.component();
             components++;
             entries += component.entryCount();
-            matter += component.entryCount() - component.antimatterCount();
+            matter += component.matterCount();
+            versions += component.versionCount();
             invalidEntries += handle.state().invalidEntries().count();
             recordBytes += component.space().recordPages();
             keyBytes += component.space().keyPages();
+        }
+
+        /** Entries that a version of a record has, 1 where none is on disk. */
+        double entriesPerVersion() {
+            return matter == 0 || versions == 0 ? 1 : (double) matter / versions;
         }
 
         double perPage(long bytes) {
@@ -145,17 +152,18 @@ public final class MeasuredFacts {
         if (!index.describe().alwaysValid()) {
             DatasetCounts.Reads read = counts.reads();
             long living = disk.matter - disk.invalidEntries;
+            long records = Math.max(0, primary.matter - primary.unmet);
+            long current = Math.round(records * disk.entriesPerVersion());
             obsolete = read.validated() > 0
                     ? share(read.validated() - read.valid(), read.validated())
-                    : share(
-                            Math.max(0, living - Math.max(0, primary.matter - primary.unmet)),
-                            living);
+                    : share(Math.max(0, living - current), living);
         }
         return new IndexFacts(
                 index.name(),
                 index.maintenance(),
                 refused(schema, index),
                 disk.perPage(disk.recordBytes),
+                disk.entriesPerVersion(),
                 reads.searches(),
                 reads.entries(),
                 obsolete,

@@ -132,7 +132,13 @@ public final class Flush {
             for (TreeId tree : pinned.schema().treeIds()) {
                 // the layer may be older than the index
                 if (layer.hasTree(tree)) {
-                    flushed.put(tree, write(subject, tree));
+                    ComponentHandle primary = flushed.get(TreeId.PRIMARY);
+                    flushed.put(
+                            tree,
+                            write(
+                                    subject,
+                                    tree,
+                                    primary == null ? -1 : primary.component().matterCount()));
                 }
             }
             core.disk().syncDirectory(StoreFiles.DATA);
@@ -170,7 +176,10 @@ public final class Flush {
     private record Subject(
             Version pinned, MemoryLayer layer, ComponentFilter filter, VersionRetention readers) {}
 
-    private ComponentHandle write(Subject subject, TreeId tree) {
+    /**
+     * @param versions of records in the layer; -1 in the primary, which comes first
+     */
+    private ComponentHandle write(Subject subject, TreeId tree, long versions) {
         MemoryLayer layer = subject.layer;
         MemoryComponent memory = layer.tree(tree);
         VersionRetention retention =
@@ -186,6 +195,7 @@ public final class Flush {
             try (EntryStream entries = retention.retain(memory.valueCursor())) {
                 copy(entries, writer, concurrency);
             }
+            writer.noteVersions(versions);
             build.finish(
                     new ComponentId(layer.minTimestamp(), layer.maxTimestamp()),
                     subject.filter,

@@ -109,6 +109,7 @@ final class BuiltComponent {
                     }
                 }
             }
+            build.writer().noteVersions(primary.matterCount());
             build.finish(
                     new ComponentId(
                             source.state().minTimestamp(), source.state().maxTimestamp()),

@@ -234,6 +234,7 @@ public final class BulkLoad {
                         EntryStream entries = sort.sorted()) {
                     built.create(sort.entryCount()).addAll(entries);
                 }
+                built.writer().noteVersions(primary().component().matterCount());
                 built.finish(id, filter, done.wallMicros, afterMicros);
                 loaded.put(tree, built.open(0));
             }

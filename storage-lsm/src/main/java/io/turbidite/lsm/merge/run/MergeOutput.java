@@ -180,8 +180,22 @@ final class MergeOutput implements AutoCloseable {
             minTimestamp = Math.min(minTimestamp, input.state().minTimestamp());
             maxTimestamp = Math.max(maxTimestamp, input.state().maxTimestamp());
         }
+        writer.noteVersions(versionsLeft());
         build.finish(new ComponentId(minTimestamp, maxTimestamp), filter, minMicros, maxMicros);
         return build.openMerged(tree.newestFirst(), hook.repaired());
+    }
+
+    /** What left with obsolete entries were versions that had as many entries as others. */
+    private long versionsLeft() {
+        long versionCount = 0;
+        long matterCount = 0;
+        for (ComponentHandle input : tree.newestFirst()) {
+            versionCount += input.component().versionCount();
+            matterCount += input.component().matterCount();
+        }
+        return tree.id().isPrimary() || matterCount == 0
+                ? writer.matterCount()
+                : Math.round((double) versionCount * writer.matterCount() / matterCount);
     }
 
     @Override

@@ -13,9 +13,10 @@ import io.turbidite.lsm.strategy.advice.Facts.IndexFacts;
  * <ul>
  *   <li><b>The old record</b> costs a writer 1 + f (C - 1)/2 pages if there is one (half of the
  *       components are newer), f C if not. Once for a write, however many indexes want it.
- *   <li><b>Entries</b> of an upsert: one, and under eager anti-matter for u of all writes (as if
- *       keys always changed); deleted-key writes a key besides for each write. Each entry is
- *       written W times, e to a page.
+ *   <li><b>Entries</b> of an upsert: as many as a version of a record has in the index, as
+ *       counted, and under eager as much anti-matter for u of all writes (as if keys always
+ *       changed); deleted-key writes a key besides for each write. Each entry is written W times, e
+ *       to a page.
  *   <li><b>Merging</b>: validation has each entry looked up in key order each time that it is
  *       merged, k to a page, unless merges don't repair; deleted-key searches the deleted-key trees
  *       for each, in no order; deferred writes what is superseded to a sort and reads it back.
@@ -83,18 +84,27 @@ public final class CostModel {
         } else if (strategy == Maintenance.DELETED_KEY) {
             pages = writes.count() * writes.amplification() / facts.primary().keysPerPage();
         }
-        return pages + entries * writes.amplification() / index.entriesPerPage();
+        return pages
+                + entries
+                        * index.entriesPerVersion()
+                        * writes.amplification()
+                        / index.entriesPerPage();
     }
 
     private static double merging(Facts facts, IndexFacts index, Maintenance strategy) {
         Facts.Writes writes = facts.writes();
-        double merged = writes.upserts() * (writes.amplification() - 1);
+        double merged = writes.upserts() * index.entriesPerVersion() * (writes.amplification() - 1);
         return switch (strategy) {
             case EAGER -> 0;
             case VALIDATION, AUTO, MUTABLE_BITMAP ->
                 facts.primary().mergesRepair() ? merged / facts.primary().keysPerPage() : 0;
             case DELETED_KEY -> merged * (writes.updateShare() + absentLookup(facts) / 2);
-            case DEFERRED -> 2 * writes.updateShare() * writes.count() / index.entriesPerPage();
+            case DEFERRED ->
+                2
+                        * writes.updateShare()
+                        * writes.count()
+                        * index.entriesPerVersion()
+                        / index.entriesPerPage();
         };
     }
 

@@ -84,6 +84,7 @@ public record Facts(
      * @param maintenance how it is maintained now
      * @param refused the strategies that its definition would refuse, each with the reason
      * @param entriesPerPage on disk
+     * @param entriesPerVersion entries that a version of a record has, as they were counted
      * @param searches one for each partition and query
      * @param returned entries that these gave, obsolete ones included
      * @param obsoleteShare the part of them that was obsolete, 0 to 1, as far as it was found out
@@ -94,6 +95,7 @@ public record Facts(
             Maintenance maintenance,
             Map<Maintenance, String> refused,
             double entriesPerPage,
+            double entriesPerVersion,
             long searches,
             long returned,
             double obsoleteShare,

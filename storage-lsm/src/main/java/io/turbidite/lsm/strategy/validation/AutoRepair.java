@@ -23,9 +23,9 @@ import java.util.function.BooleanSupplier;
  *
  * <ul>
  *   <li>obsolete entries on disk: those of the index that are not known to be invalid, less the
- *       records there are: an index is taken to have one entry for each version, so that each
- *       entry without a record is obsolete. An inverted index has more, and is repaired sooner than
- *       it need be (decision 0066). Records are the versions of the primary less those whose
+ *       entries that the records there are have. How many a record has is counted: components
+ *       know of how many versions their entries are (decision 0078). Records are the versions of
+ *       the primary less those whose
  *       successor is in another component, by the {@link
  *       io.turbidite.lsm.partition.GarbageEstimate};
  *   <li>what was written, updated and paid lately ({@link RecentWork});

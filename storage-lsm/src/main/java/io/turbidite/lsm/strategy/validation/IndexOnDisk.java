@@ -13,6 +13,11 @@ import java.util.List;
  */
 final class IndexOnDisk {
     long entries;
+
+    /** Entries of the index that are known to be invalid too, and the versions that they are of. */
+    private long indexMatter;
+
+    private long indexVersions;
     long primaryEntries;
     long versions;
 
@@ -50,6 +55,8 @@ final class IndexOnDisk {
         unmet += partition.garbage().entries(pinned);
         for (ComponentHandle handle : pinned.tree(index)) {
             entries += matter(handle) - handle.state().invalidEntries().count();
+            indexMatter += matter(handle);
+            indexVersions += handle.component().versionCount();
         }
         long newest = primary.isEmpty() ? 0 : primary.getFirst().state().maxTimestamp();
         for (ComponentHandle handle :
@@ -58,12 +65,16 @@ final class IndexOnDisk {
         }
     }
 
-    /** Entries without a record. */
+    /** Entries without a record: those beyond what the records there are have. */
     long obsolete() {
-        return Math.max(0, entries - Math.max(0, versions - unmet));
+        long records = Math.max(0, versions - unmet);
+        long current = indexVersions == 0
+                ? records
+                : Math.round((double) records * indexMatter / indexVersions);
+        return Math.max(0, entries - current);
     }
 
     private static long matter(ComponentHandle handle) {
-        return handle.component().entryCount() - handle.component().antimatterCount();
+        return handle.component().matterCount();
     }
 }

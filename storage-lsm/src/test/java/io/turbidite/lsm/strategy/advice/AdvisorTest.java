@@ -30,7 +30,7 @@ class AdvisorTest {
     }
 
     private static IndexFacts index(Maintenance now, long searches, long returned) {
-        return new IndexFacts("by_user", now, REFUSED, 200, searches, returned, 0, null);
+        return new IndexFacts("by_user", now, REFUSED, 200, 1, searches, returned, 0, null);
     }
 
     private static Advice advise(Facts.Writes writes, double fetchShare, IndexFacts... indexes) {
@@ -84,7 +84,7 @@ class AdvisorTest {
             }
         }
         IndexFacts unique =
-                new IndexFacts("by_mail", Maintenance.EAGER, onlyEager, 200, 10, 10, 0, null);
+                new IndexFacts("by_mail", Maintenance.EAGER, onlyEager, 200, 1, 10, 10, 0, null);
         IndexFacts other = index(Maintenance.EAGER, 100_000, 10_000_000);
         Advice advice = advise(writes(1_000_000, 0.5), 0, unique, other);
         assertThat(advice.indexes())
@@ -195,6 +195,7 @@ class AdvisorTest {
                     now,
                     random.nextBoolean() ? REFUSED : Map.of(Maintenance.MUTABLE_BITMAP, "no"),
                     1 + random.nextDouble(500),
+                    0.5 + i,
                     searches,
                     searches == 0 ? 0 : random.nextLong(1L << random.nextInt(1, 40)),
                     now == Maintenance.EAGER ? 0 : random.nextDouble(),
