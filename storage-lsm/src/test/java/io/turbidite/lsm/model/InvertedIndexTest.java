@@ -44,7 +44,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /** An inverted index on texts that are not usual ones. */
 class InvertedIndexTest {
@@ -96,16 +99,20 @@ class InvertedIndexTest {
     }
 
     private List<Long> find(String... terms) {
+        return find(new TermSearch(List.of(terms)));
+    }
+
+    private List<Long> findSome(int least, String... terms) {
+        return find(new TermSearch(List.of(terms), least));
+    }
+
+    private List<Long> find(TermSearch search) {
         List<Long> found = new ArrayList<>();
         IndexSchema index =
                 Objects.requireNonNull(Inside.schema(dataset()).catalog().find(BY_WORD));
         try (ReadView view = dataset().openView();
                 ValidSearch entries = ValidSearch.open(
-                        view,
-                        0,
-                        index.describe(),
-                        new TermSearch(List.of(terms)),
-                        FilterPredicate.none())) {
+                        view, 0, index.describe(), search, FilterPredicate.none())) {
             while (entries.next()) {
                 found.add((Long) Objects.requireNonNull(dataset()
                         .primaryKeySpec()
@@ -210,6 +217,62 @@ class InvertedIndexTest {
         assertThat(find("the", "rare", "text")).containsExactly(7L, 107L, 207L);
         assertThat(find("rare", "usual")).isEmpty();
         check();
+    }
+
+    /** What two versions of a record have together is of none. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Maintenance.class,
+            names = {"EAGER", "VALIDATION", "DELETED_KEY", "AUTO"})
+    void terms_of_different_versions_are_not_counted_together(Maintenance maintenance) {
+        sim.store.createDataset(spec(maintenance));
+        put(1, "a b");
+        put(2, "a b c");
+        dataset().flush();
+        put(1, "c d");
+        assertThat(findSome(3, "a", "b", "c", "d")).containsExactly(2L);
+        assertThat(findSome(2, "a", "b", "c", "d")).containsExactly(1L, 2L);
+        assertThat(findSome(1, "b", "x")).containsExactly(2L);
+        dataset().flush();
+        put(2, "x");
+        assertThat(findSome(2, "a", "b", "c", "d")).containsExactly(1L);
+        dataset().delete(1L);
+        assertThat(findSome(1, "a", "b", "c", "d")).isEmpty();
+        check();
+    }
+
+    /** Most records are in no list or one, and are leapt over; some are in just as many as asked. */
+    @Test
+    void records_with_enough_of_many_terms() {
+        sim.store.createDataset(spec(Maintenance.VALIDATION));
+        SplittableRandom random = new SplittableRandom(SEED);
+        int terms = 12;
+        List<Integer> counts = new ArrayList<>();
+        for (int id = 0; id < 600; id++) {
+            TreeSet<Integer> some = new TreeSet<>();
+            int count = random.nextInt(4) > 0 ? random.nextInt(2) : random.nextInt(terms + 1);
+            while (some.size() < count) {
+                some.add(random.nextInt(terms));
+            }
+            StringBuilder text = new StringBuilder("text");
+            some.forEach(term -> text.append(" t").append(term));
+            counts.add(count);
+            put(id, text.toString());
+            if (id % 250 == 0) {
+                dataset().flush();
+            }
+        }
+        String[] all =
+                IntStream.range(0, terms).mapToObj(term -> "t" + term).toArray(String[]::new);
+        for (int least = 1; least < terms; least++) {
+            List<Long> expected = new ArrayList<>();
+            for (int id = 0; id < counts.size(); id++) {
+                if (counts.get(id) >= least) {
+                    expected.add((long) id);
+                }
+            }
+            assertThat(findSome(least, all)).as("at least %d", least).isEqualTo(expected);
+        }
     }
 
     @Test
