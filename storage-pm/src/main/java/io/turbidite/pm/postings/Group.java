@@ -67,8 +67,8 @@ final class Group {
         return entryBytes / 8 | (long) crc << 32;
     }
 
-    static int entryBytes(long sum) {
-        return (int) sum * 8; // with the zeros, too
+    static long entryBytes(long sum) {
+        return (sum & 0xFFFF_FFFFL) * 8; // with the zeros, too
     }
 
     /** The checksum of a group whose entries are copied, without marks. */

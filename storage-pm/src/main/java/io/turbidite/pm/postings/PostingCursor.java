@@ -91,10 +91,11 @@ public final class PostingCursor {
         }
         long head = memory.getLong(pointer);
         long sum = memory.getLong(pointer + Group.SUM_OFFSET);
-        int bytes = (int) sum < 0 ? -1 : Group.entryBytes(sum);
-        if (bytes < Group.ENTRY_HEAD_BYTES || bytes > room) {
+        long length = Group.entryBytes(sum);
+        if (length < Group.ENTRY_HEAD_BYTES || length > room) {
             throw Group.damaged(memory, pointer, "length of a group", "inside its page", sum);
         }
+        int bytes = (int) length;
         memory.getBytes(pointer + Group.ENTRIES_OFFSET, copy, 0, bytes);
         group = pointer;
         count = Group.count(head);

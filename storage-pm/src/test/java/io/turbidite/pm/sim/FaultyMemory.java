@@ -27,6 +27,9 @@ public final class FaultyMemory implements RegionMemory {
     public FaultyMemory(SimMemory memory, Bug bug) {
         this.memory = memory;
         this.bug = bug;
+        if (bug != Bug.NONE) {
+            memory.beLenient();
+        }
     }
 
     @Override
