@@ -12,6 +12,7 @@ import io.turbidite.bench.latency.LatencyReport;
 import io.turbidite.bench.latency.LatencySuite;
 import io.turbidite.bench.navigation.NavigationSuite;
 import io.turbidite.bench.plans.PlansSuite;
+import io.turbidite.bench.recency.RecencySuite;
 import io.turbidite.bench.report.Curves;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.space.SpaceSuite;
@@ -55,6 +56,7 @@ import java.util.stream.IntStream;
             Main.HashLogCommand.class,
             Main.NavigationCommand.class,
             Main.PlansCommand.class,
+            Main.RecencyCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {
@@ -137,6 +139,38 @@ public final class Main implements Runnable {
         public Integer call() throws IOException {
             return places.report(
                     "plans", new PlansSuite(records, rounds, recordBytes, places.directory).run());
+        }
+    }
+
+    @Command(
+            name = "recency",
+            description =
+                    "Queries for recent tweets by filter, under several merge policies (ALS15 Fig. 6, 7, 9, 10).",
+            mixinStandardHelpOptions = true)
+    static final class RecencyCommand implements Callable<Integer> {
+        @Option(names = "--tweets", description = "a store (default ${DEFAULT-VALUE})")
+        int tweets = 200_000;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 3;
+
+        @Option(
+                names = "--cold",
+                description =
+                        "a cache of a twentieth of the data and direct I/O; time by the clock")
+        boolean cold;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            RecencySuite.Result result =
+                    new RecencySuite(tweets, rounds, cold, places.directory).run();
+            String name = cold ? "recency-cold" : "recency";
+            Curves.writeAll(places.out, name, result.figures());
+            result.figures().forEach(figure -> System.out.println(figure.table()));
+            return places.report(name + "-ingestion", result.ingestion());
         }
     }
 
