@@ -155,6 +155,11 @@ public final class Main implements Runnable {
         int rounds = 3;
 
         @Option(
+                names = "--queries",
+                description = "queries of each kind and span a round (default ${DEFAULT-VALUE})")
+        int queries = 200;
+
+        @Option(
                 names = "--cold",
                 description =
                         "a cache of a twentieth of the data and direct I/O; time by the clock")
@@ -166,7 +171,7 @@ public final class Main implements Runnable {
         @Override
         public Integer call() throws IOException {
             RecencySuite.Result result =
-                    new RecencySuite(tweets, rounds, cold, places.directory).run();
+                    new RecencySuite(tweets, rounds, queries, cold, places.directory).run();
             String name = cold ? "recency-cold" : "recency";
             Curves.writeAll(places.out, name, result.figures());
             result.figures().forEach(figure -> System.out.println(figure.table()));
