@@ -3,7 +3,6 @@ package io.turbidite.ops;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.text.Tokenizer;
-import io.turbidite.core.type.Rectangle;
 import io.turbidite.ops.expr.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -61,14 +60,17 @@ public final class Predicates {
     }
 
     /**
-     * A point inside the window, or a rectangle that meets it; borders included.
+     * A point inside the window, or a rectangle that meets it; borders included. A window on
+     * longitudes and latitudes crosses the antimeridian if its {@code minX} is above its {@code
+     * maxX}.
      *
-     * @throws InvalidRequestException if a coordinate is not finite or a minimum is above its
-     *     maximum
+     * @throws InvalidRequestException if a coordinate is not finite, or {@code minY} is above {@code
+     *     maxY}; on the plane {@code minX} may not be above {@code maxX} either, which planning
+     *     checks
      */
     public static Predicate within(
             String field, double minX, double minY, double maxX, double maxY) {
-        return new Predicate.Within(field, new Rectangle(minX, minY, maxX, maxY));
+        return Predicate.window(field, minX, minY, maxX, maxY);
     }
 
     /**

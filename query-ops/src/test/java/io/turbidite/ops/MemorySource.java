@@ -169,7 +169,7 @@ final class MemorySource implements Source {
     /** Around what the view's record has in a field; nothing if that has no place. */
     private Box box(int field) {
         return switch (type.field(field).kind()) {
-            case POINT -> {
+            case POINT, LONLAT -> {
                 double x = view.getCoordinate(field, 0);
                 double y = view.getCoordinate(field, 1);
                 yield new Box().set(x, y, x, y);

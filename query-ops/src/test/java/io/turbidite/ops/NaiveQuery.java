@@ -2,6 +2,8 @@ package io.turbidite.ops;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.Metric;
 import io.turbidite.core.record.RandomValues;
 import io.turbidite.core.text.PlainText;
 import io.turbidite.core.text.TextQuery;
@@ -65,6 +67,7 @@ record NaiveQuery(QueryRequest request) {
                     open.add(Predicates.range(
                             field, openBound(low, "p" + count++), openBound(high, "p" + count++)));
                 case Predicate.Within _,
+                        Predicate.Across _,
                         Predicate.Distance _,
                         Predicate.Contains _,
                         Predicate.Matches _ -> open.add(predicate);
@@ -99,6 +102,7 @@ record NaiveQuery(QueryRequest request) {
                     values.add(high == null ? null : bare(high));
                 }
                 case Predicate.Within _,
+                        Predicate.Across _,
                         Predicate.Distance _,
                         Predicate.Contains _,
                         Predicate.Matches _ -> {}
@@ -243,7 +247,10 @@ record NaiveQuery(QueryRequest request) {
         Comparator<Map<String, @Nullable Object>> order = near == null
                 ? (_, _) -> 0
                 : Comparator.comparingDouble(row -> distance(
-                        Objects.requireNonNull(row.get(near.field())), near.x(), near.y()));
+                        source.type().field(source.type().indexOf(near.field())).kind(),
+                        Objects.requireNonNull(row.get(near.field())),
+                        near.x(),
+                        near.y()));
         for (OrderBy by : request.order()) {
             Comparator<@Nullable Object> values = order(source.type(), by.field());
             Comparator<@Nullable Object> directed = by.descending() ? values.reversed() : values;
@@ -297,9 +304,18 @@ record NaiveQuery(QueryRequest request) {
                 value != null
                         && (low == null || compare(kind, value, bare(low)) >= strictness(low))
                         && (high == null || compare(kind, bare(high), value) >= strictness(high));
-            case Predicate.Within(var _, Rectangle window) -> value != null && meets(value, window);
+            case Predicate.Within(var _, Rectangle window) ->
+                value != null
+                        && (meets(value, window)
+                                || (kind == TypeKind.LONLAT
+                                        && meets(otherName((Point) value), window)));
+            case Predicate.Across(var _, double minX, double minY, double maxX, double maxY) ->
+                value instanceof Point point
+                        && (point.x() >= minX || point.x() <= maxX)
+                        && point.y() >= minY
+                        && point.y() <= maxY;
             case Predicate.Distance(var _, double x, double y, double radius) ->
-                value != null && distance(value, x, y) <= radius;
+                value != null && distance(kind, value, x, y) <= radius;
             case Predicate.Contains(var _, String words) ->
                 value != null && words((String) value).containsAll(words(words));
             case Predicate.Matches(var _, TextQuery query) ->
@@ -326,6 +342,20 @@ record NaiveQuery(QueryRequest request) {
                 || box.minX() > window.maxX()
                 || box.maxY() < window.minY()
                 || box.minY() > window.maxY());
+    }
+
+    /** The same place by the other name of the antimeridian. */
+    private static Point otherName(Point point) {
+        return Math.abs(point.x()) == 180 ? new Point(-point.x(), point.y()) : point;
+    }
+
+    private static double distance(TypeKind kind, Object value, double x, double y) {
+        if (kind == TypeKind.LONLAT) {
+            Point point = (Point) value;
+            Box box = new Box().set(point.x(), point.y(), point.x(), point.y());
+            return Metric.SPHERE.distance(x, y, box);
+        }
+        return distance(value, x, y);
     }
 
     /** Of coordinates so few and small that nothing is rounded before the root. */

@@ -205,7 +205,11 @@ class QueryTest {
                 .hasMessageContaining("3 numbers, not 4");
         assertThatThrownBy(() -> Predicates.parseWithin("place=1,2,3,x"))
                 .hasMessageContaining("minX");
-        assertThatThrownBy(() -> Predicates.within("place", 2, 0, 1, 1))
+        Predicate turned = Predicates.within("place", 2, 0, 1, 1);
+        assertThatThrownBy(() -> query().where(turned).run())
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("min at most max");
+        assertThatThrownBy(() -> Predicates.within("place", 0, 2, 1, 1))
                 .isInstanceOf(InvalidRequestException.class);
         assertThatThrownBy(() -> query().groupByCell("place=0,1")).hasMessageContaining("above 0");
         assertThatThrownBy(() -> query().groupByCell("place", 1, Double.NaN))

@@ -51,7 +51,10 @@ final class RandomSource {
         for (int i = 0; i < 4; i++) {
             fields.field("f" + i, kind().label() + (random.nextInt(3) > 0 ? "?" : ""));
         }
-        fields.field("place", "point?").field("area", "rectangle?").field("text", "string?");
+        fields.field("place", "point?")
+                .field("spot", "point(lonlat)?")
+                .field("area", "rectangle?")
+                .field("text", "string?");
         fields.field("f8", "[" + kind().label() + "]?")
                 .field(
                         "f9",
@@ -83,6 +86,7 @@ final class RandomSource {
         for (int i = 0; i < count; i++) {
             pool.add(
                     switch (field.name()) {
+                        case "spot" -> new Point(longitude(), latitude());
                         case "place" -> new Point(coordinate(), coordinate());
                         case "area" -> rectangle();
                         case "text" -> text();
@@ -99,6 +103,24 @@ final class RandomSource {
     /** A multiple of a quarter, so that cell arithmetic is exact. */
     private double coordinate() {
         return random.nextInt(-40, 41) / 4.0;
+    }
+
+    private double longitude() {
+        return random.nextInt(-4, 5) * 45.0;
+    }
+
+    private double latitude() {
+        return random.nextInt(-4, 5) * 22.5;
+    }
+
+    private Predicate spot() {
+        double y = latitude();
+        double top = Math.min(90, y + random.nextInt(5) * 22.5);
+        return switch (random.nextInt(3)) {
+            case 0 -> Predicates.within("spot", longitude(), y, longitude(), top);
+            case 1 -> Predicates.distance("spot", longitude(), y, (1 + random.nextInt(40)) * 5e5);
+            default -> Predicates.within("spot", -180, y, longitude(), top);
+        };
     }
 
     private Rectangle rectangle() {
@@ -132,6 +154,9 @@ final class RandomSource {
         }
         if (random.nextInt(3) == 0) {
             indexes.add(rtree("near", "place"));
+        }
+        if (random.nextInt(3) == 0) {
+            indexes.add(rtree("round", "spot"));
         }
         if (random.nextInt(3) == 0) {
             indexes.add(rtree("over", "area"));
@@ -275,10 +300,14 @@ final class RandomSource {
         }
         long limit = random.nextInt(3) == 0 ? random.nextInt(20) : QueryRequest.NO_LIMIT;
         boolean isNear = shape < 2 && random.nextInt(3) == 0;
-        QueryRequest.Near near = isNear
-                ? new QueryRequest.Near(
-                        random.nextInt(3) == 0 ? "area" : "place", coordinate(), coordinate())
-                : null;
+        QueryRequest.Near near = !isNear
+                ? null
+                : random.nextInt(3) == 0
+                        ? new QueryRequest.Near("spot", longitude(), latitude())
+                        : new QueryRequest.Near(
+                                random.nextInt(3) == 0 ? "area" : "place",
+                                coordinate(),
+                                coordinate());
         return new NaiveQuery(new QueryRequest(
                 predicates,
                 List.of(),
@@ -312,7 +341,8 @@ final class RandomSource {
     }
 
     private Predicate predicate() {
-        return switch (random.nextInt(9)) {
+        return switch (random.nextInt(10)) {
+            case 9 -> spot();
             case 8 ->
                 new Predicate.Distance(
                         random.nextBoolean() ? "place" : "area",

@@ -4,10 +4,12 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.expr.BoundExpression;
 import io.turbidite.core.expr.Expression;
 import io.turbidite.core.geo.Circle;
+import io.turbidite.core.geo.LonLat;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.text.WordCursor;
+import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
@@ -67,6 +69,7 @@ public final class Conditions {
                 case Predicate.Eq eq -> read(eq, kind);
                 case Predicate.Range range -> read(range, kind);
                 case Predicate.Within _,
+                        Predicate.Across _,
                         Predicate.Distance _,
                         Predicate.Contains _,
                         Predicate.Matches _ -> {
@@ -212,6 +215,7 @@ public final class Conditions {
                 case Predicate.Eq eq -> eq.value() instanceof Predicate.Text;
                 case Predicate.Range range -> isText(range.low()) || isText(range.high());
                 case Predicate.Within _,
+                        Predicate.Across _,
                         Predicate.Distance _,
                         Predicate.Contains _,
                         Predicate.Matches _ -> false;
@@ -329,12 +333,13 @@ public final class Conditions {
 
     static void checkKind(Predicate predicate, TypeKind kind) {
         switch (predicate) {
-            case Predicate.Within _, Predicate.Distance _ -> {
-                if (kind != TypeKind.POINT && kind != TypeKind.RECTANGLE) {
+            case Predicate.Within _, Predicate.Across _, Predicate.Distance _ -> {
+                if (!kind.isSpatial()) {
                     throw FieldRange.wrong(
                             predicate,
                             "type %s is neither point nor rectangle".formatted(kind.label()));
                 }
+                checkPlace(predicate, kind);
             }
             case Predicate.Contains contains -> {
                 if (kind != TypeKind.STRING) {
@@ -369,6 +374,7 @@ public final class Conditions {
                 case Predicate.Eq eq -> FieldRange.of(field, kind, eq);
                 case Predicate.Range range -> FieldRange.of(field, kind, range);
                 case Predicate.Within _,
+                        Predicate.Across _,
                         Predicate.Distance _,
                         Predicate.Contains _,
                         Predicate.Matches _ -> throw new IllegalArgumentException(typed.toString());
@@ -524,6 +530,63 @@ public final class Conditions {
         return common;
     }
 
+    private static void checkPlace(Predicate predicate, TypeKind kind) {
+        try {
+            if (predicate instanceof Predicate.Distance distance) {
+                var _ = circle(distance, kind);
+            } else {
+                var _ = parts(predicate, kind);
+            }
+        } catch (InvalidRequestException e) {
+            throw FieldRange.wrong(predicate, e.getMessage());
+        }
+    }
+
+    /** What a window is: two where it crosses the antimeridian, with no place in common. */
+    private static List<Rectangle> parts(Predicate predicate, TypeKind kind) {
+        return switch (predicate) {
+            case Predicate.Within(var _, Rectangle window) ->
+                kind == TypeKind.LONLAT
+                        ? LonLat.windows(window.minX(), window.minY(), window.maxX(), window.maxY())
+                        : List.of(window);
+            case Predicate.Across(var _, double minX, double minY, double maxX, double maxY) ->
+                kind == TypeKind.LONLAT
+                        ? LonLat.windows(minX, minY, maxX, maxY)
+                        // throws: on the plane it is none
+                        : List.of(new Rectangle(minX, minY, maxX, maxY));
+            default -> throw new IllegalArgumentException(predicate.toString());
+        };
+    }
+
+    /** Of each window on a field of the sphere its parts, which have no place in common. */
+    public List<List<Rectangle>> sphericWindows(String field) {
+        List<List<Rectangle>> windows = new ArrayList<>(0);
+        for (Predicate predicate : predicates) {
+            if (predicate.field().equals(field) && isWindow(predicate)) {
+                windows.add(parts(predicate, TypeKind.LONLAT));
+            }
+        }
+        return windows;
+    }
+
+    private static boolean isWindow(Predicate predicate) {
+        return predicate instanceof Predicate.Within || predicate instanceof Predicate.Across;
+    }
+
+    /** The lower left of the windows on a field; null without windows. */
+    public @Nullable Point corner(String field) {
+        Rectangle common = window(field);
+        if (common != null) {
+            return new Point(common.minX(), common.minY());
+        }
+        for (Predicate predicate : predicates) {
+            if (predicate instanceof Predicate.Across across && across.field().equals(field)) {
+                return new Point(across.minX(), across.minY());
+            }
+        }
+        return null;
+    }
+
     /** One of the windows on a field; null if there is none. */
     public @Nullable Rectangle anyWindow(String field) {
         List<Rectangle> windows = windows(field);
@@ -555,8 +618,11 @@ public final class Conditions {
     }
 
     private Circle circle(Predicate.Distance distance) {
-        Metric metric = Metric.of(type.field(type.indexOf(distance.field())));
-        return new Circle(metric, distance.x(), distance.y(), distance.radius());
+        return circle(distance, type.field(type.indexOf(distance.field())).kind());
+    }
+
+    private static Circle circle(Predicate.Distance distance, TypeKind kind) {
+        return new Circle(Metric.of(kind), distance.x(), distance.y(), distance.radius());
     }
 
     /** Whether there are windows on some field that have nothing in common: no point is in them. */
@@ -670,8 +736,10 @@ public final class Conditions {
                 low == null && high == null
                         ? new RangePredicates.Present(field)
                         : RangePredicates.between(type, field, low, high);
-            case Predicate.Within(var _, Rectangle window) ->
-                new WindowPredicate(field, type.field(field).kind(), window);
+            case Predicate.Within _, Predicate.Across _ -> {
+                TypeKind kind = type.field(field).kind();
+                yield new WindowPredicate(field, kind, parts(predicate, kind));
+            }
             case Predicate.Distance distance ->
                 new DistancePredicate(field, type.field(field).kind(), circle(distance));
             case Predicate.Contains(var _, String words) ->

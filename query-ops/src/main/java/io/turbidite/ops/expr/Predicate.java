@@ -1,5 +1,6 @@
 package io.turbidite.ops.expr;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.geo.Circle;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.text.TextQuery;
@@ -72,6 +73,30 @@ public sealed interface Predicate {
             return "%s within %s,%s,%s,%s"
                     .formatted(field, window.minX(), window.minY(), window.maxX(), window.maxY());
         }
+    }
+
+    /**
+     * A point on the sphere that lies in a window which crosses the antimeridian: its west border is
+     * the greater longitude.
+     */
+    record Across(String field, double minX, double minY, double maxX, double maxY)
+            implements Predicate {
+        @Override
+        public String toString() {
+            return "%s within %s,%s,%s,%s".formatted(field, minX, minY, maxX, maxY);
+        }
+    }
+
+    /**
+     * A window, whichever it is.
+     *
+     * @throws InvalidRequestException if a coordinate is not finite, or minY is above maxY
+     */
+    static Predicate window(String field, double minX, double minY, double maxX, double maxY) {
+        // whether the field is on the sphere is known when the query is planned
+        return minX > maxX && Double.isFinite(minX) && Double.isFinite(maxX) && minY <= maxY
+                ? new Across(field, minX, minY, maxX, maxY)
+                : new Within(field, new Rectangle(minX, minY, maxX, maxY));
     }
 
     /** A point or rectangle at most so far from a place, in the measure of the field's type. */

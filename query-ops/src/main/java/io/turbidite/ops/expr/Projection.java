@@ -97,7 +97,7 @@ public final class Projection implements TupleMaker {
             case FLOAT, DOUBLE -> writer.setDouble(to, view.getDouble(field));
             case STRING -> writer.setString(to, view.getBytes(field, bytes));
             case BINARY -> writer.setBinary(to, view.getBytes(field, bytes));
-            case POINT ->
+            case POINT, LONLAT ->
                 writer.setPoint(to, view.getCoordinate(field, 0), view.getCoordinate(field, 1));
             case ARRAY, RECORD -> writer.copy(to, view, field);
             // rare kinds are worth no setter of their own

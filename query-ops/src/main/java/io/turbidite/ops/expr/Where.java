@@ -9,7 +9,6 @@ import io.turbidite.core.expr.Operator;
 import io.turbidite.core.record.KindValues;
 import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
@@ -234,7 +233,8 @@ final class Where {
         }
         return switch (kind) {
             case BOOL -> "= and != with true or false";
-            case POINT, RECTANGLE -> "= and != with '[x,y]' or '[minX,minY,maxX,maxY]', and within";
+            case POINT, LONLAT, RECTANGLE ->
+                "= and != with '[x,y]' or '[minX,minY,maxX,maxY]', and within";
             default -> "strings";
         };
     }
@@ -247,7 +247,7 @@ final class Where {
     }
 
     private static boolean isShape(TypeKind kind) {
-        return kind == TypeKind.POINT || kind == TypeKind.RECTANGLE;
+        return kind.isSpatial();
     }
 
     private static boolean takesText(TypeKind kind) {
@@ -428,7 +428,7 @@ final class Where {
             }
             sides[i] = (double) ValueParser.parse(TypeKind.DOUBLE, text);
         }
-        return new Predicate.Within(name, new Rectangle(sides[0], sides[1], sides[2], sides[3]));
+        return Predicate.window(name, sides[0], sides[1], sides[2], sides[3]);
     }
 
     private Test evaluated(Expression.Comparison comparison) {

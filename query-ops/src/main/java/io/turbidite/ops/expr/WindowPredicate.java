@@ -4,18 +4,22 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 
+import java.util.List;
+
 /**
  * A point inside a window or a rectangle that meets it, borders included; never an absent field.
  */
 final class WindowPredicate implements RecordPredicate {
     private final int field;
-    private final boolean point;
-    private final Rectangle window;
+    private final boolean isRectangle;
 
-    WindowPredicate(int field, TypeKind kind, Rectangle window) {
+    /** The window; on the sphere there may be two. */
+    private final Rectangle[] parts;
+
+    WindowPredicate(int field, TypeKind kind, List<Rectangle> parts) {
         this.field = field;
-        this.point = kind == TypeKind.POINT;
-        this.window = window;
+        this.isRectangle = kind == TypeKind.RECTANGLE;
+        this.parts = parts.toArray(Rectangle[]::new);
     }
 
     @Override
@@ -25,11 +29,16 @@ final class WindowPredicate implements RecordPredicate {
         }
         double minX = record.getCoordinate(field, 0);
         double minY = record.getCoordinate(field, 1);
-        double maxX = point ? minX : record.getCoordinate(field, 2);
-        double maxY = point ? minY : record.getCoordinate(field, 3);
-        return minX <= window.maxX()
-                && maxX >= window.minX()
-                && minY <= window.maxY()
-                && maxY >= window.minY();
+        double maxX = isRectangle ? record.getCoordinate(field, 2) : minX;
+        double maxY = isRectangle ? record.getCoordinate(field, 3) : minY;
+        for (Rectangle part : parts) {
+            if (minX <= part.maxX()
+                    && maxX >= part.minX()
+                    && minY <= part.maxY()
+                    && maxY >= part.minY()) {
+                return true;
+            }
+        }
+        return false;
     }
 }

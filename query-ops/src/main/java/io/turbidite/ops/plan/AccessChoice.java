@@ -271,6 +271,9 @@ final class AccessChoice {
     private static Optional<Access> window(
             CheckedQuery query, IndexDescription index, FilterPredicate filter) {
         String field = index.fields().getFirst();
+        if (isOnSphere(query, field)) {
+            return sphericWindow(query, index, filter);
+        }
         SpatialKind spatial = spatialKind(query, field);
         // a rectangle may meet two windows and not what they have in common
         Rectangle bounds = spatial == SpatialKind.POINT
@@ -288,6 +291,28 @@ final class AccessChoice {
         return Optional.of(entriesDo ? new Access.Entries(range) : new Access.Fetch(range));
     }
 
+    /** The way in by an R-tree of longitudes and latitudes, if there is a window on them. */
+    private static Optional<Access> sphericWindow(
+            CheckedQuery query, IndexDescription index, FilterPredicate filter) {
+        String field = index.fields().getFirst();
+        List<List<Rectangle>> windows = query.conditions().sphericWindows(field);
+        if (windows.isEmpty()) {
+            return Optional.empty();
+        }
+        IndexSearch search = new IndexSearch.SphericWindow(windows.getFirst());
+        IndexRange range = new IndexRange(index, search, filter, List.of(), true);
+        boolean entriesDo = countsEntries(query, field) && isOnlyPredicate(query);
+        return Optional.of(entriesDo ? new Access.Entries(range) : new Access.Fetch(range));
+    }
+
+    private static boolean isOnSphere(CheckedQuery query, String field) {
+        return query.type().field(query.type().indexOf(field)).kind() == TypeKind.LONLAT;
+    }
+
+    private static boolean isOnlyPredicate(CheckedQuery query) {
+        return query.conditions().predicates().size() == 1 && query.conditions().testCount() == 0;
+    }
+
     /** The way in by an R-tree, if there is a circle on its field. */
     private static Optional<Access> around(
             CheckedQuery query, IndexDescription index, FilterPredicate filter) {
@@ -298,10 +323,8 @@ final class AccessChoice {
         }
         IndexSearch search = new IndexSearch.Around(spatialKind(query, field), circles.getFirst());
         IndexRange range = new IndexRange(index, search, filter, List.of(), true);
-        boolean isWhole = query.conditions().predicates().size() == 1
-                && query.conditions().testCount() == 0;
         return Optional.of(
-                isWhole && countsEntries(query, field)
+                isOnlyPredicate(query) && countsEntries(query, field)
                         ? new Access.Entries(range)
                         : new Access.Fetch(range));
     }
@@ -321,7 +344,7 @@ final class AccessChoice {
 
     private static SpatialKind spatialKind(CheckedQuery query, String field) {
         TypeKind kind = query.type().field(query.type().indexOf(field)).kind();
-        return kind == TypeKind.POINT ? SpatialKind.POINT : SpatialKind.RECTANGLE;
+        return kind.isPoint() ? SpatialKind.POINT : SpatialKind.RECTANGLE;
     }
 
     /** Whether rows are counts that an R-tree's entries have all that is needed for. */
@@ -576,7 +599,7 @@ final class AccessChoice {
                             ? KeyRange.all()
                             : range.in(query.source().keyForm()).range());
             TypeKind kind = query.type().field(field).kind();
-            if (kind == TypeKind.POINT || kind == TypeKind.RECTANGLE) {
+            if (kind.isSpatial()) {
                 addWindows(query, i, field, windows);
             }
         }
@@ -602,7 +625,14 @@ final class AccessChoice {
             }
             return;
         }
-        Rectangle common = query.conditions().window(name);
+        if (isOnSphere(query, name)) {
+            for (List<Rectangle> parts : query.conditions().sphericWindows(name)) {
+                if (parts.size() == 1) {
+                    to.add(new FilterPredicate.Window(filterField, spatial, parts.getFirst()));
+                }
+            }
+        }
+        Rectangle common = isOnSphere(query, name) ? null : query.conditions().window(name);
         if (common != null) {
             to.add(new FilterPredicate.Window(filterField, SpatialKind.POINT, common));
         }
@@ -670,9 +700,11 @@ final class AccessChoice {
                                                 .anyMatch(range -> range.index().kind()
                                                                 != IndexDescription.Kind.INVERTED
                                                         && range.narrowed().contains(field)));
-                    case Predicate.Within _ ->
+                    case Predicate.Within _, Predicate.Across _ ->
                         ranges.stream()
-                                .anyMatch(range -> range.search() instanceof IndexSearch.Window
+                                .anyMatch(range -> (range.search() instanceof IndexSearch.Window
+                                                || range.search()
+                                                        instanceof IndexSearch.SphericWindow)
                                         && field.equals(range.windowed()));
                     case Predicate.Distance _ ->
                         ranges.stream()
@@ -690,6 +722,7 @@ final class AccessChoice {
                         case Predicate.Eq _ -> 0.05;
                         case Predicate.Range _ -> 0.3;
                         case Predicate.Within _,
+                                Predicate.Across _,
                                 Predicate.Distance _,
                                 Predicate.Contains _,
                                 Predicate.Matches _ -> 0.1;

@@ -6,8 +6,8 @@ import io.turbidite.core.geo.Place;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.Field;
+import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.CellGrid;
 import io.turbidite.ops.expr.Conditions;
@@ -113,16 +113,16 @@ record CheckedQuery(
                     type,
                     Conditions.requireDeclared(type, cells.field(), "group-cell"),
                     "group-cell");
-            if (type.field(field).kind() != TypeKind.POINT) {
+            if (!type.field(field).kind().isPoint()) {
                 throw new InvalidRequestException(
                         "group-cell names field '%s' of type %s, not point"
                                 .formatted(
                                         cells.field(), type.field(field).kind().label()));
             }
-            Rectangle window = conditions.window(cells.field());
-            CellGrid grid = window == null
+            Point corner = conditions.corner(cells.field());
+            CellGrid grid = corner == null
                     ? new CellGrid(0, 0, cells.dx(), cells.dy())
-                    : new CellGrid(window.minX(), window.minY(), cells.dx(), cells.dy());
+                    : new CellGrid(corner.x(), corner.y(), cells.dx(), cells.dy());
             return new CheckedQuery(
                     source,
                     conditions,
@@ -294,14 +294,16 @@ record CheckedQuery(
         if (near == null) {
             return null;
         }
-        int index = Conditions.requireDeclared(type, near.field(), "near");
+        int index =
+                requireSingle(type, Conditions.requireDeclared(type, near.field(), "near"), "near");
         Field field = type.field(index);
-        if (field.kind() != TypeKind.POINT && field.kind() != TypeKind.RECTANGLE) {
+        if (!field.kind().isSpatial()) {
             throw new InvalidRequestException(
                     "near names field '%s' of type %s, neither point nor rectangle"
                             .formatted(near.field(), field.kind().label()));
         }
-        return new Near(near.field(), index, new Place(Metric.of(field), near.x(), near.y()));
+        return new Near(
+                near.field(), index, new Place(Metric.of(field.kind()), near.x(), near.y()));
     }
 
     private static List<Order> groupOrder(QueryRequest request, List<String> names) {

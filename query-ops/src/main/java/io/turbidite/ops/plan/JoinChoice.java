@@ -245,6 +245,7 @@ final class JoinChoice {
                                             && range.isExact()
                                             && range.narrowed().contains(field)
                                             && (!range.index().multiValued() || count(field) == 1));
+                case Predicate.Across _ -> false;
                 case Predicate.Within _ -> ranges.stream().anyMatch(range -> isWhole(range, field));
                 case Predicate.Distance _ ->
                     count(field) == 1

@@ -56,6 +56,7 @@ public final class PreparedPlan {
                     add(high, parameters);
                 }
                 case Predicate.Within _,
+                        Predicate.Across _,
                         Predicate.Distance _,
                         Predicate.Contains _,
                         Predicate.Matches _ -> {}
@@ -81,6 +82,7 @@ public final class PreparedPlan {
                 case Predicate.Eq(var _, Object value) -> value instanceof Predicate.Parameter;
                 case Predicate.Range(var _, Object low, Object high) -> isOpen(low) || isOpen(high);
                 case Predicate.Within _,
+                        Predicate.Across _,
                         Predicate.Distance _,
                         Predicate.Contains _,
                         Predicate.Matches _ -> false;
@@ -162,6 +164,7 @@ public final class PreparedPlan {
             case Predicate.Eq _,
                     Predicate.Range _,
                     Predicate.Within _,
+                    Predicate.Across _,
                     Predicate.Distance _,
                     Predicate.Contains _,
                     Predicate.Matches _ -> predicate;

@@ -63,6 +63,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 
 /** Builds the operators of a way in, and the steps that explain them. Owned by one plan. */
 final class SourceBuilder {
@@ -526,6 +527,20 @@ final class SourceBuilder {
                                 window.minY(),
                                 window.maxX(),
                                 window.maxY(),
+                                spatialWork(searches));
+            case IndexSearch.SphericWindow(List<Rectangle> parts) ->
+                "%s in the window%s %s%s"
+                        .formatted(
+                                detail,
+                                parts.size() == 1 ? "" : "s",
+                                parts.stream()
+                                        .map(part -> "%s,%s,%s,%s"
+                                                .formatted(
+                                                        part.minX(),
+                                                        part.minY(),
+                                                        part.maxX(),
+                                                        part.maxY()))
+                                        .collect(Collectors.joining(" and ")),
                                 spatialWork(searches));
             case IndexSearch.Around(var _, Circle circle) ->
                 "%s within %s of %s,%s%s"

@@ -61,7 +61,7 @@ public record Function(
         add(functions, "point", TypeKind.POINT, 2, 2, Function::point);
         add(functions, "rectangle", TypeKind.RECTANGLE, 4, 4, Function::rectangle);
         for (TypeKind kind : TypeKind.values()) {
-            if (kind.isScalar() && kind != TypeKind.POINT && kind != TypeKind.RECTANGLE) {
+            if (kind.isScalar() && !kind.isSpatial()) {
                 add(functions, kind.label(), kind, 1, 1, (arguments, row) -> {
                     Object value = arguments.getFirst().evaluate(row);
                     return value == null ? null : Values.cast(kind, value);

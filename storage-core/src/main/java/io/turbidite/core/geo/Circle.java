@@ -21,6 +21,7 @@ public record Circle(Metric metric, double x, double y, double radius) {
             throw new InvalidRequestException(
                     "the distance %s is not finite and above 0".formatted(radius));
         }
+        LonLat.require(metric, x, y);
         x += 0.0;
         y += 0.0;
     }
@@ -45,6 +46,9 @@ public record Circle(Metric metric, double x, double y, double radius) {
 
     /** Windows that have no place in common and hold all of it. */
     public List<Rectangle> windows() {
+        if (metric == Metric.SPHERE) {
+            return LonLat.around(x, y, radius);
+        }
         // a difference of coordinates is rounded too: one that is a bit more than the radius counts
         double reach = Math.nextUp(Math.nextUp(radius));
         return List.of(new Rectangle(

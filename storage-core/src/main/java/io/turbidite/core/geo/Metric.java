@@ -1,6 +1,5 @@
 package io.turbidite.core.geo;
 
-import io.turbidite.core.type.Field;
 import io.turbidite.core.type.TypeKind;
 
 /**
@@ -30,12 +29,31 @@ public enum Metric {
                     Math.max(Math.abs(x - minX), Math.abs(maxX - x)),
                     Math.max(Math.abs(y - minY), Math.abs(maxY - y)));
         }
+    },
+
+    /** Of the sphere, in metres; coordinates are longitude and latitude, values are points. */
+    SPHERE {
+        @Override
+        public double distance(double x, double y, Box value) {
+            return LonLat.distance(x, y, value.minX(), value.minY());
+        }
+
+        @Override
+        public double least(
+                double x, double y, double minX, double minY, double maxX, double maxY) {
+            return LonLat.least(x, y, minX, minY, maxX, maxY);
+        }
+
+        @Override
+        public double most(double x, double y, double minX, double minY, double maxX, double maxY) {
+            return LonLat.most(x, y, minX, minY, maxX, maxY);
+        }
     };
 
-    /** What measures between values of a field. */
-    public static Metric of(Field field) {
-        assert field.kind() == TypeKind.POINT || field.kind() == TypeKind.RECTANGLE : field;
-        return PLANE;
+    /** What measures between values of a kind. */
+    public static Metric of(TypeKind kind) {
+        assert kind.isSpatial() : kind;
+        return kind == TypeKind.LONLAT ? SPHERE : PLANE;
     }
 
     /** Sides from here on have squares that lose nothing. */

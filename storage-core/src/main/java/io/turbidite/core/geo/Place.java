@@ -13,6 +13,7 @@ public record Place(Metric metric, double x, double y) {
         if (!Double.isFinite(x) || !Double.isFinite(y)) {
             throw new InvalidRequestException("the place %s,%s is not finite".formatted(x, y));
         }
+        LonLat.require(metric, x, y);
         x += 0.0;
         y += 0.0;
     }

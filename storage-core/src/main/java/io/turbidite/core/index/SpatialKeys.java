@@ -35,12 +35,12 @@ public record SpatialKeys(String field, int fieldIndex, SpatialKind kind, String
         String field = fields.getFirst();
         int at = type.require(field, use);
         TypeKind kind = type.field(at).kind();
-        if (kind != TypeKind.POINT && kind != TypeKind.RECTANGLE) {
+        if (!kind.isSpatial()) {
             throw new InvalidRequestException(
                     "%s: an rtree is on a point or a rectangle; %s is of type %s"
                             .formatted(use, field, kind.label()));
         }
-        SpatialKind spatial = kind == TypeKind.POINT ? SpatialKind.POINT : SpatialKind.RECTANGLE;
+        SpatialKind spatial = kind.isPoint() ? SpatialKind.POINT : SpatialKind.RECTANGLE;
         return new SpatialKeys(field, at, spatial, use);
     }
 

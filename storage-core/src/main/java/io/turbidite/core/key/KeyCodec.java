@@ -95,7 +95,7 @@ public final class KeyCodec {
                 UUID uuid = KindValues.as(kind, UUID.class, value);
                 appendUuid(sink, uuid.getMostSignificantBits(), uuid.getLeastSignificantBits());
             }
-            case POINT -> {
+            case POINT, LONLAT -> {
                 Point point = KindValues.as(kind, Point.class, value);
                 appendDouble(sink, point.x(), form);
                 appendDouble(sink, point.y(), form);
@@ -241,7 +241,7 @@ public final class KeyCodec {
             case INT8, INT16, INT32, INT64, DATE, TIME, DATETIME, DURATION -> longLength(first);
             case FLOAT -> isFloatNull(bytes, at) ? FLOAT_NULL_BYTES : 4;
             case DOUBLE -> isFloatNull(bytes, at) ? FLOAT_NULL_BYTES : 8;
-            case POINT -> isFloatNull(bytes, at) ? FLOAT_NULL_BYTES : 16;
+            case POINT, LONLAT -> isFloatNull(bytes, at) ? FLOAT_NULL_BYTES : 16;
             case RECTANGLE -> isFloatNull(bytes, at) ? FLOAT_NULL_BYTES : 32;
             case DECIMAL ->
                 first == NULL
@@ -308,7 +308,7 @@ public final class KeyCodec {
                     new UUID(
                             bytes.segment().get(Bytes.I64_BE, bytes.offset() + at + 1),
                             bytes.segment().get(Bytes.I64_BE, bytes.offset() + at + 9));
-                case POINT -> new Point(doubleAt(bytes, at), doubleAt(bytes, at + 8));
+                case POINT, LONLAT -> new Point(doubleAt(bytes, at), doubleAt(bytes, at + 8));
                 case RECTANGLE ->
                     new Rectangle(
                             doubleAt(bytes, at),
@@ -399,7 +399,7 @@ public final class KeyCodec {
 
     static boolean isFloating(TypeKind kind) {
         return switch (kind) {
-            case FLOAT, DOUBLE, POINT, RECTANGLE -> true;
+            case FLOAT, DOUBLE, POINT, LONLAT, RECTANGLE -> true;
             default -> false;
         };
     }

@@ -192,7 +192,7 @@ public final class KeySpec {
                         bytes.segment().get(Bytes.I64_BE, bytes.offset()),
                         bytes.segment().get(Bytes.I64_BE, bytes.offset() + 8));
             }
-            case POINT -> appendCoordinates(record, field, 2, sink);
+            case POINT, LONLAT -> appendCoordinates(record, field, 2, sink);
             case RECTANGLE -> appendCoordinates(record, field, 4, sink);
             default -> KeyCodec.appendLong(sink, record.getLong(field));
         }

@@ -141,7 +141,7 @@ final class FieldBytes {
             case DOUBLE -> real(slot) + 0.0;
             case UUID ->
                 new UUID((long) I64_BE.get(bytes, slot), (long) I64_BE.get(bytes, slot + 8));
-            case POINT -> point(slot);
+            case POINT, LONLAT -> point(slot);
             case RECTANGLE -> rectangle(slot);
             case INT8 -> KindValues.fromLong(kind, bytes[slot]);
             case BOOL -> whole(kind, slot, bytes[slot]);

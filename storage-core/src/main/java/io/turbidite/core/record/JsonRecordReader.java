@@ -159,7 +159,7 @@ final class JsonRecordReader {
                 writer.setLong(field, iso.read(kind, characters(parser, token, kind)));
             case BINARY, UUID ->
                 writer.setObject(field, ValueParser.parse(kind, text(parser, token, kind)));
-            case POINT -> {
+            case POINT, LONLAT -> {
                 coordinates(parser, token, kind, 2);
                 writer.setPoint(field, coordinates[0], coordinates[1]);
             }
@@ -333,7 +333,7 @@ final class JsonRecordReader {
             case BOOL -> "true or false";
             case INT8, INT16, INT32, INT64 -> "an integer";
             case FLOAT, DOUBLE, DECIMAL -> "a number";
-            case POINT -> "[x,y]";
+            case POINT, LONLAT -> "[x,y]";
             case RECTANGLE -> "[minX,minY,maxX,maxY]";
             case ARRAY -> "[…]";
             case RECORD -> "{…}";

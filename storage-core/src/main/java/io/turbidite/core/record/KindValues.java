@@ -35,8 +35,17 @@ public final class KindValues {
     public static boolean isLong(TypeKind kind) {
         return switch (kind) {
             case BOOL, INT8, INT16, INT32, INT64, DATE, TIME, DATETIME, DURATION -> true;
-            case FLOAT, DOUBLE, DECIMAL, STRING, BINARY, UUID, POINT, RECTANGLE, ARRAY, RECORD ->
-                false;
+            case FLOAT,
+                    DOUBLE,
+                    DECIMAL,
+                    STRING,
+                    BINARY,
+                    UUID,
+                    POINT,
+                    LONLAT,
+                    RECTANGLE,
+                    ARRAY,
+                    RECORD -> false;
         };
     }
 
@@ -213,7 +222,7 @@ public final class KindValues {
             case TIME -> LocalTime.class;
             case DATETIME -> Instant.class;
             case DURATION -> Duration.class;
-            case POINT -> io.turbidite.core.type.Point.class;
+            case POINT, LONLAT -> io.turbidite.core.type.Point.class;
             case RECTANGLE -> io.turbidite.core.type.Rectangle.class;
             case ARRAY -> List.class;
             case RECORD -> Map.class;

@@ -121,7 +121,7 @@ final class RecordFormat {
             case INT16 -> 2;
             case INT32, FLOAT, DATE -> 4;
             case INT64, DOUBLE, TIME, DATETIME, DURATION -> 8;
-            case UUID, POINT -> 16;
+            case UUID, POINT, LONLAT -> 16;
             case RECTANGLE -> 32;
             case DECIMAL, STRING, BINARY, ARRAY, RECORD -> 4;
         };

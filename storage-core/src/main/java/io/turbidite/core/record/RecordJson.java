@@ -80,7 +80,7 @@ final class RecordJson {
             case DOUBLE -> real(sink, Double.toString(view.getDouble(field)));
             case STRING -> string(sink, view.utf8(field, scratch));
             case BINARY -> base64(sink, view.getBytes(field, scratch));
-            case POINT -> coordinates(sink, view, field, 2);
+            case POINT, LONLAT -> coordinates(sink, view, field, 2);
             case RECTANGLE -> coordinates(sink, view, field, 4);
             case DECIMAL, UUID -> object(sink, view.get(field));
             case ARRAY -> elements(sink, view, type.eachOf(field));

@@ -232,7 +232,7 @@ public final class RecordView {
     public double getCoordinate(int field, int index) {
         int slot = presentSlot(field);
         int count = switch (layout.kind(field)) {
-            case POINT -> 2;
+            case POINT, LONLAT -> 2;
             case RECTANGLE -> 4;
             default -> throw wrongGetter(field, "coordinates");
         };
@@ -359,7 +359,7 @@ public final class RecordView {
                 new UUID(
                         segment.get(Bytes.I64_BE, origin + slot),
                         segment.get(Bytes.I64_BE, origin + slot + 8));
-            case POINT -> point(field, slot);
+            case POINT, LONLAT -> point(field, slot);
             case RECTANGLE -> rectangle(field, slot);
             case ARRAY -> elements(field);
             case RECORD -> nested(field);

@@ -208,13 +208,26 @@ public final class RecordWriter {
 
     /** Sets a point. */
     public void setPoint(int field, double x, double y) {
-        checkSetter(field, TypeKind.POINT, "a point");
+        if (!layout.kind(field).isPoint()) {
+            throw wrongSetter(field, "a point");
+        }
         if (!Double.isFinite(x) || !Double.isFinite(y)) {
             throw invalid(field, "point(%s, %s) is not finite".formatted(x, y));
+        }
+        if (layout.kind(field) == TypeKind.LONLAT) {
+            requireLonLat(field, x, y);
         }
         int at = slot(field);
         putDouble(at, 0, x);
         putDouble(at, 1, y);
+    }
+
+    private void requireLonLat(int field, double x, double y) {
+        try {
+            Point.requireLonLat(x, y);
+        } catch (InvalidRequestException outside) {
+            throw invalid(field, outside.getMessage());
+        }
     }
 
     /** Sets a string from its UTF-8 bytes, which are checked and copied. */
@@ -327,7 +340,7 @@ public final class RecordWriter {
                 record.segment().set(Bytes.I64_BE, at, uuid.getMostSignificantBits());
                 record.segment().set(Bytes.I64_BE, at + 8, uuid.getLeastSignificantBits());
             }
-            case POINT -> {
+            case POINT, LONLAT -> {
                 Point point = KindValues.as(kind, Point.class, value);
                 setPoint(field, point.x(), point.y());
             }
@@ -380,7 +393,7 @@ public final class RecordWriter {
                 setVariable(field, from.getBytes(source, result));
             }
             case RECORD -> copyNested(field, from, source);
-            case POINT ->
+            case POINT, LONLAT ->
                 setPoint(field, from.getCoordinate(source, 0), from.getCoordinate(source, 1));
             case FLOAT, DOUBLE -> setDouble(field, from.getDouble(source));
             case UUID, RECTANGLE -> setObject(field, from.get(source));

@@ -68,8 +68,11 @@ public final class ValueParser {
             case UUID -> uuid(text);
             case DATE, TIME, DATETIME, DURATION ->
                 KindValues.fromLong(kind, new IsoReader().read(kind, text));
-            case POINT -> {
+            case POINT, LONLAT -> {
                 double[] xy = coordinates(kind, text, 2);
+                if (kind == TypeKind.LONLAT) {
+                    Point.requireLonLat(xy[0], xy[1]);
+                }
                 yield new Point(xy[0], xy[1]);
             }
             case RECTANGLE -> {
@@ -236,7 +239,7 @@ public final class ValueParser {
             case TIME -> "a time like 10:15:30";
             case DATETIME -> "a datetime like 2013-07-04T10:15:30Z";
             case DURATION -> "a duration like PT1H30M";
-            case POINT -> "[x,y]";
+            case POINT, LONLAT -> "[x,y]";
             case RECTANGLE -> "[minX,minY,maxX,maxY]";
             case ARRAY -> "a path to its elements, with [] behind its name";
             case RECORD -> "a path to what lies in it, like user.lang";

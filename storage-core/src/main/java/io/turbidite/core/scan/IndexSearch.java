@@ -21,7 +21,7 @@ public sealed interface IndexSearch permits KeyRange, IndexSearch.Spatial, TermS
     boolean contains(Slice entryKey);
 
     /** What is asked of an R-tree, by where its values lie. */
-    sealed interface Spatial extends IndexSearch permits Window, Around, Nearest {
+    sealed interface Spatial extends IndexSearch permits Window, SphericWindow, Around, Nearest {
         /** What the index has keys of. */
         SpatialKind kind();
 
@@ -47,6 +47,27 @@ public sealed interface IndexSearch permits KeyRange, IndexSearch.Spatial, TermS
         @Override
         public List<Zone> zones() {
             return List.of(Zone.of(bounds));
+        }
+    }
+
+    /**
+     * The points of an R-tree on the sphere that are in a window.
+     *
+     * @param parts what the window is; no two of them have a place in common
+     */
+    record SphericWindow(List<Rectangle> parts) implements Spatial {
+        public SphericWindow {
+            parts = List.copyOf(parts);
+        }
+
+        @Override
+        public SpatialKind kind() {
+            return SpatialKind.POINT;
+        }
+
+        @Override
+        public List<Zone> zones() {
+            return parts.stream().map(Zone::of).toList();
         }
     }
 

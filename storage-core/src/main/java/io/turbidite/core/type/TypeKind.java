@@ -46,6 +46,11 @@ public enum TypeKind {
     POINT,
     /** {@link Rectangle}; as a key ordered by minX, minY, maxX, maxY. */
     RECTANGLE,
+    /**
+     * {@link Point} on the sphere: x a longitude of -180 to 180, y a latitude of -90 to 90; as a
+     * key as {@link #POINT}.
+     */
+    LONLAT,
     /** {@link java.util.List} of values of one simple kind, in their order; no key. */
     ARRAY,
     /** {@link java.util.Map} from names to values: a record within a record; no key. */
@@ -56,9 +61,26 @@ public enum TypeKind {
         return this != ARRAY && this != RECORD;
     }
 
-    /** The name in definitions: {@code int64}, {@code string}; {@code bytes} for BINARY. */
+    /** Whether its values are {@link Point}s. */
+    public boolean isPoint() {
+        return this == POINT || this == LONLAT;
+    }
+
+    /** Whether its values have places: points and rectangles. */
+    public boolean isSpatial() {
+        return isPoint() || this == RECTANGLE;
+    }
+
+    /**
+     * The name in definitions: {@code int64}, {@code string}; {@code bytes} for BINARY, {@code
+     * point(lonlat)} for LONLAT.
+     */
     public String label() {
-        return this == BINARY ? "bytes" : name().toLowerCase(Locale.ROOT);
+        return switch (this) {
+            case BINARY -> "bytes";
+            case LONLAT -> "point(lonlat)";
+            default -> name().toLowerCase(Locale.ROOT);
+        };
     }
 
     /**

@@ -105,7 +105,7 @@ class KeyFormTest {
     private static byte[] encode(TypeKind kind, KeyForm form, double value) {
         Object of = switch (kind) {
             case FLOAT -> (float) value;
-            case POINT -> new Point(value, 1);
+            case POINT, LONLAT -> new Point(value, 1);
             case RECTANGLE -> new Rectangle(value, 1, 2, 3);
             default -> value;
         };

@@ -78,6 +78,7 @@ public final class RandomValues {
             case DATETIME -> Instant.EPOCH.plus(number(), ChronoUnit.MICROS);
             case DURATION -> Duration.of(number(), ChronoUnit.MICROS);
             case POINT -> new Point(finite(), finite());
+            case LONLAT -> new Point(random.nextDouble(-180, 180), random.nextDouble(-90, 90));
             case RECTANGLE -> {
                 double x1 = finite();
                 double x2 = finite();
@@ -300,7 +301,7 @@ public final class RandomValues {
             case TIME -> ((LocalTime) a).compareTo((LocalTime) b);
             case DATETIME -> ((Instant) a).compareTo((Instant) b);
             case DURATION -> ((Duration) a).compareTo((Duration) b);
-            case POINT ->
+            case POINT, LONLAT ->
                 Comparator.comparingDouble(Point::x)
                         .thenComparingDouble(Point::y)
                         .compare((Point) a, (Point) b);

@@ -91,7 +91,7 @@ public final class ComponentFilter {
         @Nullable SpatialKind[] kinds = new @Nullable SpatialKind[fields.size()];
         for (int i = 0; i < kinds.length; i++) {
             TypeKind kind = fields.get(i).kinds().getFirst();
-            kinds[i] = kind == TypeKind.POINT
+            kinds[i] = kind.isPoint()
                     ? SpatialKind.POINT
                     : kind == TypeKind.RECTANGLE ? SpatialKind.RECTANGLE : null;
         }

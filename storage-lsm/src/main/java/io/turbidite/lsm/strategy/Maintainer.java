@@ -9,6 +9,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.CoordinateCheck;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.memory.Place;
@@ -44,6 +45,7 @@ public final class Maintainer {
 
     private final DatasetSchema schema;
     private final boolean fitsAlways;
+    private final CoordinateCheck coordinates;
 
     /** Whether entry keys of some index are made ahead of a write. */
     private final boolean makesAhead;
@@ -66,6 +68,7 @@ public final class Maintainer {
     private Maintainer(DatasetSchema schema) {
         this.schema = schema;
         this.fitsAlways = fitsAlways(schema);
+        this.coordinates = CoordinateCheck.of(schema.type());
         this.makesAhead =
                 schema.indexes().stream().anyMatch(index -> index.entryKeys().isMultiValued());
         this.fixedEntryBytes = schema.indexes().stream()
@@ -138,17 +141,29 @@ public final class Maintainer {
 
     /**
      * Checks, before anything is logged, that the record gives every key, and that it fits its
-     * limit. What no key is made of is not looked at.
+     * limit; and that its points and rectangles are some. What else no key is made of is not looked
+     * at.
      *
      * @return about how many bytes of keys it puts into secondary indexes
      * @throws InvalidRequestException naming the field
      */
     public int check(Slice key, Slice record) {
+        if (coordinates.isNeeded()) {
+            checkCoordinates(record);
+        }
         if (fitsAlways && key.length() <= Limits.KEY_BYTES_MAX / 2) {
             return fixedEntryBytes + indexes.length * key.length();
         }
         try {
             return encodeAll(key, newRecord.wrap(record));
+        } catch (CorruptionException notOne) {
+            throw noRecord(notOne);
+        }
+    }
+
+    private void checkCoordinates(Slice record) {
+        try {
+            coordinates.run(newRecord.wrap(record));
         } catch (CorruptionException notOne) {
             throw noRecord(notOne);
         }
