@@ -205,7 +205,7 @@ class QueryTest {
                 .hasMessageContaining("3 numbers, not 4");
         assertThatThrownBy(() -> Predicates.parseWithin("place=1,2,3,x"))
                 .hasMessageContaining("minX");
-        Predicate turned = Predicates.within("place", 2, 0, 1, 1);
+        var turned = Predicates.within("place", 2, 0, 1, 1);
         assertThatThrownBy(() -> query().where(turned).run())
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("min at most max");
