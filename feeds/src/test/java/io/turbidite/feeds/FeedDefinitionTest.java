@@ -332,7 +332,7 @@ class FeedDefinitionTest {
                 "kind: btree, on: tailnum | kind: rtree, on: [place, at] | f.yaml:16: dataset.indexes[0].on | an rtree is on one field, not on [place, at]",
                 "kind: btree, on: tailnum | kind: rtree, on: nix | f.yaml:16: dataset.indexes[0].on | 'nix', which is not declared",
                 "kind: btree, on: tailnum | kind: rtree, on: place, unique: true | f.yaml:16: dataset.indexes[0].unique | goes with a btree alone, not with kind rtree",
-                "kind: btree, on: tailnum | kind: inverted, on: tailnum, tokenizer: ngram(0) | f.yaml:16: dataset.indexes[0].tokenizer | there is no tokenizer 'ngram(0)'; there is word",
+                "kind: btree, on: tailnum | kind: inverted, on: tailnum, tokenizer: ngram(0) | f.yaml:16: dataset.indexes[0].tokenizer | there is no tokenizer 'ngram(0)'; there are word, keyword, ngram(n), n from 1 to 16, and analyzer(name)",
                 "kind: btree, on: tailnum | kind: inverted, on: id | f.yaml:16: dataset.indexes[0].on | an inverted index is on a string, and 'id' is of type",
                 "kind: btree, on: tailnum | kind: inverted, on: [tailnum, id] | f.yaml:16: dataset.indexes[0].on | an inverted index is on one field, not on [tailnum, id]",
                 "kind: btree, on: tailnum | kind: inverted, on: tailnum, unique: true | f.yaml:16: dataset.indexes[0].unique | goes with a btree alone, not with kind inverted",
