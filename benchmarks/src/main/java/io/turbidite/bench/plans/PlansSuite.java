@@ -235,7 +235,7 @@ public final class PlansSuite {
         steps.put("entry of a word", () -> found(dataset, "by_text", word));
         steps.put("validated entry of a B+-tree", () -> valid(dataset, "by_sent", sent));
         steps.put("entry of an R-tree or a B+-tree, both joined", () -> {
-            long x = random.nextInt(9);
+            double x = random.nextInt(9);
             Query few = Query.on(dataset)
                     .where(within("place", x, 0, x + SIDE / 10, SIDE / 10))
                     .where(Predicates.range("sent", low, low + share))
@@ -320,7 +320,7 @@ public final class PlansSuite {
 
     private static long count(Query query) {
         try (QueryResult result = query.run()) {
-            return (Long) result.toList().getFirst().getOrDefault("count", 0L);
+            return result.count();
         }
     }
 

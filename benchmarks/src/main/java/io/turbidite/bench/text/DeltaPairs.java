@@ -43,7 +43,7 @@ final class DeltaPairs {
         }
         long rest = value;
         while ((rest & ~0x7FL) != 0) {
-            bytes[length++] = (byte) (rest & 0x7F | 0x80);
+            bytes[length++] = (byte) ((rest & 0x7F) | 0x80);
             rest >>>= 7;
         }
         bytes[length++] = (byte) rest;

@@ -266,7 +266,8 @@ public final class TextSuite {
         }
         long bytes = 0;
         for (int at = start; at < end; at++) {
-            long step = postings.document(at) - (at == start ? 0 : postings.document(at - 1));
+            long step =
+                    (long) postings.document(at) - (at == start ? 0 : postings.document(at - 1));
             bytes += Math.max(1, (70 - Long.numberOfLeadingZeros(step)) / 7);
         }
         return bytes;

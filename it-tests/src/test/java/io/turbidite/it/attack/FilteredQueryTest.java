@@ -122,7 +122,6 @@ class FilteredQueryTest {
         try (QueryResult rows = query.run()) {
             assertThat(rows.next()).isTrue();
             assertThat(rows.next()).isFalse();
-            rows.close();
             return rows.explain().toString();
         }
     }

@@ -59,8 +59,19 @@ public final class Node {
 
     /** What a node is of. */
     public enum Kind {
-        LEAF,
-        BUCKET
+        LEAF(1),
+        BUCKET(2);
+
+        private final int code;
+
+        Kind(int code) {
+            this.code = code;
+        }
+
+        /** What stands for it in a region. */
+        int code() {
+            return code;
+        }
     }
 
     private Node() {}

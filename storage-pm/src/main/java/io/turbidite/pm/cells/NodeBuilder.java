@@ -101,9 +101,7 @@ public final class NodeBuilder {
                 CheckedWord.of((1L << count) - 1, Node.validSalt(node)));
         bytes.set(Bytes.I64, Node.LOW_OFFSET, low);
         bytes.set(
-                Bytes.I64,
-                Node.SEAL_OFFSET,
-                CheckedWord.of(kind.ordinal() + 1L, Node.sealSalt(node, low)));
+                Bytes.I64, Node.SEAL_OFFSET, CheckedWord.of(kind.code(), Node.sealSalt(node, low)));
         region.memory().putBytes(node, bytes, 0, end);
         region.dirty().add(node, end);
         reset();

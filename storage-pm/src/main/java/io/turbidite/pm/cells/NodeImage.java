@@ -114,7 +114,7 @@ public final class NodeImage {
                 "seal of a node",
                 seal,
                 Node.sealSalt(node, low()));
-        require(memory, Node.SEAL_OFFSET, "kind", kind.ordinal() + 1L, CheckedWord.payload(seal));
+        require(memory, Node.SEAL_OFFSET, "kind", kind.code(), CheckedWord.payload(seal));
         for (int at = Node.ZERO_OFFSET; at < Node.CELLS_OFFSET; at += 8) {
             require(memory, at, "padding", 0, bytes.get(Bytes.I64, at));
         }
@@ -137,7 +137,7 @@ public final class NodeImage {
             int tail = length & 7;
             if (tail != 0) {
                 long last = bytes.get(Bytes.I64, place(slot) + Node.KEY_OFFSET + (length & -8));
-                require(memory, place(slot), "padding of a key", 0, last >>> 8 * tail);
+                require(memory, place(slot), "padding of a key", 0, last >>> (8 * tail));
             }
         }
     }

@@ -37,7 +37,7 @@ class PsTreeCrashTest {
     private final SplittableRandom random = new SplittableRandom(Seeds.of("PsTreeCrashTest"));
 
     /** What is planted, in the memory or above it. */
-    private enum Plant {
+    enum Plant {
         NOTHING,
         MISSING_FENCE,
         HALF_WRITTEN_BACK,
@@ -219,9 +219,9 @@ class PsTreeCrashTest {
         long pointer = tree.find(key);
         PostingCursor list = tree.postings();
         for (int bit = 0; bit < 32 * 8; bit++) {
-            long at = pointer + bit / 64 * 8;
+            long at = pointer + bit / 64 * 8L;
             long word = memory.getLong(at);
-            memory.putLong(at, word ^ 1L << bit);
+            memory.putLong(at, word ^ (1L << bit));
             list.open(pointer);
             assertThrows(CorruptionException.class, list::next, "bit " + bit);
             memory.putLong(at, word);
