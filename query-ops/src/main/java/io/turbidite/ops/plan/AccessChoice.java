@@ -400,9 +400,9 @@ final class AccessChoice {
             }
         }
         List<Costed> costed = new ArrayList<>();
-        costed.add(costed(query, scan, scanRows, result.rows()));
+        costed.add(costed(query, scan, scanRows, result.rows(), scanRows));
         for (int i = 0; i < rows.length; i++) {
-            costed.add(costed(query, others.get(i), rows[i], result.rows()));
+            costed.add(costed(query, others.get(i), rows[i], result.rows(), scanRows));
         }
         for (JoinChoice.Joined joined : joins) {
             costed.add(new Costed(
@@ -439,17 +439,24 @@ final class AccessChoice {
         return new Estimates(
                 scanRows,
                 resultRows,
-                List.of(costed(query, scan, Math.max(0, scanRows), Math.max(0, resultRows))));
+                List.of(costed(
+                        query, scan, Math.max(0, scanRows), Math.max(0, resultRows), scanRows)));
     }
 
-    private static Costed costed(CheckedQuery query, Access access, long rows, long resultRows) {
-        return new Costed(access, rows, cost(query, access, rows, resultRows));
+    /**
+     * @param of records that a scan would read
+     */
+    private static Costed costed(
+            CheckedQuery query, Access access, long rows, long resultRows, long of) {
+        return new Costed(access, rows, cost(query, access, rows, resultRows, of));
     }
 
-    private static double cost(CheckedQuery query, Access access, long rows, long resultRows) {
+    private static double cost(
+            CheckedQuery query, Access access, long rows, long resultRows, long of) {
         double ofRows = switch (access) {
             case Access.Fetch(var range) ->
-                AccessCost.entries(range, (double) rows) + AccessCost.fetches((double) rows);
+                AccessCost.entries(range, (double) rows)
+                        + AccessCost.fetches((double) rows, (double) of);
             case Access.Entries(var range) ->
                 AccessCost.entries(range, (double) rows)
                         + (range.index().alwaysValid() ? 0 : AccessCost.validations((double) rows));

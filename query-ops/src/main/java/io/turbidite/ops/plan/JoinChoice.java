@@ -120,8 +120,8 @@ final class JoinChoice {
         double left = fewestFirst.getFirst().rows();
         for (Counted next : fewestFirst.subList(1, fewestFirst.size())) {
             double common = left * share(next);
-            double cost = AccessCost.next(next.range(), next.rows(), left, common);
-            if (cost < AccessCost.fetches(left - common)) {
+            double cost = AccessCost.next(next.range(), next.rows(), left, common, all);
+            if (cost < AccessCost.fetches(left - common, all)) {
                 chosen.add(next);
                 joins.add(joined(chosen));
                 left = common;
@@ -169,7 +169,7 @@ final class JoinChoice {
                 : AccessCost.first(first, left);
         for (Counted next : counted.subList(1, counted.size())) {
             double common = left * share(next);
-            before += AccessCost.next(next.range(), next.rows(), left, common);
+            before += AccessCost.next(next.range(), next.rows(), left, common, all);
             left = common;
         }
         long rows = Math.round(left);
@@ -182,7 +182,7 @@ final class JoinChoice {
             }
         }
         JoinedRanges joined = new JoinedRanges(ranges, estimated, false, JoinedRanges.NONE);
-        double fetches = AccessCost.fetches(left);
+        double fetches = AccessCost.fetches(left, all);
         return isLeaping
                 ? new Joined(new Access.JoinedFetch(joined), joined, rows, 0, before + fetches)
                 : new Joined(new Access.JoinedFetch(joined), joined, rows, before, fetches);
