@@ -52,7 +52,7 @@ import java.util.TreeMap;
  * layers that hide some.
  */
 class JoinedQueryTest {
-    private static final int STEP_COUNT = Tier.count(30, 150, 3_000);
+    private static final int STEP_COUNT = Tier.count(20, 100, 2_000);
     private static final int KEY_COUNT = 80;
     private static final List<String> WORDS =
             List.of("late", "fog", "snow", "Ice", "x".repeat(300), "x".repeat(300) + "y");
