@@ -64,9 +64,9 @@ public final class Predicates {
      * longitudes and latitudes crosses the antimeridian if its {@code minX} is above its {@code
      * maxX}.
      *
-     * @throws InvalidRequestException if a coordinate is not finite, or {@code minY} is above {@code
-     *     maxY}; on the plane {@code minX} may not be above {@code maxX} either, which planning
-     *     checks
+     * @throws InvalidRequestException if a coordinate is not finite, or {@code minY} is above
+     *     {@code maxY}; on the plane {@code minX} may not be above {@code maxX} either, which
+     *     planning checks
      */
     public static Predicate within(
             String field, double minX, double minY, double maxX, double maxY) {

@@ -201,8 +201,8 @@ public final class Query {
 
     /**
      * Returns the rows nearest to a place, by (distance, primary key), as many as {@link #limit}
-     * says, which must be given, and at least 1. A rectangle is as far as its nearest place. Records
-     * without a value have no distance, and are left out.
+     * says, which must be given, and at least 1. A rectangle is as far as its nearest place.
+     * Records without a value have no distance, and are left out.
      *
      * @param field a point or a rectangle
      * @throws InvalidRequestException if a coordinate is not finite

@@ -701,8 +701,8 @@ public final class Conditions {
     }
 
     /**
-     * Those that call functions come last: a function may refuse a value, and whether it gets to see
-     * a record must not depend on what an index left out before.
+     * Those that call functions come last: a function may refuse a value, and whether it gets to
+     * see a record must not depend on what an index left out before.
      */
     private RecordPredicate[] compiled(List<Where.Test> terms) {
         return terms.stream()

@@ -76,8 +76,8 @@ public sealed interface Predicate {
     }
 
     /**
-     * A point on the sphere that lies in a window which crosses the antimeridian: its west border is
-     * the greater longitude.
+     * A point on the sphere that lies in a window which crosses the antimeridian: its west border
+     * is the greater longitude.
      */
     record Across(String field, double minX, double minY, double maxX, double maxY)
             implements Predicate {

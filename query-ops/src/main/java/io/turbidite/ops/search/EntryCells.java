@@ -9,8 +9,8 @@ import io.turbidite.ops.expr.CellGrid;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the entries of an R-tree or an inverted index, all of which match: tuples without fields, to be counted, or the
- * cells that points are in. <em>Confined to one thread.</em>
+ * Reads the entries of an R-tree or an inverted index, all of which match: tuples without fields,
+ * to be counted, or the cells that points are in. <em>Confined to one thread.</em>
  */
 public final class EntryCells implements EntryTuples {
     private static final Slice[] COUNTED = {};

@@ -3,8 +3,10 @@
  *
  * <p>Holds the Hilbert curve ({@link io.turbidite.core.geo.Hilbert}), the grid that coordinates are
  * put on ({@code Grid}), the keys
- * ({@link io.turbidite.core.geo.SpatialKind}), boxes, and the search for what of the curve a window
- * has ({@link io.turbidite.core.geo.WindowSearch}). Holds no index and no page.
+ * ({@link io.turbidite.core.geo.SpatialKind}), boxes, the search for what of the curve a window
+ * has ({@link io.turbidite.core.geo.WindowSearch}), and distances of the plane and of the sphere
+ * ({@link io.turbidite.core.geo.Metric}) with what they reach ({@link
+ * io.turbidite.core.geo.Circle}). Holds no index and no page.
  *
  * <p>Invariants: equal values have equal keys, a key gives its value back to the last bit, and no
  * key is a prefix of another. Keys are ordered along the curve: neighbours in the order are near

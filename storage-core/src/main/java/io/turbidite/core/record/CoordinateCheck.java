@@ -22,7 +22,9 @@ public final class CoordinateCheck {
         this.fields = fields;
     }
 
-    /** The check of records of a type. Elements of arrays are not looked at: no index is on them. */
+    /**
+     * The check of records of a type. Elements of arrays are not looked at: no index is on them.
+     */
     public static CoordinateCheck of(RecordType type) {
         return new CoordinateCheck(
                 type,

@@ -52,8 +52,8 @@ final class PartitionSearch implements IndexCursor {
     private double distance = Double.NaN;
 
     /**
-     * The move that failed before the other terms had said whether they have the leader's record: the
-     * same move, made again, asks them about this record first.
+     * The move that failed before the other terms had said whether they have the leader's record:
+     * the same move, made again, asks them about this record first.
      */
     private Failed failed = Failed.NONE;
 

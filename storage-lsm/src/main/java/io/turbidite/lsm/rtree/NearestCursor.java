@@ -40,7 +40,9 @@ public abstract class NearestCursor implements EntryCursor {
     /** Stands behind the last entry. */
     abstract void end();
 
-    /** Moves {@link #entries} to the next entry, and says how far it is; negative if none is left. */
+    /**
+     * Moves {@link #entries} to the next entry, and says how far it is; negative if none is left.
+     */
     abstract double move();
 
     @Override

@@ -34,7 +34,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Neighbours in a component and in memory are those of a sort by distances that JTS agrees with. */
+/**
+ * Neighbours in a component and in memory are those of a sort by distances that JTS agrees with.
+ */
 class NearestTest {
     /** How data lies: in clusters of this width; all on a few circles; all at one place. */
     private enum Shape {
