@@ -24,6 +24,9 @@ import java.util.List;
 public final class PostingWriter {
     private static final int ENTRY_COUNT_MAX = 4_000;
 
+    /** A query of few entries reads one group, which is to lie in two blocks at most. */
+    private static final int SHARED_GROUP_BYTES = RegionMemory.BLOCK_BYTES - Group.ENTRIES_OFFSET;
+
     private final Region region;
     private final RegionMemory memory;
     private final DirtyLines dirty;
@@ -36,6 +39,7 @@ public final class PostingWriter {
     /** Bytes that are used, of pages by chunk and number; 0 for one that counts as full. */
     private short[][] tails = new short[16][];
 
+    private int[] groupStarts = new int[16];
     private List<Garbage> garbage = new ArrayList<>();
     private long collectedCount;
 
@@ -66,10 +70,29 @@ public final class PostingWriter {
         return Group.isExclusive(memory, page) ? 0 : page;
     }
 
-    /** Whether a group of {@code entryBytes} can be appended to a page. */
-    public boolean hasRoom(long page, int entryBytes) {
+    /** Whether the entries can be appended to a page. */
+    public boolean hasRoom(long page, EntryBuffer entries) {
         int tail = tail(page);
-        return tail > 0 && tail + Group.ENTRIES_OFFSET + entryBytes <= pageBytes;
+        return tail > 0 && tail + groupBytes(entries) <= pageBytes;
+    }
+
+    /** Bytes of the entries in groups of a shared page. */
+    private static int groupBytes(EntryBuffer entries) {
+        int groupCount = 0;
+        for (int from = 0; from < entries.count(); from = groupEnd(entries, from)) {
+            groupCount++;
+        }
+        return entries.byteCount() + groupCount * Group.ENTRIES_OFFSET;
+    }
+
+    /** Behind the last entry of a shared page's group that begins with {@code from}. */
+    private static int groupEnd(EntryBuffer entries, int from) {
+        int end = from + 1;
+        while (end < entries.count()
+                && entries.end(end + 1) - entries.end(from) <= SHARED_GROUP_BYTES) {
+            end++;
+        }
+        return end;
     }
 
     /** Whether half of a page is used. */
@@ -79,7 +102,7 @@ public final class PostingWriter {
     }
 
     /** Bytes of entries that one group in a page of its own can have. */
-    public int groupBytesMax() {
+    private int exclusiveBytesMax() {
         return pageBytes - Group.PAGE_HEAD_BYTES - Group.ENTRIES_OFFSET;
     }
 
@@ -117,13 +140,27 @@ public final class PostingWriter {
     }
 
     /**
-     * Appends all entries as one group to a page that has room.
+     * Appends all entries to a page that has room, in groups of about a block; the newest one is as
+     * full as it can be.
      *
      * @param older the list before
      * @return the pointer to the list with them
      */
     public long append(long page, long older, EntryBuffer entries) {
-        return write(page, older, entries, 0, entries.count());
+        int groupCount = 0;
+        for (int from = 0; from < entries.count(); from = groupEnd(entries, from)) {
+            if (groupCount == groupStarts.length) {
+                groupStarts = Arrays.copyOf(groupStarts, groupCount * 2);
+            }
+            groupStarts[groupCount++] = from;
+        }
+        long list = older;
+        int end = entries.count();
+        for (int i = groupCount - 1; i >= 0; i--) {
+            list = write(page, list, entries, groupStarts[i], end);
+            end = groupStarts[i];
+        }
+        return list;
     }
 
     private long write(long page, long older, EntryBuffer entries, int from, int end) {
@@ -143,19 +180,20 @@ public final class PostingWriter {
     }
 
     /**
-     * Puts the oldest entries into exclusive pages until the rest fits into one group.
+     * Puts the oldest entries into exclusive pages, one group each, until the rest fits into a
+     * shared one.
      *
      * @param older the list before
      * @return the list with what was put away; the buffer has the rest
      */
     public long peel(long older, EntryBuffer entries) {
         long list = older;
-        while (entries.byteCount() > groupBytesMax() || entries.count() > ENTRY_COUNT_MAX) {
+        while (groupBytes(entries) > pageBytes - Group.PAGE_HEAD_BYTES) {
             int end = entries.count();
             int from = end;
             while (from > 0
                     && end - from < ENTRY_COUNT_MAX
-                    && entries.end(end) - entries.end(from - 1) <= groupBytesMax()) {
+                    && entries.end(end) - entries.end(from - 1) <= exclusiveBytesMax()) {
                 from--;
             }
             long page = newPage(true);
@@ -255,6 +293,30 @@ public final class PostingWriter {
             garbageCount += isGarbage() ? 1 : 0;
         }
         return garbageCount * 2 > count;
+    }
+
+    /**
+     * Whether a copy of what a list has in its shared page would be better to read: without garbage,
+     * or in fewer groups.
+     */
+    public boolean isScattered(long pointer) {
+        long page = sharedPageOf(pointer);
+        int groupCount = 0;
+        int byteCount = 0;
+        int newestBytes = 0;
+        for (long list = pointer; list != 0 && pageOf(list) == page; list = cursor.older()) {
+            cursor.load(list);
+            groupCount++;
+            while (cursor.nextInGroup()) {
+                if (isGarbage()) {
+                    return true;
+                }
+                byteCount += Group.entryBytes(cursor.primaryKey().length());
+            }
+            newestBytes = groupCount == 1 ? byteCount : newestBytes;
+        }
+        return groupCount > 1 + byteCount / SHARED_GROUP_BYTES
+                || groupCount > 1 && newestBytes < SHARED_GROUP_BYTES * 2 / 3;
     }
 
     /** Marks the entries of a list that are garbage. */

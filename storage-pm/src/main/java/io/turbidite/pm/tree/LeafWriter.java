@@ -18,8 +18,8 @@ import java.util.List;
  * Brings a run of entries into one leaf.
  *
  * <ol>
- *   <li>Each key's entries become one group. It is appended to the page of the key's list; a key
- *       without one takes its neighbour's, so that a page has consecutive keys.
+ *   <li>Each key's entries are appended to the page of the key's list; a key without one takes its
+ *       neighbour's, so that a page has consecutive keys.
  *   <li>A page without room is split: the lists of all keys that share it are copied, without
  *       garbage, to pages that are half full then, with the new entries among them. What is more
  *       than a page goes to exclusive pages, oldest first.
@@ -77,8 +77,13 @@ final class LeafWriter {
         return finish(routes, place, predecessor);
     }
 
-    /** Copies the list of a key anew, without garbage; does nothing if the key is not there. */
-    LeafRoutes rewrite(LeafRoutes routes, long place, long predecessor, Slice wanted) {
+    /**
+     * Copies a list anew, without garbage; does nothing if the key is not there.
+     *
+     * @param whole or only what it has in its shared page
+     */
+    LeafRoutes rewrite(
+            LeafRoutes routes, long place, long predecessor, Slice wanted, boolean whole) {
         image.load(memory, routes.leaf(place));
         merge(new EntryRun());
         for (int i = 0; i < items.size(); i++) {
@@ -89,7 +94,7 @@ final class LeafWriter {
                 if (page == 0) {
                     page = neighbourPage(i);
                 }
-                split(page, i, true);
+                split(page, i, whole);
             }
         }
         return finish(routes, place, predecessor);
@@ -130,7 +135,7 @@ final class LeafWriter {
         if (page == 0) {
             page = neighbourPage(index);
         }
-        if (page != 0 && postings.hasRoom(page, entries.byteCount())) {
+        if (page != 0 && postings.hasRoom(page, entries)) {
             item.pointer = postings.append(page, item.pointer, entries);
         } else {
             split(page, index, false);
@@ -187,7 +192,7 @@ final class LeafWriter {
         list = postings.peel(list, target);
         long to = out;
         if (target.count() > 0) {
-            if (to == 0 || postings.isHalfFull(to) || !postings.hasRoom(to, target.byteCount())) {
+            if (to == 0 || postings.isHalfFull(to) || !postings.hasRoom(to, target)) {
                 to = postings.newPage(false);
             }
             list = postings.append(to, list, target);

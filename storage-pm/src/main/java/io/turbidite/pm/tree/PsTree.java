@@ -223,22 +223,24 @@ public final class PsTree {
     }
 
     /**
-     * Looks after a key that a reader has met stale entries of: copies its list if over half of it
-     * is garbage, else marks what is.
+     * Looks after a key that a reader has met stale entries of. If over half of its list is garbage,
+     * all of it is copied; else what it has in its shared page, if that is the better for it, and
+     * garbage behind is marked.
      */
     public void collect(Slice secondaryKey) {
         assert run.entryCount() == 0 && staged.count() == 0 : "in the middle of an absorption";
         long pointer = find(secondaryKey);
-        if (pointer == 0) {
-            return;
-        }
-        if (postings.isMostlyGarbage(pointer)) {
+        boolean whole = postings.isMostlyGarbage(pointer);
+        if (pointer != 0 && (whole || postings.isScattered(pointer))) {
             long its = routes.find(secondaryKey);
-            routes = writer.rewrite(routes, its, predecessor(its), secondaryKey);
-        } else {
-            postings.markGarbage(pointer);
+            routes = writer.rewrite(routes, its, predecessor(its), secondaryKey, whole);
+            publish();
+            pointer = find(secondaryKey);
         }
-        publish();
+        if (!whole) {
+            postings.markGarbage(pointer);
+            publish();
+        }
     }
 
     /** Marks all entries above a timestamp: what a cut absorption has left (research 2.6). */

@@ -121,6 +121,9 @@ class PsTreeCrashTest {
             })
     void plantedBugsAreFound(Plant plant) {
         for (boolean isOneByOne : new boolean[] {true, false}) {
+            if (plant == Plant.PAGE_REUSED_TOO_EARLY && isOneByOne) {
+                continue; // one insertion copies before it retires, and allocates nothing then
+            }
             Throwable found = assertThrows(Throwable.class, () -> run(plant, 60, isOneByOne));
             assertTrue(
                     found instanceof AssertionError || found instanceof CorruptionException,
