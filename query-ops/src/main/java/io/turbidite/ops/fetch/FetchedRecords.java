@@ -47,6 +47,10 @@ public final class FetchedRecords implements RecordStream {
     private final IndexRange range;
     private final KeyBatch batch;
     private final FetchOptions options;
+
+    /** For candidates without timestamps. */
+    private final FetchOptions unprunedOptions;
+
     private final @Nullable LookupWorkers workers;
     private final Meters meters;
 
@@ -105,6 +109,7 @@ public final class FetchedRecords implements RecordStream {
         this.batch = new KeyBatch(lookup.keyBytesMax());
         this.batchCountMax = lookup.countFirst();
         this.options = lookup.options();
+        this.unprunedOptions = options.withPruning(FetchOptions.Pruning.NONE);
         this.workers = lookup.tasks() == null || lookup.workerCount() == 0
                 ? null
                 : new LookupWorkers(lookup.tasks(), lookup.workerCount());
@@ -188,12 +193,13 @@ public final class FetchedRecords implements RecordStream {
         batchCountMax = Math.min(Integer.MAX_VALUE, batchCountMax) * BATCH_GROWTH;
         batch.sortDistinct();
         meters.distinct().add(batch.size());
+        FetchOptions ofBatch = batch.hasTimestamps() ? options : unprunedOptions;
         LookupWorkers helpers = workers;
         if (helpers == null || batch.size() < PARALLEL_COUNT_MIN) {
-            records = view.fetch(partition, batch, options);
+            records = view.fetch(partition, batch, ofBatch);
         } else {
             ParallelFetch shared =
-                    new ParallelFetch(view, partition, batch, options, helpers.team());
+                    new ParallelFetch(view, partition, batch, ofBatch, helpers.team());
             records = shared;
             helpers.assign(shared);
         }

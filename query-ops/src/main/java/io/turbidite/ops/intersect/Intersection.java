@@ -360,6 +360,19 @@ public final class Intersection implements AutoCloseable {
         versionCount++;
     }
 
+    /**
+     * Whether an index says which versions are meant. Where the memory did not do for all of them,
+     * perhaps none does any more.
+     */
+    boolean hasVersions() {
+        for (int i = 0; i < sides.size(); i++) {
+            if (knowsVersions(i)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** The primary key; valid until the next move. */
     public Slice primaryKey() {
         return key;

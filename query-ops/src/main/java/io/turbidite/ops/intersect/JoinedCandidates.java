@@ -9,10 +9,12 @@ import io.turbidite.ops.search.Candidates;
  */
 public final class JoinedCandidates implements Candidates {
     private final Intersection common;
+    private final boolean hasVersions;
     private boolean isPending;
 
     public JoinedCandidates(Intersection common) {
         this.common = common;
+        this.hasVersions = common.hasVersions();
     }
 
     @Override
@@ -33,6 +35,9 @@ public final class JoinedCandidates implements Candidates {
     }
 
     private boolean add(KeyBatch batch) {
+        if (!hasVersions) {
+            return batch.add(common.primaryKey());
+        }
         int newest = common.newest();
         return batch.add(
                 common.primaryKey(), common.timestamp(newest), common.checkedUntil(newest));

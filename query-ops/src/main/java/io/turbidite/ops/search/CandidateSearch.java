@@ -39,16 +39,21 @@ public final class CandidateSearch implements Candidates {
 
     private boolean mayRepeat;
 
+    /** Whether entries have the timestamps of versions, by which layers can be left out. */
+    private final boolean hasVersions;
+
     /** Whether a record may have several entries in the answer. */
     private final boolean isMultiValued;
 
     private CandidateSearch(
             IndexCursor cursor,
+            boolean hasVersions,
             boolean isMultiValued,
             boolean isDoubtful,
             OperatorMeter meter,
             SearchMeter searches) {
         this.cursor = cursor;
+        this.hasVersions = hasVersions;
         this.isMultiValued = isMultiValued;
         this.isDoubtful = isDoubtful;
         this.meter = meter;
@@ -69,13 +74,15 @@ public final class CandidateSearch implements Candidates {
             SearchMeter searches) {
         IndexCursor cursor =
                 view.search(partition, range.index().name(), range.search(), range.filter());
-        boolean isDoubtful = !range.index().alwaysValid() || !range.filter().isNone();
+        boolean hasVersions = !range.index().alwaysValid();
+        boolean isDoubtful = hasVersions || !range.filter().isNone();
         // an R-tree has one entry for a record, or none; terms give a record once, current or not
         boolean isOnce = range.search() instanceof TermSearch;
         boolean isMultiValued = range.index().multiValued()
                 && range.index().kind() != IndexDescription.Kind.RTREE
                 && !isOnce;
-        return new CandidateSearch(cursor, isMultiValued, isDoubtful && !isOnce, meter, searches);
+        return new CandidateSearch(
+                cursor, hasVersions, isMultiValued, isDoubtful && !isOnce, meter, searches);
     }
 
     @Override
@@ -117,7 +124,10 @@ public final class CandidateSearch implements Candidates {
 
     private boolean add(KeyBatch batch) {
         long checkedUntil = cursor.checkedUntil();
-        if (!batch.add(cursor.primaryKey(), cursor.timestamp(), checkedUntil)) {
+        boolean fits = hasVersions
+                ? batch.add(cursor.primaryKey(), cursor.timestamp(), checkedUntil)
+                : batch.add(cursor.primaryKey());
+        if (!fits) {
             return false;
         }
         mayRepeat |= isMultiValued || (isDoubtful && checkedUntil != Long.MAX_VALUE);

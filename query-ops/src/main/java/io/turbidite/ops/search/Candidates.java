@@ -9,7 +9,8 @@ import io.turbidite.core.scan.KeyBatch;
  */
 public interface Candidates extends AutoCloseable {
     /**
-     * Puts the next primary keys into {@code batch}; false if there are no more.
+     * Puts the next primary keys into {@code batch}, with the timestamps of their versions where
+     * entries have them; false if there are no more.
      *
      * @param countMax most keys to put, at least 1, for a reader who may stop early
      */
