@@ -45,10 +45,10 @@ import java.util.function.LongSupplier;
 
 /**
  * The query of ALS15 Figure 2 (window, time, word, cells) by each index, by a scan, and by an
- * R-tree, an inverted index and a B+-tree together; and what the steps of such queries cost. Each of
- * the three keeps one record of a hundred, independently of the others and of the primary key, so
- * that every candidate's record lies on a page of its own. Everything is in the cache; figures are
- * CPU time of the whole process.
+ * R-tree, an inverted index and a B+-tree together; and what the steps of such queries cost. Each
+ * of the three keeps one record of a hundred, independently of the others and of the primary key,
+ * so that every candidate's record lies on a page of its own. Everything is in the cache; figures
+ * are CPU time of the whole process.
  *
  * <p>All ways of a query must give the same cells.
  */

@@ -328,7 +328,7 @@ public final class Intersection implements AutoCloseable {
         return true;
     }
 
-    /** Up to where a version is certainly current: who looked furthest knows; -1 if one lacks it. */
+    /** Up to where a version is certainly current: who looked furthest knows; -1: one lacks it. */
     private long checkedUntil(long timestamp) {
         long checked = 0;
         for (int i = 0; i < entries.length; i++) {

@@ -25,9 +25,9 @@ import java.util.Set;
  * Which indexes of a query are asked together before a record is fetched.
  *
  * <p>The index with fewest entries is first. Another one joins only while reading its entries costs
- * less than the fetches it is expected to save, as if indexes knew nothing of one another: of {@code
- * n} candidates it leaves the share of all records that it has entries of. Where the entries of all
- * of them say what the query asks, nothing is fetched. <em>Confined to one thread.</em>
+ * less than the fetches it is expected to save, as if indexes knew nothing of one another: of some
+ * candidates it leaves the share of all records that it has entries of. Where the entries of all of
+ * them say what the query asks, nothing is fetched. <em>Confined to one thread.</em>
  */
 final class JoinChoice {
     /** A leaping search is read whole if the others have more than so many times its entries. */
