@@ -33,6 +33,9 @@ import java.util.List;
  * <p><em>Confined to one thread.</em>
  */
 final class PartitionSearch implements IndexCursor {
+    /** Entries passed one by one before a seek: they are near, mostly on the same page. */
+    private static final int STEPS_MAX = 8;
+
     private final SnapshotCursor stack;
 
     /** The other terms. */
@@ -157,9 +160,6 @@ final class PartitionSearch implements IndexCursor {
 
     /** A term that is looked for at the primary keys of another. */
     private final class Follower {
-        /** Entries passed one by one before a seek: they are near, mostly on the same page. */
-        private static final int STEPS_MAX = 8;
-
         private final SnapshotCursor entries;
 
         /** The term, as it stands before primary keys. */
@@ -240,10 +240,7 @@ final class PartitionSearch implements IndexCursor {
             if (isInAll) {
                 return true;
             }
-            if (ahead != null) {
-                leap(ahead);
-            }
-            found = stack.next();
+            found = ahead == null ? stack.next() : leap(ahead);
         }
         return false;
     }
@@ -255,10 +252,20 @@ final class PartitionSearch implements IndexCursor {
         return isUndecided || (move == Failed.NEXT ? stack.next() : stack.previous());
     }
 
-    private void leap(Follower ahead) {
+    /** To the first entry at or above where another term's entry is; false if there is none. */
+    private boolean leap(Follower ahead) {
         ByteSink target = ahead.target.clear();
         target.putBytes(secondaryKey).putBytes(ahead.found);
+        for (int step = 0; step < STEPS_MAX; step++) {
+            if (!stack.next()) {
+                return false;
+            }
+            if (primaryOf(stack.key(), primaryKey).compareBytes(ahead.found) >= 0) {
+                return true;
+            }
+        }
         stack.seek(target.asSlice(ahead.targetKey));
+        return stack.next();
     }
 
     private boolean isOfSameVersion(Follower follower) {
