@@ -6,6 +6,9 @@ import com.sun.management.ThreadMXBean;
 
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.ElementKeys;
+import io.turbidite.core.index.EntryKeyList;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.type.RecordType;
 
@@ -16,6 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.LongConsumer;
 
 /** A record of ten fields is written, read and made into keys without an object. */
 class RecordAllocationTest {
@@ -32,6 +36,18 @@ class RecordAllocationTest {
             .field("cancelled", "bool")
             .build();
 
+    private static final RecordType NESTED = RecordType.builder()
+            .field("id", "int64")
+            .field("user", "{lang: string, name: string?}")
+            .field("tags", "[string]")
+            .build();
+
+    private final RecordWriter nestedWriter = new RecordWriter(NESTED);
+    private final RecordView nestedView = new RecordView(NESTED);
+    private final ElementKeys tagKeys = new ElementKeys(
+            KeySpec.ofEach(NESTED, List.of("user.lang", "tags[]"), "test", KeyForm.CURRENT),
+            "test");
+    private final EntryKeyList keys = new EntryKeyList();
     private final RecordWriter writer = new RecordWriter(TYPE);
     private final RecordView view = new RecordView(TYPE);
     private final KeySpec key =
@@ -74,19 +90,48 @@ class RecordAllocationTest {
         sum += sink.length();
     }
 
+    /** Ten tags, of which the key list has the distinct ones, in a record with another in it. */
+    private void nested(long id) {
+        int tags = NESTED.indexOf("tags");
+        int tag = NESTED.eachOf(tags);
+        nestedWriter.begin();
+        nestedWriter.setLong(0, id);
+        nestedWriter.setString(NESTED.indexOf("user.lang"), carrier);
+        nestedWriter.beginArray(tags);
+        for (int i = 0; i < 10; i++) {
+            nestedWriter.setString(tag, i % 2 == 0 ? tail : name);
+        }
+        nestedWriter.endArray(tags);
+        nestedView.wrap(nestedWriter.finish());
+        for (boolean is = nestedView.firstElement(tag); is; is = nestedView.nextElement(tag)) {
+            sum += nestedView.getBytes(tag, slice).length();
+        }
+        tagKeys.append(nestedView, tail, keys.clear());
+        sum += keys.count();
+    }
+
     @Test
     void noObjectIsMade() {
+        checkNoObjects(this::one);
+    }
+
+    @Test
+    void noObjectIsMadeOfArraysAndNestedRecords() {
+        checkNoObjects(this::nested);
+    }
+
+    private void checkNoObjects(LongConsumer one) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         int rounds = 20_000;
         // the first rounds link and compile
         for (int i = 0; i < rounds; i++) {
-            one(i);
+            one.accept(i);
         }
         long leastBytes = Long.MAX_VALUE;
         for (int attempt = 0; attempt < 5 && leastBytes > rounds; attempt++) {
             long before = threads.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < rounds; i++) {
-                one(i);
+                one.accept(i);
             }
             leastBytes = Math.min(leastBytes, threads.getCurrentThreadAllocatedBytes() - before);
         }
