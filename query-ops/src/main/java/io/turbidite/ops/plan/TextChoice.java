@@ -7,6 +7,7 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.text.Tokenizer;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.Conditions;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.search.IndexRange;
@@ -95,6 +96,10 @@ final class TextChoice {
                         && search.terms().equals(terms.tokens());
             case TextQuery.Prefix _, TextQuery.Jaccard _, TextQuery.Distance _ -> false;
         };
+        // the tokens of an array may be of different elements, and one element has to have them
+        if (field.endsWith(RecordType.EACH) && (terms == null || terms.least() > 1)) {
+            return false;
+        }
         // of a longer token another one may have the same entry
         return isByTokens && search.terms().stream().noneMatch(TokenKeys::isCut);
     }

@@ -34,6 +34,11 @@ public record SpatialKeys(String field, int fieldIndex, SpatialKind kind, String
         }
         String field = fields.getFirst();
         int at = type.require(field, use);
+        if (type.isEach(at)) {
+            throw new InvalidRequestException(
+                    "%s: an rtree is on one value of a record, not on the elements '%s' of an array"
+                            .formatted(use, field));
+        }
         TypeKind kind = type.field(at).kind();
         if (!kind.isSpatial()) {
             throw new InvalidRequestException(

@@ -21,8 +21,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The entry keys of an inverted index: one for each distinct token of a text; none for an absent
- * text, or one without tokens.
+ * The entry keys of an inverted index: one for each distinct token of a text, or of all elements of
+ * an array of texts; none for an absent text, or one without tokens.
  *
  * <p>A secondary key is the token's UTF-8 and a mark that ends it. Of a token of more than {@value
  * #TOKEN_BYTES_MAX} bytes that many are kept, and the mark says so: other tokens may have the same
@@ -126,32 +126,39 @@ public record TokenKeys(
 
     @Override
     public void append(RecordView record, Slice primaryKey, EntryKeyList keys) {
-        if (record.isAbsent(fieldIndex)) {
+        boolean isEach = type.isEach(fieldIndex);
+        if (isEach ? !record.firstElement(fieldIndex) : record.isAbsent(fieldIndex)) {
             return;
         }
-        TokenCursor tokens = keys.tokens(tokenizer).wrap(record.getBytes(fieldIndex));
-        ByteSink sink = keys.sink();
         boolean whole = false;
         try {
-            while (tokens.next()) {
-                int start = sink.length();
-                tokens.append(sink, TOKEN_BYTES_MAX);
-                if (tokenizer.kind() != Tokenizer.Kind.WORD) {
-                    escape(sink, start);
-                }
-                sink.putByte(tokens.byteCount() > TOKEN_BYTES_MAX ? CUT : WHOLE);
-                keys.addIfNew(start, primaryKey, use);
-                if (keys.count() > COUNT_MAX) {
-                    throw new InvalidRequestException(
-                            "%s: the text has more than %,d different tokens, the limit"
-                                    .formatted(use, COUNT_MAX));
-                }
-            }
+            do {
+                appendText(record.getBytes(fieldIndex), primaryKey, keys);
+            } while (isEach && record.nextElement(fieldIndex));
             keys.sort();
             whole = true;
         } finally {
             if (!whole) {
                 keys.clear();
+            }
+        }
+    }
+
+    private void appendText(Slice text, Slice primaryKey, EntryKeyList keys) {
+        TokenCursor tokens = keys.tokens(tokenizer).wrap(text);
+        ByteSink sink = keys.sink();
+        while (tokens.next()) {
+            int start = sink.length();
+            tokens.append(sink, TOKEN_BYTES_MAX);
+            if (tokenizer.kind() != Tokenizer.Kind.WORD) {
+                escape(sink, start);
+            }
+            sink.putByte(tokens.byteCount() > TOKEN_BYTES_MAX ? CUT : WHOLE);
+            keys.addIfNew(start, primaryKey, use);
+            if (keys.count() > COUNT_MAX) {
+                throw new InvalidRequestException(
+                        "%s: the text has more than %,d different tokens, the limit"
+                                .formatted(use, COUNT_MAX));
             }
         }
     }

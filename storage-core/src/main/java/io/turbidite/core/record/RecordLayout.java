@@ -17,6 +17,7 @@ final class RecordLayout {
     private final int[] previousEndOffsets;
     private final int variableCount;
     private final int version;
+    private final boolean[] optional;
 
     private RecordLayout(RecordType type) {
         version = type.isFlat() ? RecordFormat.VERSION_FLAT : RecordFormat.VERSION;
@@ -25,6 +26,7 @@ final class RecordLayout {
         for (int i = fieldCount; i < kinds.length; i++) {
             kinds[i] = type.field(i).kind();
         }
+        optional = new boolean[fieldCount];
         slotOffsets = new int[fieldCount + 1];
         variableIndexes = new int[fieldCount];
         previousEndOffsets = new int[fieldCount + 1];
@@ -33,6 +35,7 @@ final class RecordLayout {
         int previousEndOffset = -1;
         for (int i = 0; i < fieldCount; i++) {
             kinds[i] = type.field(i).kind();
+            optional[i] = type.field(i).optional();
             slotOffsets[i] = offset;
             previousEndOffsets[i] = previousEndOffset;
             variableIndexes[i] = -1;
@@ -55,6 +58,11 @@ final class RecordLayout {
     /** Newest version of its records. */
     int version() {
         return version;
+    }
+
+    /** Whether the field may be absent, as far as that does not depend on others. */
+    boolean isOptional(int field) {
+        return optional[field];
     }
 
     int fieldCount() {

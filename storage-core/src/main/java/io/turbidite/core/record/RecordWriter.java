@@ -33,8 +33,9 @@ import java.util.UUID;
  * <p><em>Confined to one thread at a time</em>, reusable, also after an error: a field that was
  * refused is as if it had not been set.
  *
- * <p>What lies in a nested record is set by its own index; the nested record is there then. An array
- * is begun, its elements are set one by one by the index that stands for them, and it is ended:
+ * <p>What lies in a nested record is set by its own index; the nested record is there then. An
+ * array is begun, its elements are set one by one by the index that stands for them, and it is
+ * ended:
  *
  * <pre>{@code
  * writer.beginArray(hashtags);
@@ -96,7 +97,7 @@ public final class RecordWriter {
         this.layout = RecordLayout.of(type);
         this.starts = new int[layout.variableCount()];
         this.ends = new int[layout.variableCount()];
-        this.nestedOpen = type.hasNested() ? new OpenWriter[layout.fieldCount()] : null;
+        this.nestedOpen = type.hasNested() ? new @Nullable OpenWriter[layout.fieldCount()] : null;
         this.json = new JsonRecordReader(this, type);
         this.texts = new TextFields(this);
         begin();
@@ -481,7 +482,7 @@ public final class RecordWriter {
         int end = 0;
         for (int field = 0; field < fieldCount; field++) {
             int state = (states.get(Bytes.U8, statesOffset + (field >>> 2)) >>> shift(field)) & 3;
-            if (state != RecordFormat.STATE_PRESENT && !type.field(field).optional()) {
+            if (state != RecordFormat.STATE_PRESENT && !layout.isOptional(field)) {
                 throw invalid(field, "a required field is missing");
             }
             int index = layout.variableIndex(field);
