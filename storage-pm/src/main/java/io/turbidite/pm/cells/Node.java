@@ -133,7 +133,7 @@ public final class Node {
             while (matches != 0) {
                 int bit = Long.numberOfTrailingZeros(matches) & ~7; // of the byte
                 matches &= matches - 1;
-                if ((valid >>> eight + bit / 8 & 1) == 1) {
+                if ((valid >>> (eight + bit / 8) & 1) == 1) {
                     long places = memory.getLong(node + PLACES_OFFSET + eight);
                     long cell = node + (places >>> bit & 0xFF) * 8;
                     if (hasKey(memory, cell, key)) {
@@ -173,7 +173,7 @@ public final class Node {
     static long lastWord(MemorySegment bytes, long from, int byteCount) {
         long word = 0;
         for (int i = 0; i < byteCount; i++) {
-            word |= (bytes.get(Bytes.U8, from + i) & 0xFFL) << 8 * i;
+            word |= (bytes.get(Bytes.U8, from + i) & 0xFFL) << (8 * i);
         }
         return word;
     }

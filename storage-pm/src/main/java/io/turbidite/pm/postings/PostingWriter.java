@@ -316,7 +316,7 @@ public final class PostingWriter {
             newestBytes = groupCount == 1 ? byteCount : newestBytes;
         }
         return groupCount > 1 + byteCount / SHARED_GROUP_BYTES
-                || groupCount > 1 && newestBytes < SHARED_GROUP_BYTES * 2 / 3;
+                || (groupCount > 1 && newestBytes < SHARED_GROUP_BYTES * 2 / 3);
     }
 
     /** Marks the entries of a list that are garbage. */

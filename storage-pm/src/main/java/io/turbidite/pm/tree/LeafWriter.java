@@ -171,7 +171,7 @@ final class LeafWriter {
         for (int i = 0; i < items.size(); i++) {
             LeafItem item = items.get(i);
             boolean isMeant = i == index;
-            if (isMeant || page != 0 && postings.sharedPageOf(item.pointer) == page) {
+            if (isMeant || (page != 0 && postings.sharedPageOf(item.pointer) == page)) {
                 out = copyList(item, page, isMeant ? entries : emptied(), isMeant && whole, out);
             }
         }

@@ -121,7 +121,7 @@ final class StaleTable {
     private static long shortKey(Slice key) {
         long word = 0;
         for (int i = 0; i < key.length(); i++) {
-            word |= (long) key.byteAt(i) << 8 * i;
+            word |= (long) key.byteAt(i) << (8 * i);
         }
         return word;
     }

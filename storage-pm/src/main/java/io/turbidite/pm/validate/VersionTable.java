@@ -362,7 +362,7 @@ final class VersionTable {
         long[] places = directory;
         // the width of a place
         while (width != 0
-                && Long.compareUnsigned(1L << Long.numberOfLeadingZeros(places.length) + 1, width)
+                && Long.compareUnsigned(1L << (Long.numberOfLeadingZeros(places.length) + 1), width)
                         > 0) {
             long[] doubled = new long[places.length * 2];
             for (int i = 0; i < doubled.length; i++) {

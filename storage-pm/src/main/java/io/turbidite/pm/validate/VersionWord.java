@@ -33,7 +33,7 @@ final class VersionWord {
 
     /** The exclusive or of the seven bytes, of the key's, and of a constant. */
     private static int check(long word, int keySum) {
-        long x = word & (1L << CHECK_SHIFT) - 1;
+        long x = word & ((1L << CHECK_SHIFT) - 1);
         x ^= x >>> 32;
         x ^= x >>> 16;
         x ^= x >>> 8;

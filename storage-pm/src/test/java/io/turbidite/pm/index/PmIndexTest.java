@@ -392,7 +392,7 @@ class PmIndexTest {
         private static Slice slice(long number) {
             byte[] big = new byte[8];
             for (int i = 0; i < 8; i++) {
-                big[i] = (byte) (number >>> 56 - 8 * i);
+                big[i] = (byte) (number >>> (56 - 8 * i));
             }
             return Slice.of(big);
         }

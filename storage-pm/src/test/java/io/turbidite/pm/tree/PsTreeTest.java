@@ -93,7 +93,7 @@ class PsTreeTest {
                 }
                 memory.checkSettled();
             }
-            if (batch > 1 && round % 4 == 3 || round == rounds - 1) {
+            if ((batch > 1 && round % 4 == 3) || round == rounds - 1) {
                 model.check(tree);
                 region.commit(model.time());
                 region = Region.open(
