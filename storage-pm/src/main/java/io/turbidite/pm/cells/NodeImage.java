@@ -12,8 +12,8 @@ import io.turbidite.pm.region.RegionMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A copy of a node on the heap: to be checked, to be sorted, and by the writer to be changed together
- * with the node. Entries are known by their slots.
+ * A copy of a node on the heap: to be checked, to be sorted, and by the writer to be changed
+ * together with the node. Entries are known by their slots.
  *
  * <p><em>Confined to one thread</em>, and reused.
  */

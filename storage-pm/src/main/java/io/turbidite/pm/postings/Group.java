@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
  * The format of pages, groups and entries. A pointer to a group is its offset in the region.
  *
  * <p>A page begins with a {@linkplain CheckedWord checked word}: 1 if several secondary keys may
- * share it, 2 if it is exclusive to one. Groups follow, in the order they were appended. Layout of a
- * group (little-endian):
+ * share it, 2 if it is exclusive to one. Groups follow, in the order they were appended. Layout of
+ * a group (little-endian):
  *
  * <pre>
  * offset bytes field

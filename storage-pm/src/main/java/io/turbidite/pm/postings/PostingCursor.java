@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 
 /**
- * Reads a list, newest first. Each group is copied, and its checksum compared, before anything of it
- * is believed.
+ * Reads a list, newest first. Each group is copied, and its checksum compared, before anything of
+ * it is believed.
  *
  * <p><em>Confined to one thread</em>, which is inside an epoch from the time it took the pointer;
  * reused, it allocates nothing.

@@ -296,8 +296,8 @@ public final class PostingWriter {
     }
 
     /**
-     * Whether a copy of what a list has in its shared page would be better to read: without garbage,
-     * or in fewer groups.
+     * Whether a copy of what a list has in its shared page would be better to read: without
+     * garbage, or in fewer groups.
      */
     public boolean isScattered(long pointer) {
         long page = sharedPageOf(pointer);

@@ -7,9 +7,9 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /**
- * One number for the contents of all blocks behind the header: that of a file whose pages the system
- * wrote back in any order is almost surely another one. It follows changes without reading the
- * rest: the exclusive or of a hash for each block, mixed with the block's place.
+ * One number for the contents of all blocks behind the header: that of a file whose pages the
+ * system wrote back in any order is almost surely another one. It follows changes without reading
+ * the rest: the exclusive or of a hash for each block, mixed with the block's place.
  *
  * <p><em>Confined to the writer.</em> Costs 8 bytes for each block of 4 KiB.
  */

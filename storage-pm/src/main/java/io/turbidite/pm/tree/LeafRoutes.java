@@ -9,7 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Which leaf has which keys: two levels of sorted bounds. A place is that of a leaf in these routes.
+ * Which leaf has which keys: two levels of sorted bounds. A place is that of a leaf in these
+ * routes.
  *
  * <p><em>Immutable</em>: readers keep the routes they began with. A change copies one block and the
  * list of blocks. Lies on the heap: about 60 bytes a leaf with short keys.

@@ -23,9 +23,9 @@ import java.util.List;
  *   <li>A page without room is split: the lists of all keys that share it are copied, without
  *       garbage, to pages that are half full then, with the new entries among them. What is more
  *       than a page goes to exclusive pages, oldest first.
- *   <li>New pointers, and new keys where the leaf has room, are staged. Else the leaf is replaced by
- *       copies, and its predecessor's link is staged; a page whose keys would be in two copies is
- *       split first.
+ *   <li>New pointers, and new keys where the leaf has room, are staged. Else the leaf is replaced
+ *       by copies, and its predecessor's link is staged; a page whose keys would be in two copies
+ *       is split first.
  * </ol>
  *
  * <p><em>Confined to the writer.</em> Nothing that a reader sees changes before the publication.

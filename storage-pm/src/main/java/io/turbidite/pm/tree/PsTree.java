@@ -223,9 +223,9 @@ public final class PsTree {
     }
 
     /**
-     * Looks after a key that a reader has met stale entries of. If over half of its list is garbage,
-     * all of it is copied; else what it has in its shared page, if that is the better for it, and
-     * garbage behind is marked.
+     * Looks after a key that a reader has met stale entries of. If over half of its list is
+     * garbage, all of it is copied; else what it has in its shared page, if that is the better for
+     * it, and garbage behind is marked.
      */
     public void collect(Slice secondaryKey) {
         assert run.entryCount() == 0 && staged.count() == 0 : "in the middle of an absorption";

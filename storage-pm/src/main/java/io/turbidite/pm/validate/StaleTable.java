@@ -18,9 +18,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * seldom go to the region. Open addressing; each place has three words: the key's hash, the value,
  * and the key itself if it has at most 8 bytes, else where its cell in the region is.
  *
- * <p><em>Thread-safe</em> for one writer and any readers: a place is filled before its value word is
- * released, and not used again before the table is copied. A key leaves only after all readers that
- * may stand on a stale entry of it are gone.
+ * <p><em>Thread-safe</em> for one writer and any readers: a place is filled before its value word
+ * is released, and not used again before the table is copied. A key leaves only after all readers
+ * that may stand on a stale entry of it are gone.
  *
  * <p>Where its budget ends it is incomplete from then on: the table in the region decides then.
  */

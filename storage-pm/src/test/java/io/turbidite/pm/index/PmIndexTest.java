@@ -426,7 +426,9 @@ class PmIndexTest {
         }
     }
 
-    /** Readers go on while layers are absorbed: they see what was whole when they began, or more. */
+    /**
+     * Readers go on while layers are absorbed: they see what was whole when they began, or more.
+     */
     @Test
     void readersGoOnWhileLayersAreAbsorbed() throws InterruptedException {
         SplittableRandom random = new SplittableRandom(Seeds.of("PmIndexTest#readers"));

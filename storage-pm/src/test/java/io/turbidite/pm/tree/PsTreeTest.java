@@ -49,7 +49,9 @@ class PsTreeTest {
         return tree;
     }
 
-    /** Key lengths, page size, how many secondary keys, how skewed, and how many entries a batch. */
+    /**
+     * Key lengths, page size, how many secondary keys, how skewed, and how many entries a batch.
+     */
     @ParameterizedTest
     @CsvSource({
         "8, 512, 300, false, 200",

@@ -103,8 +103,8 @@ final class TreeModel implements Judge {
     }
 
     /**
-     * Checks what a cursor found in a range: in order, and no key is left out that has an entry which
-     * is no garbage.
+     * Checks what a cursor found in a range: in order, and no key is left out that has an entry
+     * which is no garbage.
      */
     void checkRange(
             @Nullable Slice from, @Nullable Slice to, boolean isDescending, List<String> found) {

@@ -305,8 +305,8 @@ class ValidationTest {
     }
 
     /**
-     * R5: at each fence, what may be durable opens, and knows whatever was acknowledged, with counts
-     * that are not too low.
+     * R5: at each fence, what may be durable opens, and knows whatever was acknowledged, with
+     * counts that are not too low.
      */
     private int crashes(Bug bug) {
         SplittableRandom random = new SplittableRandom(Seeds.of("ValidationTest#crashes"));
