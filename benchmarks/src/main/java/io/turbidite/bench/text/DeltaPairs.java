@@ -32,7 +32,7 @@ final class DeltaPairs {
             } else {
                 put(key - postings.document(start + i - 1));
                 long step = timestamp - postings.timestamp(start + i - 1);
-                put(step << 1 ^ step >> 63);
+                put((step << 1) ^ (step >> 63));
             }
         }
     }
@@ -52,10 +52,6 @@ final class DeltaPairs {
     /** Bytes with the word and the first key of each group, and two to find it in its page. */
     long byteCount(int wordBytes) {
         return length + (long) offsets.length * (wordBytes + Long.BYTES + 2);
-    }
-
-    int count() {
-        return count;
     }
 
     /** Where one list is read. */
@@ -87,7 +83,7 @@ final class DeltaPairs {
                     left--;
                     key += read();
                     long step = read();
-                    timestamp += step >>> 1 ^ -(step & 1);
+                    timestamp += (step >>> 1) ^ -(step & 1);
                 }
             }
             return key;

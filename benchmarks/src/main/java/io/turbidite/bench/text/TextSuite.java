@@ -26,7 +26,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 
 /**
  * Documents of eight Zipf words: what the words add to an upsert, how many bytes a posting takes,
@@ -273,32 +272,32 @@ public final class TextSuite {
         return bytes;
     }
 
-    private void time(int[] pair, String form, Callable<Integer> conjunction) throws IOException {
+    /** Counts the documents with two words. */
+    @FunctionalInterface
+    private interface Conjunction {
+        int count() throws IOException;
+    }
+
+    private void time(int[] pair, String form, Conjunction conjunction) throws IOException {
         String work = "conjunction of ranks %d and %d, us".formatted(pair[0], pair[1]);
         int found = -1;
-        try {
-            int repeats = 1;
-            for (int round = -WARM_UP_ROUNDS; round < Math.max(rounds, 7); round++) {
-                long cpu = Costs.cpuNanos();
-                for (int i = 0; i < repeats; i++) {
-                    int count = conjunction.call();
-                    if (found >= 0 && count != found) {
-                        throw new IllegalStateException("%d and %d".formatted(found, count));
-                    }
-                    found = count;
+        int repeats = 1;
+        for (int round = -WARM_UP_ROUNDS; round < Math.max(rounds, 7); round++) {
+            long cpu = Costs.cpuNanos();
+            for (int i = 0; i < repeats; i++) {
+                int count = conjunction.count();
+                if (found >= 0 && count != found) {
+                    throw new IllegalStateException("%d and %d".formatted(found, count));
                 }
-                long nanos = Costs.cpuNanos() - cpu;
-                if (round >= 0) {
-                    forms.add(work, form, nanos / 1e3 / repeats);
-                } else if (nanos < ROUND_NANOS_MIN) {
-                    repeats *= 2;
-                    round--;
-                }
+                found = count;
             }
-        } catch (IOException | RuntimeException e) {
-            throw e;
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
+            long nanos = Costs.cpuNanos() - cpu;
+            if (round >= 0) {
+                forms.add(work, form, nanos / 1e3 / repeats);
+            } else if (nanos < ROUND_NANOS_MIN) {
+                repeats *= 2;
+                round--;
+            }
         }
         forms.add("found by ranks %d and %d".formatted(pair[0], pair[1]), form, found);
     }

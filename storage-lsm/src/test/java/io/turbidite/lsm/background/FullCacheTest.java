@@ -199,13 +199,16 @@ class FullCacheTest {
         texts.mergeAll();
         Dataset other = create("Other", Maintenance.VALIDATION);
         other.mergeAll(); // a cursor pins one page
-        TermSearch words = new TermSearch(List.of("one", "two"));
-        try (ReadView view = texts.openView();
-                IndexCursor found = view.search(0, "by_word", words, FilterPredicate.none())) {
-            refuse(found::next, other);
-            assertThat(movesLeft(found::next)).isEqualTo(count);
-            found.seekEnd();
-            assertThat(movesLeft(found::previous)).isEqualTo(count);
+        for (TermSearch words : List.of(
+                new TermSearch(List.of("one", "two")),
+                new TermSearch(List.of("one", "two", "three"), 2))) {
+            try (ReadView view = texts.openView();
+                    IndexCursor found = view.search(0, "by_word", words, FilterPredicate.none())) {
+                refuse(found::next, other);
+                assertThat(movesLeft(found::next)).as("%s", words).isEqualTo(count);
+                found.seekEnd();
+                assertThat(movesLeft(found::previous)).as("%s", words).isEqualTo(count);
+            }
         }
     }
 
