@@ -50,7 +50,7 @@ record SampleQuery(String name, String title, String options, int rowsShown, boo
                     "--group dest --order count:desc"),
             new SampleQuery(
                     "delayed-by-cell",
-                    "Delayed flights by cells of 2 degrees, last week",
+                    "Delayed flights by cell, last week of 2013",
                     "--range scheduled_departure=2013-12-25T00:00:00Z.. --above dep_delay_min=0"
                             + " --within place=-125,24,-66,50 --group-cell place=2,2 --order count:desc",
                     5,

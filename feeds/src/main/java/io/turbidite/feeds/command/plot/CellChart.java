@@ -82,8 +82,10 @@ final class CellChart {
         HeatMapStyler styler = chart.getStyler();
         styler.setChartBackgroundColor(Color.WHITE);
         styler.setPlotGridLinesVisible(false);
-        styler.setXAxisMaxLabelCount(LABELS_MAX);
-        styler.setHeatMapDecimalValueFormatter(count -> "%,d".formatted(Math.round(count)));
+        // all labels are the axes': which are blank is ours
+        styler.setXAxisTickMarkSpacingHint(1);
+        styler.setYAxisTickMarkSpacingHint(1);
+        styler.setAxisTicksMarksVisible(false);
         styler.setRangeColors(COLORS);
         styler.setMin(0);
         styler.setMax((double) most);
@@ -100,16 +102,24 @@ final class CellChart {
         return chart;
     }
 
-    /** The lower borders of columns or rows. */
-    private static List<String> labels(double first, double step, long count) {
+    /**
+     * The lower borders of columns or rows, as many as can be read. The library would leave some
+     * out too, but put the others where they don't belong.
+     */
+    static List<String> labels(double first, double step, long count) {
+        long apart = (count + LABELS_MAX - 1) / LABELS_MAX;
         List<String> labels = new ArrayList<>();
         for (long i = 0; i < count; i++) {
-            labels.add(BigDecimal.valueOf(first + i * step)
-                    .round(new MathContext(9))
-                    .stripTrailingZeros()
-                    .toPlainString());
+            labels.add(i % apart == 0 ? label(first + i * step) : " ");
         }
         return labels;
+    }
+
+    private static String label(double border) {
+        return BigDecimal.valueOf(border)
+                .round(new MathContext(9))
+                .stripTrailingZeros()
+                .toPlainString();
     }
 
     private static void drawPng(HeatMapChart chart, int width, int height, OutputStream out)

@@ -137,8 +137,10 @@ public final class CellPicture {
     }
 
     private void replace(ByteArrayOutputStream picture) throws IOException {
-        Path directory = file.toAbsolutePath().getParent();
-        Path draft = Files.createTempFile(directory, ".plot-", ".tmp");
+        // not a temporary file of the system's: that nobody else could read
+        Path draft = file.toAbsolutePath()
+                .resolveSibling(".%s.%d.tmp"
+                        .formatted(file.getFileName(), ProcessHandle.current().pid()));
         try {
             try (OutputStream out = Files.newOutputStream(draft)) {
                 picture.writeTo(out);
