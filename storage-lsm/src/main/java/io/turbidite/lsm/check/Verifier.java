@@ -80,6 +80,7 @@ public final class Verifier {
                 int before = verifier.errors.size();
                 verifier.checkComponents(partition, DiskComponent::verify);
                 if (verifier.errors.size() == before) {
+                    verifier.checkFilters(partition);
                     verifier.checkIndexes(subject, partition);
                 }
             }
@@ -203,6 +204,23 @@ public final class Verifier {
             report(damage);
         }
         return true;
+    }
+
+    private void checkFilters(Partition partition) {
+        Version pinned = partition.pin();
+        try {
+            FilterCheck check = new FilterCheck(pinned.schema());
+            for (ComponentHandle handle : pinned.tree(TreeId.PRIMARY)) {
+                String wrong = check.check(handle.component());
+                if (wrong != null) {
+                    report(wrong);
+                }
+            }
+        } catch (CorruptionException damage) {
+            report(damage);
+        } finally {
+            pinned.unpin();
+        }
     }
 
     private void checkIndexes(Subject subject, Partition partition) {

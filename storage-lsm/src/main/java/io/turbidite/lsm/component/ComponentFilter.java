@@ -126,6 +126,15 @@ public final class ComponentFilter {
     }
 
     /**
+     * Whether the filter is as wide as a value, so that no search misses it.
+     *
+     * @param encoded null if a record has none
+     */
+    public boolean holds(int field, @Nullable SpatialKind kind, @Nullable Slice encoded) {
+        return fields.get(field).holds(kind, encoded);
+    }
+
+    /**
      * Whether the component may hold a record, or a delete of a record, inside the predicate. True
      * where predicate or filter know nothing of a field.
      */
@@ -436,6 +445,27 @@ public final class ComponentFilter {
                     box,
                     hasAbsent,
                     isUnknown);
+        }
+
+        boolean holds(@Nullable SpatialKind kind, @Nullable Slice encoded) {
+            if (isUnknown) {
+                return true;
+            }
+            if (encoded == null) {
+                return hasAbsent;
+            }
+            if (min == null
+                    || max == null
+                    || encoded.compareBytes(min) < 0
+                    || encoded.compareBytes(max) > 0) {
+                return false;
+            }
+            if (box == null || kind == null) {
+                return true;
+            }
+            Box value = new Box();
+            grow(value, kind, encoded);
+            return new Box().set(box).contains(value);
         }
 
         boolean mayMatch(KeyRange range) {

@@ -143,6 +143,33 @@ class FilterModelTest {
         }
     }
 
+    /** Planted: a layer is not widened by what came in. */
+    @Test
+    void verify_finds_a_filter_that_does_not_hold_its_records() {
+        try (Run run =
+                new Run(1, Maintenance.VALIDATION, MergePolicySpec.parse("no-merge"), false)) {
+            run.put(1, new Row(1, new Point(1, 1), null, "a"));
+            run.dataset.flush();
+            assertThat(run.sim.store.verify().errors()).isEmpty();
+            run.put(2, new Row(1, new Point(1, 1), null, "a"));
+            Row unseen = new Row(1, new Point(1, 7), null, "a");
+            try (ReadView view = run.dataset.openView()) {
+                Inside.partitions(run.dataset)
+                        .getFirst()
+                        .currentLayer()
+                        .tree(TreeId.PRIMARY)
+                        .put(
+                                Slice.of(run.dataset.primaryKeySpec().encode(3L)),
+                                view.timestamp(),
+                                false,
+                                run.dataset.newRecordWriter().write(unseen.fields(3)));
+            }
+            run.dataset.flush();
+            assertThat(run.sim.store.verify().errors())
+                    .anySatisfy(error -> assertThat(error).contains("the filter on place"));
+        }
+    }
+
     /** A record, but for its key. */
     private record Row(
             @Nullable Integer n,
