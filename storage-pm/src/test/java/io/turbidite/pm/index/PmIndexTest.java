@@ -3,12 +3,15 @@ package io.turbidite.pm.index;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.epoch.EpochSession;
 import io.turbidite.core.epoch.Epochs;
+import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
@@ -20,11 +23,14 @@ import io.turbidite.pm.region.SegmentMemory;
 import io.turbidite.pm.sim.SimMemory;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -263,6 +269,72 @@ class PmIndexTest {
         PmIndex.create(memory, SPEC, epochs, account).close();
         assertThrows(CorruptionException.class, () -> open(memory.contents(), 7));
         assertEquals(0, account.bytesUsed());
+    }
+
+    /** Mode file: what was absorbed survives the process without a close; what was cut is refused. */
+    @Test
+    void aFileSurvivesItsProcess(@TempDir Path directory) {
+        RealDisk disk = RealDisk.open(directory);
+        assumeTrue(disk.mapsFiles(), "a file system that is not mapped");
+        SplittableRandom random = new SplittableRandom(Seeds.of("PmIndexTest#file"));
+        Model model = new Model();
+        try (SegmentMemory memory = mapped(disk)) {
+            PmIndex index = PmIndex.create(memory, SPEC, epochs, account);
+            draw(model, random, 3_000);
+            model.feed(index, model.time);
+            index.commit(model.time);
+            model.absorbed();
+            index.validation().close(); // not closed: the process was killed
+        }
+        try (SegmentMemory memory = mapped(disk)) {
+            PmIndex index = PmIndex.open(memory, SPEC, epochs, account, model.time);
+            model.check(index, model.time);
+            index.close();
+            index = PmIndex.open(memory, SPEC, epochs, account, model.time);
+            model.check(index, model.time);
+            draw(model, random, 500);
+            model.feed(index, model.time);
+            index.validation().close();
+        }
+        try (SegmentMemory memory = mapped(disk)) {
+            assertThrows(
+                    CorruptionException.class,
+                    () -> PmIndex.open(memory, SPEC, epochs, account, 1));
+            model.absorbed();
+            PmIndex again = PmIndex.create(memory, SPEC, epochs, account);
+            assertEquals(0, again.absorbedThrough());
+            again.close();
+        }
+        assertEquals(0, account.bytesUsed());
+    }
+
+    private static SegmentMemory mapped(RealDisk disk) {
+        return Objects.requireNonNull(SegmentMemory.map(disk, "region", 1 << 20, RegionMode.FILE));
+    }
+
+    /** A region that can't grow says so; what it had is there when it is opened again. */
+    @Test
+    void aFullRegionKeepsWhatItHad() {
+        SplittableRandom random = new SplittableRandom(Seeds.of("PmIndexTest#full"));
+        RegionSpec small = new RegionSpec(1, 2, 512, 1 << 18);
+        SimMemory memory = SimMemory.create(RegionMode.DAX, 1 << 18);
+        PmIndex index = PmIndex.create(memory, small, epochs, account);
+        Model model = new Model();
+        draw(model, random, 500);
+        model.feed(index, model.time);
+        index.commit(model.time);
+        model.absorbed();
+        for (int i = 0; i < 20_000; i++) {
+            model.put("q" + i, "t" + i);
+        }
+        StorageIoException full =
+                assertThrows(StorageIoException.class, () -> model.feed(index, model.time));
+        assertEquals(StorageIoException.Kind.NO_SPACE, full.kind());
+        long known = index.absorbedThrough();
+        index.close();
+        try (PmIndex found = PmIndex.open(memory, small, epochs, account, known)) {
+            model.check(found, model.time);
+        }
     }
 
     @Test
