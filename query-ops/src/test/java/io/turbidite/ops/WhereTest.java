@@ -55,6 +55,10 @@ class WhereTest {
         assertThat(ids("delay > 30 or tail = 'JFK'")).containsExactly(1L, 3L);
         assertThat(ids("tail in ('N1', 'N2') and contains(name, 'intl')")).containsExactly(1L, 2L);
         assertThat(ids("not contains(name, 'kennedy')")).containsExactly(2L);
+        assertThat(ids("contains_any(name, 'kennedy laguardia')")).containsExactly(1L, 2L);
+        assertThat(ids("contains_any(name, tail) or contains_prefix(name, 'lag')"))
+                .containsExactly(2L);
+        assertThat(ids("not contains_prefix(name, 'Ken')")).containsExactly(2L);
         assertThat(ids("within(place, 0, 0, 1, 2)")).containsExactly(3L);
         assertThat(ids("tail ^= 'N'")).containsExactly(1L, 2L);
         assertThat(ids("tail !^= 'N'")).containsExactly(3L);
@@ -202,6 +206,8 @@ class WhereTest {
         wrong.put("lower(tail)", "compares string with bool");
         wrong.put("contains(delay, 'x')", "type double is not string");
         wrong.put("contains(tail, '!')", "there is no word to look for");
+        wrong.put("contains_any(tail, '!')", "there is no token (word) to look for");
+        wrong.put("contains_prefix(tail, 'a b')", "of one token (word)");
         wrong.put("within(place, 2, 0, 1, 1)", "min at most max");
         wrong.put("delay >", "at position 7: expected a field");
         wrong.forEach((condition, message) -> assertThatThrownBy(

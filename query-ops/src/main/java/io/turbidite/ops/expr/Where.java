@@ -8,6 +8,8 @@ import io.turbidite.core.expr.Literal;
 import io.turbidite.core.expr.Operator;
 import io.turbidite.core.record.KindValues;
 import io.turbidite.core.record.ValueParser;
+import io.turbidite.core.text.TextQuery;
+import io.turbidite.core.text.Tokenizer;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
@@ -387,7 +389,7 @@ final class Where {
         return KindValues.fromLong(kind, number.longValue());
     }
 
-    /** {@code contains} and {@code within} of a field and constants; null if it is neither. */
+    /** {@code contains} and its like, {@code within}, of a field and constants; else null. */
     private @Nullable Test search(Expression.Comparison comparison) {
         boolean isEquality = comparison.operator() == Operator.EQUAL
                 || comparison.operator() == Operator.NOT_EQUAL;
@@ -402,6 +404,19 @@ final class Where {
         boolean negated = wanted != (comparison.operator() == Operator.EQUAL);
         Predicate predicate = switch (function.functionName()) {
             case Function.CONTAINS -> words(name, arguments);
+            case Function.CONTAINS_ANY -> {
+                String words = constantText(arguments);
+                yield words == null
+                        ? null
+                        : new Predicate.Matches(name, new TextQuery.Any(Tokenizer.WORD, words));
+            }
+            case Function.CONTAINS_PREFIX -> {
+                String beginning = constantText(arguments);
+                yield beginning == null
+                        ? null
+                        : new Predicate.Matches(
+                                name, new TextQuery.Prefix(Tokenizer.WORD, beginning));
+            }
             case Function.WITHIN -> window(name, arguments);
             default -> null;
         };
@@ -413,9 +428,14 @@ final class Where {
     }
 
     private static @Nullable Predicate words(String name, List<Expression> arguments) {
+        String words = constantText(arguments);
+        return words == null ? null : new Predicate.Contains(name, words);
+    }
+
+    private static @Nullable String constantText(List<Expression> arguments) {
         return arguments.get(1) instanceof Expression.Constant(Literal literal)
-                        && literal instanceof Literal.Text(String words)
-                ? new Predicate.Contains(name, words)
+                        && literal instanceof Literal.Text(String text)
+                ? text
                 : null;
     }
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.function.UnaryOperator;
 
 /**
@@ -31,6 +32,12 @@ public record Function(
         Body body) {
     /** Whether a text has all words of another. */
     public static final String CONTAINS = "contains";
+
+    /** Whether a text has one word of another or more. */
+    public static final String CONTAINS_ANY = "contains_any";
+
+    /** Whether a text has a word that begins as the one word of another. */
+    public static final String CONTAINS_PREFIX = "contains_prefix";
 
     /** Whether a point lies in a window, or a rectangle meets it. */
     public static final String WITHIN = "within";
@@ -74,7 +81,22 @@ public record Function(
         add(functions, "concat", TypeKind.STRING, 1, ARGUMENT_COUNT_MAX, Function::concat);
         add(functions, "nullif", null, 2, 2, Function::nullIf);
         add(functions, "coalesce", null, 1, ARGUMENT_COUNT_MAX, Function::coalesce);
-        add(functions, CONTAINS, TypeKind.BOOL, 2, 2, Function::contains);
+        add(functions, CONTAINS, TypeKind.BOOL, 2, 2, words(List::containsAll));
+        add(
+                functions,
+                CONTAINS_ANY,
+                TypeKind.BOOL,
+                2,
+                2,
+                words((text, asked) -> !Collections.disjoint(text, asked)));
+        add(
+                functions,
+                CONTAINS_PREFIX,
+                TypeKind.BOOL,
+                2,
+                2,
+                words((text, asked) -> asked.size() == 1
+                        && text.stream().anyMatch(word -> word.startsWith(asked.getFirst()))));
         add(functions, WITHIN, TypeKind.BOOL, 5, 5, Function::within);
         return functions;
     }
@@ -170,15 +192,17 @@ public record Function(
         return null;
     }
 
-    private static @Nullable Object contains(
-            List<BoundExpression> arguments, BoundExpression.Row row) {
-        Object text = arguments.get(0).evaluate(row);
-        Object words = arguments.get(1).evaluate(row);
-        if (text == null || words == null) {
-            return null;
-        }
-        return WordCursor.wordsOf(Values.text(text))
-                .containsAll(WordCursor.wordsOf(Values.text(words)));
+    /** Compares the words of a text with those that are asked for. */
+    private static Body words(BiPredicate<List<String>, List<String>> holds) {
+        return (arguments, row) -> {
+            Object text = arguments.get(0).evaluate(row);
+            Object asked = arguments.get(1).evaluate(row);
+            return text == null || asked == null
+                    ? null
+                    : holds.test(
+                            WordCursor.wordsOf(Values.text(text)),
+                            WordCursor.wordsOf(Values.text(asked)));
+        };
     }
 
     private static @Nullable Object within(
