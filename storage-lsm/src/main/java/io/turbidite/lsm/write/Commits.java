@@ -118,7 +118,10 @@ public final class Commits implements AutoCloseable {
             failure = lost;
         }
         synchronized (this) {
-            first = waiting.remove(); // the same, or one before it, which is as durable
+            if (!first.equals(waiting.peek())) {
+                return true; // one of an earlier write came, which may be durable where this is not
+            }
+            waiting.remove();
         }
         tell(first.listener(), failure);
         return true;
@@ -153,15 +156,19 @@ public final class Commits implements AutoCloseable {
     @Override
     public void close() {
         checkMayClose();
-        core.awaitBeforeClose(() -> count + " listeners to commits", () -> count == 0);
-        Tasks.Worker worker;
-        synchronized (this) {
-            isClosed = true;
-            worker = teller;
-        }
+        do {
+            core.awaitBeforeClose(() -> count + " listeners to commits", () -> count == 0);
+        } while (!refuseMore());
+        Tasks.Worker worker = teller;
         if (worker != null) {
             worker.close();
         }
+    }
+
+    /** Refuses listeners from now on; false, and nothing changes, if one has come meanwhile. */
+    private synchronized boolean refuseMore() {
+        isClosed = count == 0;
+        return isClosed;
     }
 
     /** Checks that it is no listener who closes the store: it would wait for itself. */
