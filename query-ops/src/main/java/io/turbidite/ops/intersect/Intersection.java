@@ -139,10 +139,11 @@ public final class Intersection implements AutoCloseable {
         return true;
     }
 
+    /** Takes over a side, to be closed with the others, before anything is read. */
     private void add(Side side, int range) {
         sides.add(side);
         rangeOfSide.add(range);
-        isEmpty |= !side.isOnEntry();
+        isEmpty |= !side.begin();
     }
 
     private static IndexCursor search(ReadView view, int partition, IndexRange range) {

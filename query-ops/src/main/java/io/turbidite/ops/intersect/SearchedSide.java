@@ -27,7 +27,12 @@ final class SearchedSide implements Side {
         this.cursor = cursor;
         this.searched = searched;
         this.searches = searches;
+    }
+
+    @Override
+    public boolean begin() {
         move();
+        return isOnEntry;
     }
 
     @Override

@@ -3,10 +3,13 @@ package io.turbidite.ops.intersect;
 import io.turbidite.core.bytes.Slice;
 
 /**
- * The candidates of one index in the order of primary keys. Stands on an entry from the beginning,
- * or at the end. <em>Confined to one thread.</em>
+ * The candidates of one index in the order of primary keys. Once begun it stands on an entry, or at
+ * the end. <em>Confined to one thread.</em>
  */
 sealed interface Side extends AutoCloseable permits SearchedSide, SortedSide {
+    /** Moves to the first entry; false if there is none. First of all, and once. */
+    boolean begin();
+
     /** Whether it stands on an entry. */
     boolean isOnEntry();
 

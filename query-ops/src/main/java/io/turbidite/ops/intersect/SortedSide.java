@@ -30,7 +30,6 @@ final class SortedSide implements Side {
         this.buffer = buffer;
         this.runs = runs;
         this.entries = entries;
-        this.isOnEntry = entries.next();
     }
 
     /** Candidates of one index on their way. <em>Confined to one thread.</em> */
@@ -154,6 +153,12 @@ final class SortedSide implements Side {
             cleanup.add(runs::close);
         }
         cleanup.run();
+    }
+
+    @Override
+    public boolean begin() {
+        isOnEntry = entries.next();
+        return isOnEntry;
     }
 
     @Override

@@ -51,7 +51,10 @@ class CommitListenerTest {
                 Dataset dataset = sim.store.createDataset(Row.blindSpec("T"));
                 Commit first = dataset.upsertAsync(row(0));
                 first.awaitDurable();
-                disk.fault(FaultScript.with(Fault.EIO).on(OperationKind.SYNC).call(1).forever());
+                disk.fault(FaultScript.with(Fault.EIO)
+                        .on(OperationKind.SYNC)
+                        .call(1)
+                        .forever());
                 Commit second = dataset.upsertAsync(row(1));
                 second.whenDurable(ofSecond::add);
                 disk.onOperation(step -> {
@@ -62,7 +65,9 @@ class CommitListenerTest {
                 });
                 assertThatThrownBy(second::awaitDurable).isInstanceOf(StoreFailedException.class);
             }
-            assertThat(ofSecond).hasOnlyElementsOfType(StoreFailedException.class).hasSize(1);
+            assertThat(ofSecond)
+                    .hasOnlyElementsOfType(StoreFailedException.class)
+                    .hasSize(1);
             assertThat(ofFirst).as("round %d", round).containsOnlyNulls();
             met += ofFirst.size();
         }
@@ -78,10 +83,7 @@ class CommitListenerTest {
         int[] accepted = {0};
         int[] refused = {0};
         Store store = Store.open(
-                new SimDisk(SEED, Profile.STRICT),
-                tasks,
-                clock,
-                SimStore.options(Durability.SYNC));
+                new SimDisk(SEED, Profile.STRICT), tasks, clock, SimStore.options(Durability.SYNC));
         Commit commit = store.createDataset(Row.blindSpec("T")).upsertAsync(row(0));
         commit.awaitDurable();
         tasks.afterAwait = () -> {
