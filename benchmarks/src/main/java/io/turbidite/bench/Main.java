@@ -16,6 +16,7 @@ import io.turbidite.bench.recency.RecencySuite;
 import io.turbidite.bench.report.Curves;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.space.SpaceSuite;
+import io.turbidite.bench.spatial.SpatialSuite;
 import io.turbidite.bench.text.TextSuite;
 import io.turbidite.core.log.Durability;
 import io.turbidite.lsm.StoreOptions;
@@ -56,6 +57,7 @@ import java.util.stream.IntStream;
             Main.HashLogCommand.class,
             Main.NavigationCommand.class,
             Main.PlansCommand.class,
+            Main.SpatialCommand.class,
             Main.RecencyCommand.class,
             Main.JmhCommand.class
         })
@@ -139,6 +141,28 @@ public final class Main implements Runnable {
         public Integer call() throws IOException {
             return places.report(
                     "plans", new PlansSuite(records, rounds, recordBytes, places.directory).run());
+        }
+    }
+
+    @Command(
+            name = "spatial",
+            description =
+                    "Windows and neighbours by an R-tree: one component, ten, memory, beside JTS STRtree.",
+            mixinStandardHelpOptions = true)
+    static final class SpatialCommand implements Callable<Integer> {
+        @Option(names = "--points", description = "points to load (default ${DEFAULT-VALUE})")
+        int points = 1_000_000;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 5;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report(
+                    "spatial", new SpatialSuite(points, rounds, places.directory).run());
         }
     }
 

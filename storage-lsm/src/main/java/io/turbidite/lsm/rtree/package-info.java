@@ -7,8 +7,8 @@
  * io.turbidite.lsm.rtree.Boxes}, laid out by {@code BoxesLayout}, made by {@code BoxesBuilder}). A
  * search goes down the boxes ({@link io.turbidite.lsm.rtree.WindowCursor}); in a memory component,
  * which has none, it skips along the curve ({@link io.turbidite.lsm.rtree.SkippingCursor}).
- * Neighbours come nearest first in the same two ways ({@link io.turbidite.lsm.rtree.NearestByBoxes},
- * {@link io.turbidite.lsm.rtree.NearestByCurve}).
+ * Neighbours come nearest first in the same two ways ({@link
+ * io.turbidite.lsm.rtree.NearestByBoxes}, {@link io.turbidite.lsm.rtree.NearestByCurve}).
  *
  * <p>Holds no files and no layers. Invariant: a cursor shows exactly the entries whose key is in
  * the window, anti-matter too, in the order of keys; so layers are reconciled as those of any
