@@ -448,7 +448,14 @@ final class AccessChoice {
      */
     private static Costed costed(
             CheckedQuery query, Access access, long rows, long resultRows, long of) {
-        return new Costed(access, rows, cost(query, access, rows, resultRows, of));
+        boolean isNearest = access instanceof Access.Fetch fetch && fetch.isNearest();
+        // of all entries, which are what was counted, those that are expected to do
+        long read = isNearest
+                ? Math.min(
+                        rows,
+                        Math.max(query.limit(), Math.round(rows * part(query, access, resultRows))))
+                : rows;
+        return new Costed(access, read, cost(query, access, rows, resultRows, of));
     }
 
     private static double cost(

@@ -195,7 +195,7 @@ public final class Question {
         for (String condition : conditions) {
             Expression.condition(condition, Expression.Grammar.FIELDS).forEachName(names::add);
         }
-        return names.contains(field);
+        return names.contains(field) || (near != null && near.startsWith(field + "="));
     }
 
     /** The query that the options say. */
