@@ -156,7 +156,7 @@ class FilterAnswersTest {
 
     private Condition condition() {
         int n = random.nextInt(8);
-        return switch (random.nextInt(10)) {
+        return switch (random.nextInt(11)) {
             case 0 -> new Condition(Predicates.above("n", n), row -> number(row) > n);
             case 1 ->
                 new Condition(
@@ -174,6 +174,14 @@ class FilterAnswersTest {
             case 5 -> new Condition(Predicates.eq("area", null), row -> row.get("area") == null);
             case 6, 7 -> window("place");
             case 8 -> window("area");
+            case 9 -> {
+                Point middle = new Point(coordinate(), coordinate());
+                int radius = 1 + random.nextInt(3);
+                yield new Condition(
+                        Predicates.distance("place", middle.x(), middle.y(), radius),
+                        row -> row.get("place") instanceof Point p
+                                && Math.hypot(p.x() - middle.x(), p.y() - middle.y()) <= radius);
+            }
             default ->
                 new Condition(
                         Predicates.contains("text", "fog"),
