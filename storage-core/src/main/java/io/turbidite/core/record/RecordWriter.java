@@ -227,7 +227,7 @@ public final class RecordWriter {
         try {
             Point.requireLonLat(x, y);
         } catch (InvalidRequestException outside) {
-            throw invalid(field, outside.getMessage());
+            throw invalid(field, String.valueOf(outside.getMessage()));
         }
     }
 

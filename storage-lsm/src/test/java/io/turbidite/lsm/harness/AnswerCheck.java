@@ -43,6 +43,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -165,14 +167,12 @@ public final class AnswerCheck {
     }
 
     private void search(IndexSchema index, Range created, FilterPredicate filter) {
-        TreeSet<Entry> expected = new TreeSet<>();
-        for (Row row : rows) {
-            if (created.holds(row)) {
-                expected.addAll(entries(index, row));
-            }
-        }
-        TreeSet<Entry> valid = new TreeSet<>();
-        TreeSet<Entry> fetched = new TreeSet<>();
+        // what is outside the filter may come
+        Set<Entry> all = new HashSet<>();
+        Set<Entry> expected = new HashSet<>();
+        addEntries(index, created, row -> true, all, expected);
+        Set<Entry> valid = new HashSet<>();
+        Set<Entry> fetched = new HashSet<>();
         try {
             for (int p = 0; p < view.partitionCount(); p++) {
                 indexOnly(index, p, KeyRange.all(), filter, valid);
@@ -184,13 +184,27 @@ public final class AnswerCheck {
                     .isNull();
             return;
         }
-        // what is outside the filter may come
-        TreeSet<Entry> all = new TreeSet<>();
-        rows.forEach(row -> all.addAll(entries(index, row)));
         assertHolds(all, valid, "%s, index-only", index);
         assertHolds(valid, expected, "%s, index-only", index);
         assertHolds(all, fetched, "%s, records", index);
         assertHolds(fetched, expected, "%s, records", index);
+    }
+
+    private void addEntries(
+            IndexSchema index,
+            Range created,
+            Predicate<Row> isFound,
+            Set<Entry> all,
+            Set<Entry> expected) {
+        for (Row row : rows) {
+            if (isFound.test(row)) {
+                List<Entry> entries = entries(index, row);
+                all.addAll(entries);
+                if (created.holds(row)) {
+                    expected.addAll(entries);
+                }
+            }
+        }
     }
 
     /** What plain comparisons find in a window is what the R-tree finds, valid entries alone. */
@@ -295,17 +309,10 @@ public final class AnswerCheck {
             Range created,
             FilterPredicate filter,
             Predicate<Row> isFound) {
-        TreeSet<Entry> all = new TreeSet<>();
-        TreeSet<Entry> expected = new TreeSet<>();
-        for (Row row : rows) {
-            if (isFound.test(row)) {
-                all.addAll(entries(index, row));
-                if (created.holds(row)) {
-                    expected.addAll(entries(index, row));
-                }
-            }
-        }
-        TreeSet<Entry> valid = new TreeSet<>();
+        Set<Entry> all = new HashSet<>();
+        Set<Entry> expected = new HashSet<>();
+        addEntries(index, created, isFound, all, expected);
+        Set<Entry> valid = new HashSet<>();
         try {
             for (int p = 0; p < view.partitionCount(); p++) {
                 indexOnly(index, p, search, filter, valid);
@@ -475,7 +482,7 @@ public final class AnswerCheck {
             }
         }
         keys.sortDistinct();
-        TreeSet<Entry> current = new TreeSet<>();
+        Set<Entry> current = new HashSet<>();
         // as queries do: where an index has an entry for each version, timestamps tell where to
         // look
         FetchOptions options = FetchOptions.defaults()
@@ -507,32 +514,42 @@ public final class AnswerCheck {
         index.entryKeys().append(record, Slice.of(primary), keys.clear());
         List<Entry> entries = new ArrayList<>();
         for (int i = 0; i < keys.count(); i++) {
-            byte[] whole = keys.key(i, new Slice()).toByteArray();
-            entries.add(new Entry(Arrays.copyOf(whole, whole.length - primary.length), primary));
+            entries.add(new Entry(keys.key(i, new Slice()).toByteArray()));
         }
         return entries;
     }
 
     /** An entry of an index. */
-    private record Entry(Slice secondary, Slice primary) implements Comparable<Entry> {
+    private static final class Entry implements Comparable<Entry> {
+        private final byte[] key;
+
+        Entry(byte[] key) {
+            this.key = key;
+        }
+
         Entry(byte[] secondary, byte[] primary) {
-            this(Slice.of(secondary), Slice.of(primary));
+            this.key = Arrays.copyOf(secondary, secondary.length + primary.length);
+            System.arraycopy(primary, 0, key, secondary.length, primary.length);
         }
 
         @Override
         public int compareTo(Entry other) {
-            int order = secondary.compareBytes(other.secondary);
-            return order != 0 ? order : primary.compareBytes(other.primary);
+            return Arrays.compareUnsigned(key, other.key);
         }
 
         @Override
-        public boolean equals(Object other) {
-            return other instanceof Entry entry && compareTo(entry) == 0;
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Entry entry && Arrays.equals(key, entry.key);
         }
 
         @Override
         public int hashCode() {
-            return java.util.Arrays.hashCode(primary.toByteArray());
+            return Arrays.hashCode(key);
+        }
+
+        @Override
+        public String toString() {
+            return HexFormat.of().formatHex(key);
         }
     }
 }
