@@ -82,6 +82,25 @@ class PutCommandTest {
     }
 
     @Test
+    void a_line_whose_key_is_taken_in_a_unique_index_is_named() {
+        Command.run("index", "create", store, "Trips", "once", "--on", "tail,number", "--unique");
+        Result result = Command.runPiped(
+                trip(1, "N8") + trip(2, "N2") + trip(3, "N7"), "put", store, "Trips");
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err()).contains("line 2").contains("unique");
+        assertThat(result.out()).isEqualTo("1 record put into Trips\n");
+        assertThat(Command.run("get", store, "Trips", "[\"BB\",1]").code()).isZero();
+        assertThat(Command.run("get", store, "Trips", "[\"BB\",3]").code()).isNotZero();
+    }
+
+    private static String trip(int number, String tail) {
+        return """
+                {"carrier":"BB","number":%d,"day":"2013-07-04","at":"2013-07-04T10:00:00Z",\
+                "tail":"%s","note":"","x":0,"y":0}
+                """.formatted(number, tail);
+    }
+
+    @Test
     void records_are_deleted_by_key() {
         Result result = Command.run("delete", store, "Numbers", "-5", "7");
         assertThat(result.err()).isEmpty();

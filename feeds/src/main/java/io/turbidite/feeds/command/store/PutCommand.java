@@ -15,6 +15,7 @@ import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreDescription;
 import io.turbidite.lsm.WriteBatch;
 
 import picocli.CommandLine.Command;
@@ -118,18 +119,28 @@ public final class PutCommand implements Callable<Integer> {
         WriteBatch batch = store.newBatch();
         RecordWriter writer = dataset.newRecordWriter();
         InputLines lines = new InputLines(console.in(), LINE_BYTES_MAX);
+        // a batch is refused as a whole, and each line that is right before the wrong one counts
+        boolean mayClash = insert || hasUniqueIndex(store);
         try {
             while (lines.next()) {
                 String line = "line " + lines.number();
                 lines.line(slice);
                 put(batch, dataset, writer, line);
-                if (insert || batch.size() == BATCH_COUNT || batch.byteCount() >= BATCH_BYTES) {
+                if (mayClash || batch.size() == BATCH_COUNT || batch.byteCount() >= BATCH_BYTES) {
                     write(store, batch, line);
                 }
             }
         } finally {
             write(store, batch, "line " + lines.number());
         }
+    }
+
+    private boolean hasUniqueIndex(Store store) {
+        return store.describe().datasets().stream()
+                .filter(one -> one.name().equals(datasetName))
+                .flatMap(one -> one.partitions().stream())
+                .flatMap(one -> one.indexes().stream())
+                .anyMatch(StoreDescription.IndexDescription::unique);
     }
 
     private void put(WriteBatch batch, Dataset dataset, RecordWriter writer, String where) {
