@@ -346,7 +346,7 @@ public final class Conditions {
                     throw FieldRange.wrong(
                             predicate, "type %s is not string".formatted(kind.label()));
                 }
-                if (WordCursor.wordsOf(contains.words()).isEmpty()) {
+                if (wordsOf(contains).isEmpty()) {
                     throw FieldRange.wrong(predicate, "there is no word to look for");
                 }
             }
@@ -473,6 +473,14 @@ public final class Conditions {
             }
         }
         return true;
+    }
+
+    private static List<String> wordsOf(Predicate.Contains contains) {
+        try {
+            return WordCursor.wordsOf(contains.words());
+        } catch (InvalidRequestException e) {
+            throw wrongValue(contains, e);
+        }
     }
 
     private static boolean isRange(Predicate predicate) {

@@ -173,6 +173,7 @@ public sealed interface TextQuery {
                 throw new InvalidRequestException(
                         "distance<=%d: the number is from 0 to %d".formatted(most, DISTANCE_MAX));
             }
+            var _ = Tokenizer.KEYWORD.tokensOf(text); // refuses what no record's text can be
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.turbidite.core.text;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.Utf8;
 
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -154,11 +155,16 @@ public record Tokenizer(Kind kind, int size, String analyzer) {
         };
     }
 
-    /** The different tokens of a text, in the order of their first appearance. */
+    /**
+     * The different tokens of a text, in the order of their first appearance.
+     *
+     * @throws InvalidRequestException if the text has a lone surrogate: no record has one
+     */
     public List<String> tokensOf(String text) {
         Set<String> tokens = new LinkedHashSet<>();
         ByteSink utf8 = new ByteSink(64, Integer.MAX_VALUE - 16);
-        TokenCursor cursor = newCursor().wrap(utf8.putUtf8(text).asSlice(new Slice()));
+        Utf8.append(utf8, text);
+        TokenCursor cursor = newCursor().wrap(utf8.asSlice(new Slice()));
         ByteSink token = new ByteSink(64, Integer.MAX_VALUE - 16);
         while (cursor.next()) {
             cursor.append(token.clear(), Integer.MAX_VALUE);

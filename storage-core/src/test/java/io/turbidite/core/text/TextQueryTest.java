@@ -130,6 +130,12 @@ class TextQueryTest {
         assertRefused(new TextQuery.Any(Tokenizer.WORD, " ,"), "no token (word)");
         assertRefused(new TextQuery.Prefix(Tokenizer.WORD, "two words"), "of one token (word)");
         assertRefused(new TextQuery.Prefix(Tokenizer.KEYWORD, ""), "of one token (keyword)");
+        // it would be asked for as a question mark
+        String lone = "text has a lone surrogate U+D800 at index 1";
+        assertRefused(new TextQuery.All(Tokenizer.KEYWORD, "a\ud800"), lone);
+        assertRefused(new TextQuery.Any(Tokenizer.WORD, "a\ud800"), lone);
+        assertRefused(new TextQuery.Prefix(Tokenizer.KEYWORD, "a\ud800"), lone);
+        assertRefused(new TextQuery.Distance("a\ud800", 1), lone);
         assertRefused(new TextQuery.Prefix(Tokenizer.ngram(2), "ab"), "ngram(2) has no beginnings");
         assertRefused(new TextQuery.Jaccard(Tokenizer.WORD, "a", 0), "above 0 and at most 1");
         assertRefused(new TextQuery.Jaccard(Tokenizer.WORD, "a", Double.NaN), "jaccard>=NaN");
