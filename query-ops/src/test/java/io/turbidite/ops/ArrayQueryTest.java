@@ -401,6 +401,8 @@ class ArrayQueryTest {
                 .hasMessageContaining("group names 'u', a nested record");
         assertThatThrownBy(() -> Query.on(source).orderBy("tags[]", Order.ASC).run())
                 .hasMessageContaining("order names 'tags[]', the elements of an array");
+        assertThatThrownBy(() -> Query.on(source).near("tags[]", 0, 0).limit(1).run())
+                .hasMessageContaining("near names 'tags[]', the elements of an array");
         assertThatThrownBy(() -> Query.on(source).select("u", "u.lang").run())
                 .hasMessageContaining("select names field 'u.lang' twice, as 'u' too");
         assertThatThrownBy(() -> Query.on(source)

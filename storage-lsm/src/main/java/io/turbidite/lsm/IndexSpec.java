@@ -2,6 +2,7 @@ package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.RecordType;
@@ -114,11 +115,18 @@ public record IndexSpec(
             pages.compression().requireAvailable();
         }
         String use = "dataset %s: index %s".formatted(dataset, name);
+        EntryKeys entryKeys =
+                IndexDescription.entryKeys(kind, type, fields, use, KeyForm.CURRENT, parameters);
+        if (unique && entryKeys.isMultiValued()) {
+            throw new InvalidRequestException(
+                    "%s is on the elements of an array, %s, and can't be unique"
+                            .formatted(use, fields));
+        }
         return new IndexSchema(
                 id,
                 name,
                 kind,
-                IndexDescription.entryKeys(kind, type, fields, use, KeyForm.CURRENT, parameters),
+                entryKeys,
                 maintenance == null ? ofDataset.ofItsIndexes() : maintenance,
                 unique,
                 pages,

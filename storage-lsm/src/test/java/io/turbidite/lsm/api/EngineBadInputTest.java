@@ -120,6 +120,17 @@ class EngineBadInputTest {
                         "dataset T",
                         "primary key")
                 .refuse(
+                        "a unique array",
+                        () -> create(DatasetSpec.named("T")
+                                .field("id", "int64")
+                                .field("tags", "[string]?")
+                                .primaryKey("id")
+                                .index(IndexSpec.btree("once", "tags[]").asUnique())),
+                        "dataset T: index once",
+                        "elements of an array",
+                        "[tags[]]",
+                        "can't be unique")
+                .refuse(
                         "key not declared",
                         () -> create(Row.spec("T").primaryKey("nothing")),
                         "dataset T: primary key",
