@@ -8,6 +8,7 @@ import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.Tier;
+import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.plan.QueryRequest;
 
@@ -388,6 +389,28 @@ class ArrayQueryTest {
         assertThatThrownBy(() -> Query.on(source).where(condition).run())
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining(reason);
+    }
+
+    @Test
+    void windows_without_a_common_place_are_met_by_two_elements() {
+        MemorySource source = new MemorySource(
+                RecordType.builder()
+                        .field("id", "int64")
+                        .field("way", "[point]")
+                        .build(),
+                List.of("id"),
+                List.of(),
+                List.of(),
+                1);
+        source.upsert(Map.of("id", 1L, "way", List.of(new Point(0, 0), new Point(9, 9))));
+        source.upsert(Map.of("id", 2L, "way", List.of(new Point(0, 0))));
+        try (QueryResult rows = Query.on(source)
+                .where(Predicates.within("way[]", 0, 0, 1, 1))
+                .where("within(way[], 8, 8, 9, 9)")
+                .select("id")
+                .run()) {
+            assertThat(rows.toList()).containsExactly(Map.of("id", 1L));
+        }
     }
 
     @Test

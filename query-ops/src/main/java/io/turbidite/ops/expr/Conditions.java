@@ -633,10 +633,14 @@ public final class Conditions {
         return new Circle(Metric.of(kind), distance.x(), distance.y(), distance.radius());
     }
 
-    /** Whether there are windows on some field that have nothing in common: no point is in them. */
+    /**
+     * Whether there are windows on some field that have nothing in common: no point is in them. Of
+     * an array each may have a point of its own.
+     */
     public boolean hasDisjointWindows() {
         for (Predicate predicate : predicates) {
             if (predicate instanceof Predicate.Within(String field, var _)
+                    && !field.endsWith(RecordType.EACH)
                     && type.field(type.indexOf(field)).kind() == TypeKind.POINT
                     && window(field) == null) {
                 return true;
