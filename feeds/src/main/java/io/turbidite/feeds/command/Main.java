@@ -55,6 +55,7 @@ import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -87,6 +88,8 @@ public final class Main {
 
     /** Runs a subcommand and ends the process with its exit code. */
     public static void main(String[] args) {
+        // messages are English, and so are the numbers in them
+        Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);
         StandardError.restore();
         StandardOutput standard = new StandardOutput(new FileOutputStream(FileDescriptor.out));
         PrintStream out = new PrintStream(standard, false, StandardCharsets.UTF_8);

@@ -80,7 +80,7 @@ public final class SpilledRuns implements AutoCloseable {
 
         @Override
         public String nameOf(long number) {
-            return "%s/run-%d.tmp".formatted(spill.directory(), number);
+            return "%s/run-%s.tmp".formatted(spill.directory(), number);
         }
 
         @Override

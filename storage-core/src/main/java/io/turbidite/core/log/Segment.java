@@ -9,6 +9,7 @@ import io.turbidite.core.format.FileHeader;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -90,7 +91,9 @@ final class Segment {
     }
 
     static String name(String directory, long number) {
-        return (directory.isEmpty() ? "" : directory + "/") + "%010d.log".formatted(number);
+        // some locales have digits of their own
+        String plainName = String.format(Locale.ROOT, "%010d.log", number);
+        return (directory.isEmpty() ? "" : directory + "/") + plainName;
     }
 
     /** The number in a plain file name, or −1 if it is not a segment's name. */

@@ -43,6 +43,6 @@ public record BinaryField(String name, Encoding encoding, int offset, int byteCo
 
     String text() {
         int size = encoding == Encoding.TEXT ? byteCount : 8 * byteCount;
-        return "%s:%s%d@%d".formatted(FieldPath.of(name).text(), encoding.letter, size, offset);
+        return "%s:%s%s@%s".formatted(FieldPath.of(name).text(), encoding.letter, size, offset);
     }
 }

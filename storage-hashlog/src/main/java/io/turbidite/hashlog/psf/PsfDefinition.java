@@ -61,7 +61,7 @@ public sealed interface PsfDefinition {
 
         @Override
         public String text() {
-            return "bucket(%s, %d)".formatted(path.text(), width);
+            return "bucket(%s, %s)".formatted(path.text(), width);
         }
 
         @Override
@@ -117,7 +117,7 @@ public sealed interface PsfDefinition {
 
         @Override
         public String text() {
-            return "prefix(%s, %d)".formatted(path.text(), charCount);
+            return "prefix(%s, %s)".formatted(path.text(), charCount);
         }
 
         @Override

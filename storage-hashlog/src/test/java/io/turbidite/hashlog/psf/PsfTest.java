@@ -15,6 +15,7 @@ import java.lang.management.ManagementFactory;
 import java.math.BigDecimal;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -181,6 +182,21 @@ class PsfTest {
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("no function is registered as 'sum'");
         assertThat(PsfSet.parse(set.text(), functions)).isEqualTo(set);
+    }
+
+    @Test
+    void text_forms_are_the_same_where_people_write_other_digits() {
+        Locale before = Locale.getDefault();
+        Locale.setDefault(Locale.forLanguageTag("ar-EG"));
+        try {
+            assertThat("%d".formatted(12)).as("the locale matters").isNotEqualTo("12");
+            for (String text : List.of("bucket(cpu, 10)", "prefix(repo.name, 8)")) {
+                assertThat(PsfDefinition.parse(text).text()).isEqualTo(text);
+            }
+            assertThat(ParserSpec.parse("binary(id:i64@1)").text()).isEqualTo("binary(id:i64@1)");
+        } finally {
+            Locale.setDefault(before);
+        }
     }
 
     @Test
