@@ -23,6 +23,7 @@ import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.expr.Predicate;
+import io.turbidite.ops.plan.QueryRequest;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -110,7 +111,8 @@ class TextSearchTest {
                     .filter("score")
                     .partitions(2)
                     .maintenance(strategy)
-                    .mergePolicy(MergePolicySpec.parse("correlated-tiering"));
+                    .mergePolicy(MergePolicySpec.parse("correlated-tiering"))
+                    .index(IndexSpec.btree("by_score", "score"));
             for (var index : new TreeMap<>(INDEXES).entrySet()) {
                 spec = spec.index(IndexSpec.inverted(index.getKey(), "text")
                         .withParameter("tokenizer", index.getValue().label()));
@@ -216,6 +218,10 @@ class TextSearchTest {
         INDEXES.forEach((name, tokenizer) -> {
             if (fits(query, tokenizer)) {
                 check(asked(dataset, query, low, high).usingIndex(name), query, expected);
+                if (low > 0) {
+                    String both = name + QueryRequest.AND + "by_score";
+                    check(asked(dataset, query, low, high).usingIndex(both), query, expected);
+                }
                 askedCount++;
                 rowCount += expected.size();
             }
