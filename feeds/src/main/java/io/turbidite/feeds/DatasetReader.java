@@ -244,6 +244,9 @@ final class DatasetReader {
             boolean unique = section.truth("unique", false);
             if (unique && kind != IndexDescription.Kind.BTREE) {
                 section.problem("unique", "goes with a btree alone, not with kind " + kind.label());
+            } else if (unique && on.stream().anyMatch(field -> field.endsWith(RecordType.EACH))) {
+                section.problem(
+                        "unique", "does not go with the elements of an array: a record has many");
             }
             section.convert("maintenance", maintenance, chosen -> {
                 chosen.checkOfIndex(datasetName, String.valueOf(name), unique);

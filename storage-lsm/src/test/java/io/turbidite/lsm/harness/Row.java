@@ -9,7 +9,9 @@ import io.turbidite.lsm.IndexSpec;
 import org.jspecify.annotations.Nullable;
 
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -62,10 +64,14 @@ public record Row(
     }
 
     /**
-     * Of a dataset whose records may have a place and an area; tests that count bytes have none.
+     * Of a dataset whose records may have a place, an area, tags and a nested author; tests that
+     * count bytes have none.
      */
     public static DatasetSpec withPlaces(DatasetSpec spec) {
-        return spec.field("place", "point?").field("area", "rectangle?");
+        return spec.field("place", "point?")
+                .field("area", "rectangle?")
+                .field("tags", "[string]?")
+                .field("author", "{name: string?, scores: [int32]?}?");
     }
 
     /** The fields that a dataset of that type declares. */
@@ -82,7 +88,31 @@ public record Row(
         if (area != null) {
             map.put("area", area);
         }
+        List<String> tags = tags();
+        if (tags != null) {
+            map.put("tags", tags);
+        }
+        if (user != null || score != null) {
+            Map<String, @Nullable Object> author = new HashMap<>();
+            author.put("name", user);
+            if (score != null) {
+                author.put("scores", scores());
+            }
+            map.put("author", author);
+        }
         return map;
+    }
+
+    /** What lies between spaces in the body, often twice; none of an empty body. */
+    public @Nullable List<String> tags() {
+        return body.isEmpty()
+                ? null
+                : Arrays.stream(body.split(" ")).filter(tag -> !tag.isEmpty()).toList();
+    }
+
+    /** The score, what is left of it, and the score again; empty without a score. */
+    public List<Integer> scores() {
+        return score == null ? List.of() : List.of(score, score % 5, score);
     }
 
     /** Follows from other fields; most lie in a few places, some far away. None without a score. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.SpatialKind;
+import io.turbidite.core.index.ElementKeys;
 import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.record.RecordWriter;
@@ -31,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
@@ -78,6 +80,7 @@ public final class Workload {
                 .partitions(1 + random.nextInt(3))
                 .components(components)
                 .index(IndexSpec.inverted("by_word", "body"))
+                .index(IndexSpec.btree("by_tag", "tags[]"))
                 .mergePolicy(policy));
         store.createDataset(
                 Row.withPlaces(Row.blindSpec(BLIND)).components(components).mergePolicy(policy));
@@ -98,6 +101,9 @@ public final class Workload {
                 .index(IndexSpec.btree("by_other", "score").withMaintenance(other))
                 .index(IndexSpec.inverted("by_word", "body"))
                 .index(IndexSpec.inverted("by_other_word", "body").withMaintenance(other))
+                .index(IndexSpec.btree("by_tag", "tags[]"))
+                .index(IndexSpec.btree("by_author", "author.name", "author.scores[]")
+                        .withMaintenance(other))
                 .mergePolicy(policy));
         store.createDataset(
                 Row.withPlaces(Row.blindSpec(BLIND)).components(components).mergePolicy(policy));
@@ -247,8 +253,17 @@ public final class Workload {
             case SpatialKeys spatial ->
                 (spatial.kind() == SpatialKind.POINT ? row.place() : row.area()) == null ? 0 : 1;
             case TokenKeys _ -> Texts.entryCount(row.body());
+            case ElementKeys elements -> entryCount(elements, row);
             default -> 1;
         };
+    }
+
+    private static int entryCount(ElementKeys elements, Row row) {
+        List<String> tags = row.tags();
+        Collection<?> values = !elements.fields().contains("tags[]")
+                ? row.scores()
+                : tags == null ? List.of() : tags;
+        return Set.copyOf(values).size();
     }
 
     private static long entries(Dataset dataset, TreeId tree) {
