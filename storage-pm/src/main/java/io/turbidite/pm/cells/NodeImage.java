@@ -205,11 +205,13 @@ public final class NodeImage {
         return (int) (memory.getLong(cell + Node.HEAD_OFFSET) >>> 32);
     }
 
-    /** The slot of a key; -1 if there is none. */
-    public int find(Slice wanted) {
+    /** The slot of a key with this hash; -1 if there is none. */
+    public int find(Slice wanted, long hash) {
         for (long left = valid; left != 0; left &= left - 1) {
             int slot = Long.numberOfTrailingZeros(left);
-            if (keyBytes(slot) == wanted.length() && key(slot).contentEquals(wanted)) {
+            if (bytes.get(Bytes.U8, Node.FINGERPRINTS_OFFSET + slot) == (byte) hash
+                    && keyBytes(slot) == wanted.length()
+                    && key(slot).contentEquals(wanted)) {
                 return slot;
             }
         }

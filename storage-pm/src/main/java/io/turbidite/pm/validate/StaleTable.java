@@ -1,6 +1,7 @@
 package io.turbidite.pm.validate;
 
 import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.memory.MemoryBudget;
@@ -119,6 +120,9 @@ final class StaleTable {
     }
 
     private static long shortKey(Slice key) {
+        if (key.length() == SHORT_KEY_BYTES) {
+            return key.segment().get(Bytes.I64, key.offset());
+        }
         long word = 0;
         for (int i = 0; i < key.length(); i++) {
             word |= (long) key.byteAt(i) << (8 * i);

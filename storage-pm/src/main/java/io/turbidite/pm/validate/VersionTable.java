@@ -201,7 +201,7 @@ final class VersionTable {
     /** False if the key is new and has no room. */
     private boolean absorbInPlace(int index) {
         Slice absorbed = keyAt(index, key);
-        int slot = image.find(absorbed);
+        int slot = image.find(absorbed, hashes[index]);
         if (slot >= 0) {
             long cell = image.cell(slot);
             long before = soundWord(cell);
@@ -339,7 +339,7 @@ final class VersionTable {
         }
         for (int i = from; i < from + wanted; i++) {
             Slice fresh = keyAt(indexAt(i), other);
-            if (image.find(fresh) < 0) {
+            if (image.find(fresh, hashes[indexAt(i)]) < 0) {
                 int piece = pieceOf(hashes[indexAt(i)], low, pieceWidth);
                 counts[piece]++;
                 bytes[piece] += NodeBuilder.bytesOf(fresh.length());
