@@ -52,6 +52,9 @@ public final class PartitionCut implements AutoCloseable {
     private final List<String> written = new ArrayList<>();
     private @Nullable Version pinned;
 
+    /** Of records, in the layer that is being written; -1 until its primary is written. */
+    private long versionCount = -1;
+
     /**
      * Keeps the times of marks that live bitmaps have got since; -1 if it is not, or no more,
      * registered.
@@ -217,6 +220,7 @@ public final class PartitionCut implements AutoCloseable {
         if (layer.isEmpty() || layer.minTimestamp() > timestamp) {
             return;
         }
+        versionCount = -1; // the primary comes first
         trees.forEach((tree, components) -> {
             boolean includesOldest = !coversOther && components.isEmpty();
             add(states, tree, write(layer, tree, includesOldest, target));
@@ -240,6 +244,10 @@ public final class PartitionCut implements AutoCloseable {
             ComponentWriter writer = build.createOn(target, layer.tree(tree).entryCount());
             try (EntryStream entries = retention.retain(entries(layer, tree))) {
                 writer.addAll(entries);
+            }
+            writer.noteVersions(versionCount);
+            if (tree.isPrimary()) {
+                versionCount = writer.matterCount();
             }
             // the filter may be wider by what came later, and may be no narrower
             build.finish(id, layer.filter(), layer.minWallMicros(), core.clock().wallMicros());

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SubDisk;
 import io.turbidite.core.type.Point;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Inside;
+import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.harness.SimStore;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -77,6 +80,30 @@ class IndexOnDiskTest {
             // built from the records of a component
             dataset.createIndex(IndexSpec.inverted("later", "text"));
             assertThat(obsolete(dataset, "later")).isZero();
+        }
+    }
+
+    /** What was in memory is on disk in a backup. */
+    @Test
+    void aBackupCountsEntriesOfAVersionToo() {
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        StoreOptions options = SimStore.options(Durability.SYNC);
+        try (SimStore sim = SimStore.open(disk, 1, options, on -> SubDisk.of(on, "store"))) {
+            Dataset dataset = sim.store.createDataset(DatasetSpec.named("T")
+                    .field("id", "int64")
+                    .field("text", "string")
+                    .primaryKey("id")
+                    .maintenance(Maintenance.VALIDATION)
+                    .index(IndexSpec.inverted("by_word", "text")));
+            for (long id = 0; id < RECORDS; id++) {
+                put(dataset, id, "five words for each one", false);
+            }
+            sim.store.backup(SubDisk.of(disk, "backup"), CopyMode.COPY);
+        }
+        try (SimStore sim = SimStore.open(disk, 1, options, on -> SubDisk.of(on, "backup"))) {
+            Dataset dataset = sim.store.dataset("T");
+            assertThat(obsolete(dataset, "by_word")).isZero();
+            assertThat(dataset.get(0L)).isNotNull();
         }
     }
 }
