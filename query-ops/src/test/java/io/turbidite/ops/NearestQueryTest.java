@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
@@ -35,7 +36,7 @@ class NearestQueryTest {
     }
 
     private static List<Long> ids(QueryResult rows) {
-        List<Long> ids = new java.util.ArrayList<>();
+        List<Long> ids = new ArrayList<>();
         while (rows.next()) {
             ids.add(rows.row().getLong(0));
         }

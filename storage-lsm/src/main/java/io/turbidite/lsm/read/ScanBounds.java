@@ -3,7 +3,7 @@ package io.turbidite.lsm.read;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
-import io.turbidite.lsm.rtree.NearestByCurve;
+import io.turbidite.lsm.rtree.NearestCursor;
 import io.turbidite.lsm.rtree.WindowWork;
 
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,7 @@ record ScanBounds(
         WindowWork work,
         TimestampRange band) {
     /** Bytes in front of the keys that a search for neighbours shows: how far they are. */
-    static final int DISTANCE_BYTES = NearestByCurve.DISTANCE_BYTES;
+    static final int DISTANCE_BYTES = NearestCursor.DISTANCE_BYTES;
 
     ScanBounds(KeyRange keys, FilterPredicate filter) {
         this(keys, filter, TimestampRange.ALL);
