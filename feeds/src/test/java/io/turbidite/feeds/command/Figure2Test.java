@@ -95,7 +95,7 @@ class Figure2Test {
                             Math.round((cell.minX() - 38.52) / 3)
                                     + " "
                                     + Math.round((cell.minY() + 84.78) / 3),
-                            (Long) row.get("count"));
+                            (Long) Objects.requireNonNull(row.get("count")));
                 });
                 assertThat(cells.explain().access()).contains("by_location", "by_text");
                 assertThat(cells.explain().toString()).contains("passed over");
