@@ -39,7 +39,7 @@ import java.util.stream.IntStream;
 class JoinedMemoryTest {
     private final SimClock clock = new SimClock();
 
-    /** Each text has more words than there is memory for; the other index has one entry a record. */
+    /** Each text has more words than there is memory for; the other has one entry a record. */
     @Test
     void an_index_without_versions_is_left_of_two() {
         check(60, 60);
