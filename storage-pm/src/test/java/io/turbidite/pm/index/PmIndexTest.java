@@ -271,7 +271,7 @@ class PmIndexTest {
         assertEquals(0, account.bytesUsed());
     }
 
-    /** Mode file: what was absorbed survives the process without a close; what was cut is refused. */
+    /** Mode file: what was absorbed survives the process; what was cut is refused. */
     @Test
     void aFileSurvivesItsProcess(@TempDir Path directory) {
         RealDisk disk = RealDisk.open(directory);
