@@ -16,8 +16,8 @@ import java.util.Objects;
  * Bytes of a file that are used as memory: read and written in place. Each of them has been written
  * before, so that no store needs space.
  *
- * <p>A use of a file that was cut, or whose device fails, is an {@link InternalError} of the JVM. So
- * nothing but copies and single words is done to it: what the JVM does to whole ranges by other
+ * <p>A use of a file that was cut, or whose device fails, is an {@link InternalError} of the JVM.
+ * So nothing but copies and single words is done to it: what the JVM does to whole ranges by other
  * means, sums and comparisons for example, may not survive the signal.
  *
  * <p><em>Thread-safe</em> as memory is. It outlives the file's own {@link DiskFile#close()}.
