@@ -1,6 +1,8 @@
 package io.turbidite.ops.fetch;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.Box;
+import io.turbidite.core.geo.Zone;
 import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.record.RecordView;
@@ -223,6 +225,11 @@ public final class FetchedRecords implements RecordStream {
     private static final class EntriesOfRecord {
         private final EntryKeys entryKeys;
         private final IndexSearch search;
+
+        /** Where the values of an R-tree's entries must lie; none of another index. */
+        private final List<Zone> zones;
+
+        private final Box value = new Box();
         private final RecordView record;
         private final EntryKeyList keys = new EntryKeyList();
         private final Slice key = new Slice();
@@ -230,6 +237,8 @@ public final class FetchedRecords implements RecordStream {
         EntriesOfRecord(RecordType type, IndexRange range) {
             this.entryKeys = range.index().entryKeys(type);
             this.search = range.search();
+            this.zones =
+                    search instanceof IndexSearch.Spatial spatial ? spatial.zones() : List.of();
             this.record = new RecordView(type);
         }
 
@@ -238,11 +247,25 @@ public final class FetchedRecords implements RecordStream {
         Slice smallest(RecordStream cursor) {
             entryKeys.append(record.wrap(cursor.record()), cursor.key(), keys.clear());
             for (int i = 0; i < keys.count(); i++) {
-                if (search.contains(keys.key(i, key))) {
+                if (isSearchedFor(keys.key(i, key))) {
                     return key;
                 }
             }
             return null;
+        }
+
+        /** As {@link IndexSearch#contains}, without garbage. */
+        private boolean isSearchedFor(Slice entryKey) {
+            if (!(search instanceof IndexSearch.Spatial spatial)) {
+                return search.contains(entryKey);
+            }
+            spatial.kind().decode(entryKey, 0, value);
+            for (int i = 0; i < zones.size(); i++) {
+                if (zones.get(i).holds(value)) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 
