@@ -27,6 +27,9 @@ public final class CellPicture {
     /** More columns or rows than this are narrower than a dot. */
     private static final int CELLS_ACROSS_MAX = 1_000;
 
+    /** Where there is one more, some lie outside of any grid that can be seen. */
+    private static final int CELLS_MAX = CELLS_ACROSS_MAX * CELLS_ACROSS_MAX;
+
     private final Path file;
     private final Format format;
     private final List<Cell> cells = new ArrayList<>();
@@ -106,9 +109,14 @@ public final class CellPicture {
      * @param bounds null: the records without a point, which have no place in a picture
      */
     public void add(@Nullable Rectangle bounds, long count) {
-        if (bounds != null) {
+        if (bounds != null && cells.size() <= CELLS_MAX) {
             cells.add(new Cell(bounds, count));
         }
+    }
+
+    /** Cells that are kept, to be drawn or to say that they are too many. */
+    int keptCount() {
+        return cells.size();
     }
 
     /**
