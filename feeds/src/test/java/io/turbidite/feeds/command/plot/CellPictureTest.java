@@ -13,7 +13,7 @@ import java.nio.file.Path;
 
 /** Pictures of more cells than can be seen. */
 class CellPictureTest {
-    /** Whatever grid they are of, it has more than a thousand columns or rows: few more are kept. */
+    /** Their grid has more than a thousand columns or rows: one more is enough to say so. */
     @Test
     void more_cells_than_can_be_seen_are_not_gathered(@TempDir Path directory) {
         CellPicture picture = CellPicture.to(directory.resolve("cells.svg"));
