@@ -16,7 +16,11 @@ import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
 
+import org.jspecify.annotations.Nullable;
+
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.Objects;
 
 /** The tweets under one policy, with a filter on the send time or without. */
 final class RecencyStore implements AutoCloseable {
@@ -127,9 +131,11 @@ final class RecencyStore implements AutoCloseable {
                 .usingIndex("by_place")
                 .groupByCell("sender_location", side / 8, side / 8)
                 .run()) {
-            long[] sum = {0};
-            cells.forEach(cell -> sum[0] += ((Number) cell.get("count")).longValue());
-            return sum[0];
+            long sum = 0;
+            for (Map<String, @Nullable Object> cell : cells) {
+                sum += ((Number) Objects.requireNonNull(cell.get("count"))).longValue();
+            }
+            return sum;
         }
     }
 

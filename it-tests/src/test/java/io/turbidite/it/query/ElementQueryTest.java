@@ -36,6 +36,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -245,7 +246,7 @@ class ElementQueryTest {
         };
     }
 
-    private void ask(Supplier<Query> queries, TreeMap<Long, Row> expected) {
+    private void ask(Supplier<Query> queries, Map<Long, Row> expected) {
         List<Asked> asked = new ArrayList<>();
         for (int i = random.nextInt(4); i > 0; i--) {
             asked.add(asked());
@@ -333,7 +334,7 @@ class ElementQueryTest {
         }
     }
 
-    private static Map<String, Long> counts(List<Row> rows, Function<Row, TreeSet<String>> keys) {
+    private static Map<String, Long> counts(List<Row> rows, Function<Row, Set<String>> keys) {
         Map<String, Long> counts = new TreeMap<>();
         rows.forEach(row -> keys.apply(row).forEach(key -> counts.merge(key, 1L, Long::sum)));
         return counts;

@@ -233,7 +233,7 @@ class FilterAnswersTest {
     private void askAll(
             ReadView view,
             List<Condition> conditions,
-            TreeMap<Long, Map<String, @Nullable Object>> rows) {
+            Map<Long, Map<String, @Nullable Object>> rows) {
         TreeSet<Object> expected = new TreeSet<>();
         rows.forEach((id, row) -> {
             if (conditions.stream().allMatch(condition -> condition.test().test(row))) {

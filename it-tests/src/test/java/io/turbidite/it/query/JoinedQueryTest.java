@@ -67,16 +67,21 @@ class JoinedQueryTest {
     /** A snapshot and what it must show. */
     private record Moment(Snapshot snapshot, TreeMap<Long, Map<String, @Nullable Object>> model) {}
 
+    private record Disc(double x, double y, double radius) {}
+
+    /** Both ends included. */
+    private record Span(int low, int high) {}
+
     /** A question; what is null is not asked for. */
     private record Question(
             Shape shape,
             @Nullable Rectangle window,
-            double @Nullable [] circle,
+            @Nullable Disc circle,
             Text text,
             List<String> words,
-            int @Nullable [] num,
+            @Nullable Span num,
             @Nullable Integer kind,
-            int @Nullable [] at) {
+            @Nullable Span at) {
         boolean matches(Map<String, @Nullable Object> record) {
             Set<String> has = wordsOf(record.get("text"));
             boolean hasWords = words.isEmpty()
@@ -100,7 +105,7 @@ class JoinedQueryTest {
                         "place", window.minX(), window.minY(), window.maxX(), window.maxY()));
             }
             if (circle != null) {
-                query.where(Predicates.distance("place", circle[0], circle[1], circle[2]));
+                query.where(Predicates.distance("place", circle.x(), circle.y(), circle.radius()));
             }
             if (!words.isEmpty()) {
                 switch (text) {
@@ -115,13 +120,13 @@ class JoinedQueryTest {
                 }
             }
             if (num != null) {
-                query.where(Predicates.range("num", num[0], num[1]));
+                query.where(Predicates.range("num", num.low(), num.high()));
             }
             if (kind != null) {
                 query.where(Predicates.eq("kind", kind));
             }
             if (at != null) {
-                query.where(Predicates.range("at", at[0], at[1]));
+                query.where(Predicates.range("at", at.low(), at.high()));
             }
             return switch (shape) {
                 case ROWS -> query;
@@ -317,18 +322,18 @@ class JoinedQueryTest {
                 random.nextInt(4) == 0
                         ? null
                         : new Rectangle(x, y, x + random.nextInt(9), y + random.nextInt(9)),
-                random.nextInt(6) > 0 ? null : new double[] {y, x, 1 + random.nextInt(6)},
+                random.nextInt(6) > 0 ? null : new Disc(y, x, 1 + random.nextInt(6)),
                 Text.values()[random.nextInt(Text.values().length)],
                 random.nextBoolean() ? List.of() : words(1 + random.nextInt(2)),
-                random.nextBoolean() ? null : new int[] {num, num + random.nextInt(4)},
+                random.nextBoolean() ? null : new Span(num, num + random.nextInt(4)),
                 random.nextBoolean() ? null : (Integer) random.nextInt(3),
-                random.nextInt(3) > 0 ? null : new int[] {at, at + random.nextInt(20)});
+                random.nextInt(3) > 0 ? null : new Span(at, at + random.nextInt(20)));
     }
 
     private void ask(
             Dataset dataset,
             @Nullable ReadView view,
-            TreeMap<Long, Map<String, @Nullable Object>> records,
+            Map<Long, Map<String, @Nullable Object>> records,
             SimDisk spills) {
         Question question = question();
         List<String> expected = expected(question, records);
@@ -351,7 +356,9 @@ class JoinedQueryTest {
             }
             try (QueryResult result = query.with(options).run()) {
                 List<String> found = new ArrayList<>();
-                result.forEach(row -> found.add(show(question, row)));
+                for (Map<String, @Nullable Object> row : result) {
+                    found.add(show(question, row));
+                }
                 Collections.sort(found);
                 assertThat(found).as("%s%n%s", question, result.explain()).isEqualTo(expected);
                 rows += found.size();
@@ -384,7 +391,7 @@ class JoinedQueryTest {
     }
 
     private static List<String> expected(
-            Question question, TreeMap<Long, Map<String, @Nullable Object>> records) {
+            Question question, Map<Long, Map<String, @Nullable Object>> records) {
         List<Map<String, @Nullable Object>> matching =
                 records.values().stream().filter(question::matches).toList();
         if (question.shape() == Shape.ROWS) {
@@ -446,14 +453,16 @@ class JoinedQueryTest {
                 && place.y() <= window.maxY();
     }
 
-    private static boolean isNear(double[] circle, @Nullable Point place) {
+    private static boolean isNear(Disc circle, @Nullable Point place) {
         return place != null
-                && Math.hypot(place.x() - circle[0], place.y() - circle[1]) <= circle[2];
+                && Math.hypot(place.x() - circle.x(), place.y() - circle.y()) <= circle.radius();
     }
 
-    private static boolean isBetween(int @Nullable [] range, @Nullable Object value) {
+    private static boolean isBetween(@Nullable Span range, @Nullable Object value) {
         return range == null
-                || (value instanceof Integer number && number >= range[0] && number <= range[1]);
+                || (value instanceof Integer number
+                        && number >= range.low()
+                        && number <= range.high());
     }
 
     private static String beginning(List<String> words) {

@@ -546,7 +546,7 @@ public final class Conditions {
                 var _ = parts(predicate, kind);
             }
         } catch (InvalidRequestException e) {
-            throw FieldRange.wrong(predicate, e.getMessage());
+            throw FieldRange.wrong(predicate, String.valueOf(e.getMessage()));
         }
     }
 

@@ -36,7 +36,7 @@ final class CandidateBits {
 
     void add(long hash) {
         long first = hash & mask;
-        long second = (hash >>> 32) * 0x9E3779B97F4A7C15L >>> 20 & mask;
+        long second = (((hash >>> 32) * 0x9E3779B97F4A7C15L) >>> 20) & mask;
         words[(int) (first >>> 6)] |= 1L << first;
         words[(int) (second >>> 6)] |= 1L << second;
     }
@@ -46,7 +46,7 @@ final class CandidateBits {
         if ((words[(int) (first >>> 6)] & 1L << first) == 0) {
             return false;
         }
-        long second = (hash >>> 32) * 0x9E3779B97F4A7C15L >>> 20 & mask;
+        long second = (((hash >>> 32) * 0x9E3779B97F4A7C15L) >>> 20) & mask;
         return (words[(int) (second >>> 6)] & 1L << second) != 0;
     }
 }

@@ -117,11 +117,12 @@ final class JoinChoice {
             return joins;
         }
         List<Counted> chosen = new ArrayList<>(List.of(fewestFirst.getFirst()));
-        double left = fewestFirst.getFirst().rows();
+        double left = (double) fewestFirst.getFirst().rows();
         for (Counted next : fewestFirst.subList(1, fewestFirst.size())) {
             double common = left * share(next);
-            double cost = AccessCost.next(next.range(), next.rows(), left, common, all);
-            if (cost < AccessCost.fetches(left - common, all)) {
+            double cost =
+                    AccessCost.next(next.range(), (double) next.rows(), left, common, (double) all);
+            if (cost < AccessCost.fetches(left - common, (double) all)) {
                 chosen.add(next);
                 joins.add(joined(chosen));
                 left = common;
@@ -163,13 +164,14 @@ final class JoinChoice {
         List<Long> estimated = counted.stream().map(Counted::rows).toList();
         boolean isLeaping = ranges.stream().allMatch(JoinedRanges::isInKeyOrder);
         IndexRange first = ranges.getFirst();
-        double left = counted.getFirst().rows();
+        double left = (double) counted.getFirst().rows();
         double before = isLeaping
                 ? AccessCost.OPEN + AccessCost.entries(first, left)
                 : AccessCost.first(first, left);
         for (Counted next : counted.subList(1, counted.size())) {
             double common = left * share(next);
-            before += AccessCost.next(next.range(), next.rows(), left, common, all);
+            before +=
+                    AccessCost.next(next.range(), (double) next.rows(), left, common, (double) all);
             left = common;
         }
         long rows = Math.round(left);
@@ -182,7 +184,7 @@ final class JoinChoice {
             }
         }
         JoinedRanges joined = new JoinedRanges(ranges, estimated, false, JoinedRanges.NONE);
-        double fetches = AccessCost.fetches(left, all);
+        double fetches = AccessCost.fetches(left, (double) all);
         return isLeaping
                 ? new Joined(new Access.JoinedFetch(joined), joined, rows, 0, before + fetches)
                 : new Joined(new Access.JoinedFetch(joined), joined, rows, before, fetches);

@@ -197,7 +197,7 @@ public record Function(
         return (arguments, row) -> {
             Object text = arguments.get(0).evaluate(row);
             Object asked = arguments.get(1).evaluate(row);
-            return text == null || asked == null
+            return (text == null || asked == null)
                     ? null
                     : holds.test(
                             WordCursor.wordsOf(Values.text(text)),

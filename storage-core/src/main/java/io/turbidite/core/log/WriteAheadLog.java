@@ -425,8 +425,8 @@ public final class WriteAheadLog implements AutoCloseable {
 
     /**
      * The sequence of the last claim there was, for {@link #awaitDurable(long)}: open claims are
-     * waited for, so the caller must not hold what their holders wait for. Below all claims if there
-     * was none since the log was opened.
+     * waited for, so the caller must not hold what their holders wait for. Below all claims if
+     * there was none since the log was opened.
      */
     public long lastClaimed() {
         return firstSequence + ring.getCursor();

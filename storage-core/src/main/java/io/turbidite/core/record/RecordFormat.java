@@ -24,17 +24,17 @@ import org.jspecify.annotations.Nullable;
  *  …       …      open area, to the end of the record: a name and a value for each open field
  * </pre>
  *
- * <p>The slot of a variable-width field (string, bytes, decimal, array, nested record) holds, as u32, where its bytes
- * <em>end</em>, from the start of the variable area; they start where the previous variable-width
- * field's end, and one that is not present ends where it starts. Any other slot of a field that is
- * not present is zero. So every declared field is reached by two loads, and the same values always
- * give the same bytes.
+ * <p>The slot of a variable-width field (string, bytes, decimal, array, nested record) holds, as
+ * u32, where its bytes <em>end</em>, from the start of the variable area; they start where the
+ * previous variable-width field's end, and one that is not present ends where it starts. Any other
+ * slot of a field that is not present is zero. So every declared field is reached by two loads, and
+ * the same values always give the same bytes.
  *
- * <p>What lies within a nested record has slots and states behind its own, as if it were declared at
- * the top, and is missing where the nested record is null or missing. The bytes of a nested record
- * itself are its undeclared fields, in the form of the open area. The bytes of an array are its
- * elements one after the other: of fixed-width kinds what a slot would hold, of the others a varint
- * byte count and the bytes. None is null.
+ * <p>What lies within a nested record has slots and states behind its own, as if it were declared
+ * at the top, and is missing where the nested record is null or missing. The bytes of a nested
+ * record itself are its undeclared fields, in the form of the open area. The bytes of an array are
+ * its elements one after the other: of fixed-width kinds what a slot would hold, of the others a
+ * varint byte count and the bytes. None is null.
  *
  * <p>Slots come before states, so their offsets do not depend on n: a record written before fields
  * were added at the end of the type is read as it is, the new fields missing.

@@ -40,8 +40,8 @@ public sealed interface TextQuery {
     /**
      * Checks what can be told without a text.
      *
-     * @throws InvalidRequestException if there is no token to look for, a number is out of range, or
-     *     the text has a lone surrogate
+     * @throws InvalidRequestException if there is no token to look for, a number is out of range,
+     *     or the text has a lone surrogate
      */
     void check();
 

@@ -11,8 +11,6 @@ import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 
-import org.jspecify.annotations.Nullable;
-
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.PriorityQueue;
@@ -29,6 +27,12 @@ import java.util.PriorityQueue;
  * other versions are gone. <em>Confined to one thread.</em>
  */
 final class OccurrenceSearch implements IndexCursor {
+    private enum Heap {
+        NONE,
+        UPWARDS,
+        DOWNWARDS
+    }
+
     private enum Place {
         /** Before the first record at or above {@link OccurrenceSearch#placeKey}. */
         GAP,
@@ -70,8 +74,8 @@ final class OccurrenceSearch implements IndexCursor {
     private final ByteSink leapBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
     private final Slice leapKey = new Slice();
 
-    /** The one that is in use; null where the lists have to be placed first. */
-    private @Nullable PriorityQueue<Postings> heap;
+    /** The one that is in use; none where the lists have to be placed first. */
+    private Heap heap = Heap.NONE;
 
     private long entryCount;
     private boolean isCounted;
@@ -166,13 +170,13 @@ final class OccurrenceSearch implements IndexCursor {
         if (place == Place.END) {
             return false;
         }
-        boolean isPlaced = heap == upwards;
-        heap = null; // until the lists have moved: a move may throw
+        boolean isPlaced = heap == Heap.UPWARDS;
+        heap = Heap.NONE; // until the lists have moved: a move may throw
         PriorityQueue<Postings> lists = isPlaced ? upwards : placed(true);
         moveTaken(lists, true);
         while (lists.size() >= least) {
             if (count(lists)) {
-                heap = lists;
+                heap = Heap.UPWARDS;
                 return true;
             }
             if (takenCount >= least) {
@@ -207,13 +211,13 @@ final class OccurrenceSearch implements IndexCursor {
         if (place == Place.GAP && placeBytes.length() == 0) {
             return false;
         }
-        boolean isPlaced = heap == downwards;
-        heap = null;
+        boolean isPlaced = heap == Heap.DOWNWARDS;
+        heap = Heap.NONE;
         PriorityQueue<Postings> lists = isPlaced ? downwards : placed(false);
         moveTaken(lists, false);
         while (lists.size() >= least) {
             if (count(lists)) {
-                heap = lists;
+                heap = Heap.DOWNWARDS;
                 return true;
             }
             moveTaken(lists, false);
@@ -288,7 +292,7 @@ final class OccurrenceSearch implements IndexCursor {
 
     private void stand(Place newPlace) {
         place = newPlace;
-        heap = null;
+        heap = Heap.NONE;
         takenCount = 0;
     }
 

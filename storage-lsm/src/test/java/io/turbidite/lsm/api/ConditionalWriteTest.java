@@ -77,7 +77,7 @@ class ConditionalWriteTest {
 
     private static void step(
             Dataset dataset,
-            TreeMap<Long, Map<String, @Nullable Object>> oracle,
+            Map<Long, Map<String, @Nullable Object>> oracle,
             SplittableRandom random,
             int i) {
         long id = random.nextInt(40);

@@ -389,7 +389,7 @@ class FilterModelTest {
                 ReadView now,
                 IndexDescription index,
                 Asked asked,
-                TreeMap<Long, Row> inside,
+                Map<Long, Row> inside,
                 Map<Long, Row> all) {
             IndexSearch search = search(index);
             String field = index.fields().getFirst();
@@ -512,28 +512,28 @@ class FilterModelTest {
             int low = random.nextInt(6);
             int high = low + random.nextInt(3);
             byte[] marker = n.encode(new @Nullable Object[] {null});
-            switch (random.nextInt(6)) {
+            return switch (random.nextInt(6)) {
                 case 0 -> {
                     ranges.set(0, isNull("n"));
-                    return row -> row.n == null;
+                    yield row -> row.n == null;
                 }
                 case 1 -> {
                     ranges.set(0, KeyRange.between(null, false, n.encode(low), true));
-                    return row -> row.n == null || row.n <= low;
+                    yield row -> row.n == null || row.n <= low;
                 }
                 case 2 -> {
                     ranges.set(0, KeyRange.between(marker, false, n.encode(low), false));
-                    return row -> row.n != null && row.n < low;
+                    yield row -> row.n != null && row.n < low;
                 }
                 case 3 -> {
                     ranges.set(0, KeyRange.between(n.encode(low), false, null, false));
-                    return row -> row.n != null && row.n > low;
+                    yield row -> row.n != null && row.n > low;
                 }
                 default -> {
                     ranges.set(0, KeyRange.between(n.encode(low), true, n.encode(high), true));
-                    return row -> row.n != null && row.n >= low && row.n <= high;
+                    yield row -> row.n != null && row.n >= low && row.n <= high;
                 }
-            }
+            };
         }
 
         private Map<Long, Row> read(RecordStream records, Asked asked) {

@@ -241,7 +241,9 @@ class InvertedIndexTest {
         check();
     }
 
-    /** Most records are in no list or one, and are leapt over; some are in just as many as asked. */
+    /**
+     * Most records are in no list or one, and are leapt over; some are in just as many as asked.
+     */
     @Test
     void records_with_enough_of_many_terms() {
         sim.store.createDataset(spec(Maintenance.VALIDATION));

@@ -68,18 +68,33 @@ record RegionHeader(
     /** What was going on when a header was written. */
     enum State {
         /** Closed, all forced. */
-        CLEAN,
+        CLEAN(1),
         /** In use, between absorptions. */
-        OPEN,
+        OPEN(2),
         /** In the middle of an absorption. */
-        ABSORBING
+        ABSORBING(3);
+
+        private final int code;
+
+        State(int code) {
+            this.code = code;
+        }
+
+        private static @Nullable State of(long code) {
+            for (State state : values()) {
+                if (state.code == code) {
+                    return state;
+                }
+            }
+            return null;
+        }
     }
 
     MemorySegment encode(RegionSpec spec) {
         MemorySegment slot = MemorySegment.ofArray(new byte[SLOT_BYTES]);
         new FileHeader(FORMAT, VERSION, 0, spec.storeId(), spec.indexId()).write(slot, 0);
         slot.set(Bytes.I64, SEQUENCE_OFFSET, sequence);
-        slot.set(Bytes.I64, STATE_OFFSET, state.ordinal() + 1L);
+        slot.set(Bytes.I64, STATE_OFFSET, (long) state.code);
         slot.set(Bytes.I64, ABSORBED_OFFSET, absorbedThrough);
         slot.set(Bytes.I64, SUM_OFFSET, sum);
         slot.set(Bytes.I64, TREE_ROOT_OFFSET, treeRoot);
@@ -137,16 +152,17 @@ record RegionHeader(
         for (int i = ZERO_OFFSET; i < CHECKSUM_OFFSET; i++) {
             require(file, at + i, "padding", 0, slot.get(Bytes.U8, i));
         }
-        long state = slot.get(Bytes.I64, STATE_OFFSET);
-        if (state < 1 || state > State.values().length) {
+        long code = slot.get(Bytes.I64, STATE_OFFSET);
+        State state = State.of(code);
+        if (state == null) {
             throw new CorruptionException(
-                    file, at + STATE_OFFSET, "state", "1 to 3", String.valueOf(state));
+                    file, at + STATE_OFFSET, "state", "1 to 3", String.valueOf(code));
         }
         int pageBytes = slot.get(Bytes.I32, PAGE_BYTES_OFFSET);
         require(file, at + PAGE_BYTES_OFFSET, "page size", spec.pageBytes(), pageBytes);
         return new RegionHeader(
                 slot.get(Bytes.I64, SEQUENCE_OFFSET),
-                State.values()[(int) state - 1],
+                state,
                 slot.get(Bytes.I64, ABSORBED_OFFSET),
                 slot.get(Bytes.I64, SUM_OFFSET),
                 slot.get(Bytes.I64, TREE_ROOT_OFFSET),

@@ -68,11 +68,11 @@ class PsTreeTest {
         SplittableRandom random = new SplittableRandom(Seeds.of("PsTreeTest#" + name));
         RegionSpec spec = new RegionSpec(1, 2, pageBytes, BYTES_MAX);
         SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
-        Region region = create(memory, spec);
+        var _ = create(memory, spec);
         TreeModel model = new TreeModel();
-        PsTree tree = PsTree.open(Region.open(memory, spec, epochs, 0), model);
-        region = Region.open(memory, spec, epochs, 0);
-        tree = open(region, model);
+        var _ = PsTree.open(Region.open(memory, spec, epochs, 0), model);
+        Region region = Region.open(memory, spec, epochs, 0);
+        PsTree tree = open(region, model);
         int rounds = batch == 1 ? 1_500 : Tier.count(4, 8, 24);
         int primaryBytes = Math.min(keyBytes, spec.primaryKeyBytesMax());
         for (int round = 0; round < rounds; round++) {
