@@ -185,7 +185,7 @@ final class StaleTable {
             WORD.setRelease(places, at + 1, value);
             return;
         }
-        if ((used + 1) * WORDS * 5L > places.length * 3L && !grow()) {
+        if ((used + 1L) * WORDS * 5 > 3L * places.length && !grow()) {
             return;
         }
         insert(places, hash, key.length() <= SHORT_KEY_BYTES ? shortKey(key) : cell, value);
@@ -259,7 +259,7 @@ final class StaleTable {
         }
         int after = Math.min(Math.max(0, before - by), staleMax);
         WORD.setRelease(
-                places, at + 1, value & ~(0xFFL << STALE_SHIFT) | (long) after << STALE_SHIFT);
+                places, at + 1, (value & ~(0xFFL << STALE_SHIFT)) | ((long) after << STALE_SHIFT));
         if (after == 0 && before > 0) {
             idle.add(Slice.of(key.toByteArray()));
         }

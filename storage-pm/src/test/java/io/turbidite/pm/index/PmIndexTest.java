@@ -444,7 +444,6 @@ class PmIndexTest {
         final int recordCount;
         final int keyCount;
         final boolean isSkewed;
-        final byte[] bytes = new byte[8];
         final List<long[]> layer = new ArrayList<>();
         long time;
         int loaded;
