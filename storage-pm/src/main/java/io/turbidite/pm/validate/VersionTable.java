@@ -165,7 +165,7 @@ final class VersionTable {
     void stage() {
         for (int i = 0; i < sliceCount; i++) {
             // by hash, unsigned; buckets are never so narrow that the low bits matter
-            order[i] = (hashes[i] ^ Long.MIN_VALUE) & -SLICE_KEY_COUNT | i;
+            order[i] = ((hashes[i] ^ Long.MIN_VALUE) & -SLICE_KEY_COUNT) | i;
         }
         Arrays.sort(order, 0, sliceCount);
         int at = 0;
