@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -92,13 +93,27 @@ class LogMappedTest {
     }
 
     private void copyTo(Path target) throws IOException {
-        Files.createDirectories(target.resolve("log"));
-        List<Path> files;
-        try (Stream<Path> all = Files.list(directory.resolve("log"))) {
-            files = all.toList();
+        Path log = target.resolve("log");
+        Files.createDirectories(log);
+        boolean isWhole = false;
+        while (!isWhole) {
+            for (Path file : filesIn(log)) {
+                Files.delete(file);
+            }
+            try {
+                for (Path file : filesIn(directory.resolve("log"))) {
+                    Files.copy(file, log.resolve(file.getFileName()));
+                }
+                isWhole = true;
+            } catch (NoSuchFileException renamed) {
+                // the log has taken an old segment for a new one meanwhile
+            }
         }
-        for (Path file : files) {
-            Files.copy(file, target.resolve("log").resolve(file.getFileName()));
+    }
+
+    private static List<Path> filesIn(Path directory) throws IOException {
+        try (Stream<Path> all = Files.list(directory)) {
+            return all.toList();
         }
     }
 

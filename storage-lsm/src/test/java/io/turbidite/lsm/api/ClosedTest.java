@@ -89,6 +89,7 @@ class ClosedTest {
             "partitionCount",
             "visitedCount",
             "work",
+            "layers",
             "recordCount");
 
     private final List<String> wrong = new ArrayList<>();
@@ -99,6 +100,7 @@ class ClosedTest {
                 Map.entry(
                         String.class, () -> "{\"id\":1,\"user\":\"u\",\"score\":1,\"body\":\"b\"}"),
                 Map.entry(Map.class, () -> new Row(1, "u", 1, null, "b").toMap()),
+                Map.entry(List.class, () -> List.of(1L)),
                 Map.entry(Object[].class, () -> new Object[] {1L}),
                 Map.entry(Slice.class, () -> Slice.of(dataset.primaryKeySpec().encode(1L))),
                 Map.entry(ByteSink.class, () -> new ByteSink(16, 1 << 20)),
