@@ -21,7 +21,7 @@ import java.util.function.UnaryOperator;
 
 /** Calls on a dataset that are made of several simple ones. */
 final class Changes {
-    /** Deletes in one atomic batch of {@link Dataset#deleteRange}. */
+    /** Most deletes in one atomic batch of {@link Dataset#deleteRange}. */
     private static final int DELETE_BATCH_COUNT = 4_096;
 
     /** Bytes of the records that {@link Dataset#getAll} reads at once. */
@@ -78,10 +78,12 @@ final class Changes {
             Dataset dataset, List<?> primaryKeys) {
         KeyBatch keys = new KeyBatch(GET_BYTES_MAX);
         for (Object primaryKey : primaryKeys) {
-            keys.add(Slice.of(dataset.encodeKey(
-                    primaryKey instanceof List<?> list
-                            ? list.toArray()
-                            : new Object[] {primaryKey})));
+            Object[] values =
+                    primaryKey instanceof List<?> list ? list.toArray() : new Object[] {primaryKey};
+            if (!keys.add(Slice.of(dataset.encodeKey(values)))) {
+                throw new InvalidRequestException(
+                        "%,d keys are too many to be read at once".formatted(primaryKeys.size()));
+            }
         }
         RecordBatch records = new RecordBatch(GET_BYTES_MAX);
         dataset.getRecords(keys, records);
@@ -97,6 +99,8 @@ final class Changes {
 
     static long deleteRange(Store store, Dataset dataset, KeyRange primaryKeys) {
         WriteBatch batch = store.newBatch();
+        // far below what the log takes, whose record has more than keys
+        int bytesMax = store.engine().options().log().payloadBytesMax() / 4;
         long count = 0;
         try (ReadView view = dataset.openView()) {
             for (int i = 0; i < view.partitionCount(); i++) {
@@ -104,7 +108,7 @@ final class Changes {
                     while (records.next()) {
                         batch.delete(dataset, records.key());
                         count++;
-                        if (batch.size() >= DELETE_BATCH_COUNT) {
+                        if (batch.size() >= DELETE_BATCH_COUNT || batch.byteCount() >= bytesMax) {
                             store.write(batch);
                             batch.clear();
                         }

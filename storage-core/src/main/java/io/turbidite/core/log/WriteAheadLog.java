@@ -395,7 +395,6 @@ public final class WriteAheadLog implements AutoCloseable {
      */
     public void awaitDurable(long sequence) {
         if (sequence < firstSequence) {
-            progress.checkFailure();
             return;
         }
         switch (options.durability()) {
@@ -406,21 +405,26 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Whether {@link #awaitDurable} would return at once.
+     * Whether {@link #awaitDurable} would return without waiting.
      *
      * @throws io.turbidite.core.StoreFailedException if the record never will be as safe
      */
     public boolean isDurable(long sequence) {
-        boolean isDurable = sequence < firstSequence
-                || switch (options.durability()) {
-                    case SYNC -> progress.durable() > sequence;
-                    case INTERVAL, PROCESS -> progress.written() > sequence;
-                    case BUFFERED -> false;
-                };
-        if (!isDurable) {
+        if (sequence < firstSequence) {
+            return true;
+        }
+        long safe = switch (options.durability()) {
+            case SYNC -> progress.durable();
+            case INTERVAL, PROCESS -> progress.written();
+            case BUFFERED -> {
+                progress.checkFailure();
+                yield Long.MAX_VALUE;
+            }
+        };
+        if (safe <= sequence) {
             progress.checkFailure();
         }
-        return isDurable || options.durability() == Durability.BUFFERED;
+        return safe > sequence;
     }
 
     /**

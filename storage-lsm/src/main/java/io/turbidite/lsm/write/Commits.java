@@ -90,12 +90,15 @@ public final class Commits implements AutoCloseable {
         if (count >= LISTENERS_MAX && !isTelling()) {
             return false;
         }
+        Tasks.Worker running = teller;
+        if (running == null) {
+            running = core.start("commits", IDLE_MICROS, this::step);
+            teller = running;
+        }
+        // what can fail comes before it counts: a close waits for those who count
         waiting.add(new Waiting(sequence, arrivals++, listener));
         count = count + 1;
-        if (teller == null) {
-            teller = core.start("commits", IDLE_MICROS, this::step);
-        }
-        teller.wake();
+        running.wake();
         return true;
     }
 

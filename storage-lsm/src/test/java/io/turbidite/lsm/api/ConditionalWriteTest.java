@@ -125,6 +125,21 @@ class ConditionalWriteTest {
                 .isEqualTo(expected == null ? null : expected.get("score"));
     }
 
+    /** A store whose log takes little at once. */
+    @Test
+    void a_range_is_deleted_in_batches_that_the_log_takes() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.BUFFERED))) {
+            Dataset dataset = sim.store.createDataset(
+                    DatasetSpec.named("T").field("id", "string").primaryKey("id"));
+            for (int i = 0; i < 300; i++) {
+                dataset.upsert(Map.of("id", "%04d".formatted(i) + "k".repeat(900)));
+            }
+            assertThat(dataset.deleteRange(KeyRange.all())).isEqualTo(300);
+            assertThat(dataset.deleteRange(KeyRange.all())).isZero();
+        }
+    }
+
     /** No increment is lost, whoever comes in between. */
     @ParameterizedTest
     @EnumSource(

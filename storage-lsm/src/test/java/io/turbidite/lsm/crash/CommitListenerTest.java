@@ -102,10 +102,32 @@ class CommitListenerTest {
         assertThat(told).hasSize(accepted[0]).containsOnlyNulls();
     }
 
+    /** Memory for a thread is missing: who asked is told, and the store can be closed. */
+    @Test
+    void a_listener_whose_thread_can_not_start_is_none() {
+        SimClock clock = new SimClock();
+        Interrupting tasks = new Interrupting(new SimTasks(SEED, clock));
+        List<@Nullable StorageException> told = new ArrayList<>();
+        try (Store store = Store.open(
+                new SimDisk(SEED, Profile.STRICT),
+                tasks,
+                clock,
+                SimStore.options(Durability.SYNC))) {
+            Commit commit = store.createDataset(Row.blindSpec("T")).upsertAsync(row(0));
+            tasks.startsNone = true;
+            assertThatThrownBy(() -> commit.whenDurable(told::add))
+                    .isInstanceOf(OutOfMemoryError.class);
+            tasks.startsNone = false;
+            commit.awaitDurable();
+        }
+        assertThat(told).isEmpty();
+    }
+
     /** Lets somebody in behind each wait. */
     private static final class Interrupting implements Tasks {
         private final Tasks tasks;
         private Runnable afterAwait = () -> {};
+        private boolean startsNone;
 
         Interrupting(Tasks tasks) {
             this.tasks = tasks;
@@ -113,6 +135,9 @@ class CommitListenerTest {
 
         @Override
         public Worker start(String name, long idleMicros, Step step) {
+            if (startsNone) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
             return tasks.start(name, idleMicros, step);
         }
 
