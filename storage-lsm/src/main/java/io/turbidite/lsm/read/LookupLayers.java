@@ -94,7 +94,7 @@ final class LookupLayers {
     /**
      * The components that a fetch with a filter must ask. Where filters know of what a layer
      * replaces too, each is pruned for itself: what hides a record inside is not ruled out. Else
-     * none is that is newer than one that may match (design §4 rule 2); here bitmaps are not asked,
+     * none is that is newer than one that may match (design §4 rule 2); bitmaps are not asked,
      * so that holds for live ones too.
      */
     private List<ComponentHandle> unpruned(Version version, FilterPredicate filter) {
