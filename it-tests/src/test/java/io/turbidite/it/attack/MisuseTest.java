@@ -214,7 +214,13 @@ class MisuseTest {
         try (Store store = open(directory.resolve("store"))) {
             Dataset dataset = create(store);
             Set<String> changing = Set.of(
-                    "close", "delete", "dropDataset", "dropIndex", "upsertRecord", "insertRecord");
+                    "close",
+                    "delete",
+                    "deleteRange",
+                    "dropDataset",
+                    "dropIndex",
+                    "upsertRecord",
+                    "insertRecord");
             for (Object object : List.of(dataset, store)) {
                 for (Method method : PublicCalls.methods(object, changing)) {
                     Class<?>[] types = method.getParameterTypes();
