@@ -83,23 +83,7 @@ public record FeedDefinition(
 
     /** The specification from which the store creates the dataset. */
     public DatasetSpec toDatasetSpec() {
-        DatasetSpec spec = DatasetSpec.named(dataset.name)
-                .primaryKey(dataset.primaryKey.toArray(String[]::new))
-                .filter(dataset.filters.toArray(String[]::new))
-                .partitions(dataset.partitions)
-                .options(dataset.options);
-        dataset.type.declared().forEach(spec::field);
-        for (IndexPart index : dataset.indexes) {
-            spec.index(new IndexSpec(
-                    index.name,
-                    index.kind,
-                    index.on,
-                    index.unique,
-                    index.pages,
-                    index.maintenance,
-                    index.parameters));
-        }
-        return spec;
+        return dataset.toSpec();
     }
 
     /** A problem with the value of {@code key} that shows only beside the store. */
@@ -154,6 +138,27 @@ public record FeedDefinition(
             primaryKey = List.copyOf(primaryKey);
             filters = List.copyOf(filters);
             indexes = List.copyOf(indexes);
+        }
+
+        /** The specification from which the store creates it. */
+        DatasetSpec toSpec() {
+            DatasetSpec spec = DatasetSpec.named(name)
+                    .primaryKey(primaryKey.toArray(String[]::new))
+                    .filter(filters.toArray(String[]::new))
+                    .partitions(partitions)
+                    .options(options);
+            type.declared().forEach(spec::field);
+            for (IndexPart index : indexes) {
+                spec.index(new IndexSpec(
+                        index.name,
+                        index.kind,
+                        index.on,
+                        index.unique,
+                        index.pages,
+                        index.maintenance,
+                        index.parameters));
+            }
+            return spec;
         }
     }
 

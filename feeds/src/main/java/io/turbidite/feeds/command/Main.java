@@ -27,6 +27,7 @@ import io.turbidite.feeds.command.operate.VerifyCommand;
 import io.turbidite.feeds.command.query.GetCommand;
 import io.turbidite.feeds.command.query.QueryCommand;
 import io.turbidite.feeds.command.store.AdviseCommand;
+import io.turbidite.feeds.command.store.DatasetCommand;
 import io.turbidite.feeds.command.store.DeleteCommand;
 import io.turbidite.feeds.command.store.DropCommand;
 import io.turbidite.feeds.command.store.IndexCommand;
@@ -165,6 +166,7 @@ public final class Main {
                 .addSubcommand(new VerifyCommand(console, stores))
                 .addSubcommand(new AdviseCommand(console, stores))
                 .addSubcommand(new TrashCommand(console, stores))
+                .addSubcommand(DatasetCommand.of(console, stores))
                 .addSubcommand(IndexCommand.of(console))
                 .addSubcommand(new DropCommand(console))
                 .addSubcommand(new MergeCommand(console))

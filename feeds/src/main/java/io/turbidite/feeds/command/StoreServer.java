@@ -27,9 +27,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Lets other processes of the same user read a store that this one holds: {@code query},
- * {@code get}, {@code inspect}, {@code verify}, {@code advise}, {@code trash}, {@code backup} and
- * {@code ship} of {@code ./turbidite} are run here, over a socket in the store's directory.
+ * Lets other processes of the same user read a store that this one holds: the commands
+ * {@link StoreAccess#SERVED} of {@code ./turbidite} are run here, over a socket in the store's
+ * directory.
  *
  * <pre>{@code
  * try (Store store = Store.open(directory);
@@ -119,8 +119,7 @@ public final class StoreServer implements AutoCloseable {
         };
         try (out;
                 err) {
-            if (request.arguments().isEmpty()
-                    || !StoreAccess.SERVED.contains(request.arguments().getFirst())) {
+            if (!StoreAccess.isServed(request.arguments())) {
                 err.println(
                         "turbidite: the process that holds the store runs %s for others, no such command"
                                 .formatted(String.join(", ", StoreAccess.SERVED)));

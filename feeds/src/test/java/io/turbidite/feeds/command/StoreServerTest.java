@@ -199,7 +199,7 @@ class StoreServerTest {
                         .as("%s", command)
                         .contains(
                                 "in use by another process",
-                                "that process runs query, get, inspect, verify, advise, trash, backup, ship"
+                                "that process runs query, get, inspect, dataset list, verify, advise, trash, backup, ship"
                                         + " meanwhile; for all else wait until it has ended");
             }
             for (String command : StoreAccess.SERVED) {
@@ -210,7 +210,7 @@ class StoreServerTest {
                     case "ship" -> new Object[] {path, directory.resolve("s")};
                     default -> new Object[] {path};
                 };
-                List<Object> line = new ArrayList<>(List.of(command));
+                List<Object> line = new ArrayList<>(List.of(command.split(" ")));
                 line.addAll(List.of(more));
                 assertThat(Command.run(line.toArray()).code()).as("%s", line).isZero();
             }

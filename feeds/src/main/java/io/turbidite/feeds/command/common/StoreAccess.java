@@ -17,8 +17,25 @@ import java.util.function.ToIntFunction;
  */
 public interface StoreAccess {
     /** What a process that holds a store runs for others, if it serves them. */
-    List<String> SERVED =
-            List.of("query", "get", "inspect", "verify", "advise", "trash", "backup", "ship");
+    List<String> SERVED = List.of(
+            "query",
+            "get",
+            "inspect",
+            "dataset list",
+            "verify",
+            "advise",
+            "trash",
+            "backup",
+            "ship");
+
+    /** Whether a process that holds a store runs this command line for others. */
+    static boolean isServed(List<String> arguments) {
+        return SERVED.stream().anyMatch(command -> {
+            List<String> words = List.of(command.split(" ", -1));
+            return arguments.size() >= words.size()
+                    && arguments.subList(0, words.size()).equals(words);
+        });
+    }
 
     /**
      * Reads the store.
