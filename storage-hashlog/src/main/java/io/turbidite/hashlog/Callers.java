@@ -7,6 +7,7 @@ import io.turbidite.hashlog.log.HybridLog;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -118,12 +119,7 @@ final class Callers {
             log.requireOtherThread();
             closed = true;
             log.endWaits();
-            long until = log.site().clock().monotonicNanos() + WAIT_MICROS_MAX * 1_000;
-            log.site()
-                    .tasks()
-                    .await(() ->
-                            working().isEmpty() || log.site().clock().monotonicNanos() >= until);
-            List<String> keepers = working();
+            List<String> keepers = awaitCalls();
             if (!keepers.isEmpty()) {
                 throw new InvalidRequestException(
                         "log %s can't be closed: calls of %s have not ended for %d s; let them end and close it again"
@@ -134,6 +130,23 @@ final class Callers {
             undo.keep();
             return true;
         }
+    }
+
+    /**
+     * Waits until no call works any more, but not for ever.
+     *
+     * @return who still worked at the last look. Nobody looks again: a caller that is refused from
+     *     now on is inside for a moment, which keeps no close
+     */
+    private List<String> awaitCalls() {
+        long until = log.site().clock().monotonicNanos() + WAIT_MICROS_MAX * 1_000;
+        List<String> keepers = new ArrayList<>();
+        log.site().tasks().await(() -> {
+            keepers.clear();
+            keepers.addAll(working());
+            return keepers.isEmpty() || log.site().clock().monotonicNanos() >= until;
+        });
+        return keepers;
     }
 
     /** Says that the log is closed: nothing of it is left. */

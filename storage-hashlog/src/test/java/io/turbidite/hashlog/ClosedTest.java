@@ -12,6 +12,7 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
 import io.turbidite.hashlog.chain.Property;
 import io.turbidite.hashlog.log.LogReader;
 import io.turbidite.hashlog.psf.PsfDefinition;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -335,6 +337,40 @@ class ClosedTest {
         }
     }
 
+    /** A caller is inside for a moment even if it is refused: the close may meet this moment. */
+    @Test
+    void calls_that_come_while_a_close_waits_do_not_keep_it() {
+        try (ThreadTasks others = ThreadTasks.create("others");
+                LogBench bench = LogBench.onThreads(null, LogBench.options())) {
+            AtomicReference<Callers.@Nullable Caller> newest = new AtomicReference<>();
+            AtomicBoolean stop = new AtomicBoolean();
+            Someone stubborn = new Someone(others, () -> {
+                while (!stop.get()) {
+                    Callers.Caller caller = newest.get();
+                    if (caller != null) {
+                        try {
+                            caller.enter();
+                            caller.exit();
+                        } catch (ClosedException refused) {
+                            Thread.onSpinWait(); // and tries again
+                        }
+                    }
+                }
+            });
+            try {
+                for (int round = 0; round < 300_000; round++) {
+                    Callers callers = new Callers(bench.log.log());
+                    newest.set(callers.open("a caller"));
+                    assertThat(callers.beginClose()).as("round %d", round).isTrue();
+                    callers.endClose();
+                }
+            } finally {
+                stop.set(true);
+            }
+            assertThat(stubborn.await(others)).isNull();
+        }
+    }
+
     // ---- callbacks ------------------------------------------------------------------------------
 
     private static MemorySegment line(String text) {
@@ -401,9 +437,10 @@ class ClosedTest {
     void a_close_says_whose_call_keeps_it_and_can_be_tried_again() {
         AtomicBoolean inside = new AtomicBoolean();
         AtomicBoolean go = new AtomicBoolean();
+        HurriedClock clock = new HurriedClock();
         try (ThreadTasks others = ThreadTasks.create("others");
-                LogBench bench =
-                        LogBench.onThreads(new SimDisk(SEED, Profile.STRICT), LogBench.options());
+                LogBench bench = LogBench.onThreads(
+                        new SimDisk(SEED, Profile.STRICT), clock, LogBench.options());
                 IngestSession session = bench.log.openSession("s")) {
             ingest(session, 10);
             Someone slow = new Someone(others, () -> {
@@ -417,15 +454,36 @@ class ClosedTest {
                 }
             });
             others.await(inside::get);
+            clock.hurry = true;
+            long before = clock.monotonicNanos();
             assertThatThrownBy(bench.log::close)
                     .isInstanceOf(InvalidRequestException.class)
                     .hasMessageContaining("a subscription")
                     .hasMessageContaining("10 s");
+            assertThat(clock.monotonicNanos() - before).isGreaterThan(10_000_000_000L);
+            clock.hurry = false;
             assertThatThrownBy(() -> bench.log.find(LogQuery.all()))
                     .isInstanceOf(ClosedException.class);
             go.set(true);
             assertThat(slow.await(others)).isNull();
             bench.log.close();
+        }
+    }
+
+    /** A clock that runs ahead by a tenth of a second at each look, once it hurries. */
+    private static final class HurriedClock implements Clock {
+        private final AtomicLong ahead = new AtomicLong();
+        private volatile boolean hurry;
+
+        @Override
+        public long wallMicros() {
+            return Clock.system().wallMicros();
+        }
+
+        @Override
+        public long monotonicNanos() {
+            long more = hurry ? 100_000_000 : 0;
+            return Clock.system().monotonicNanos() + ahead.addAndGet(more);
         }
     }
 }

@@ -70,7 +70,11 @@ public final class LogBench implements AutoCloseable {
     }
 
     public static LogBench onThreads(@Nullable Disk disk, HashLogOptions options) {
-        return new LogBench(disk, ThreadTasks.create("test"), Clock.system(), options, CREATE);
+        return onThreads(disk, Clock.system(), options);
+    }
+
+    static LogBench onThreads(@Nullable Disk disk, Clock clock, HashLogOptions options) {
+        return new LogBench(disk, ThreadTasks.create("test"), clock, options, CREATE);
     }
 
     public static LogBench reopenedOnThreads(Disk disk, HashLogOptions options) {
