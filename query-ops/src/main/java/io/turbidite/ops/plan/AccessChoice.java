@@ -17,7 +17,6 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
-import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.scan.PrimaryRange;
 import io.turbidite.ops.search.IndexRange;
 
@@ -26,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -60,6 +58,9 @@ import java.util.Set;
  */
 final class AccessChoice {
     private static final byte[] NOTHING = {};
+
+    /** How probable it is that a limit is not reached. */
+    private static final double LIMIT_RISK = 0.05;
 
     /** What a source tells that was closed, dropped or failed since. */
     static final long UNKNOWN_ROWS = -1;
@@ -375,14 +376,14 @@ final class AccessChoice {
             boolean maySpill) {
         FilterPredicate filter = scan.range().filter();
         long scanRows = view.estimateScan(scan.range().keys(), filter);
-        Estimate result = Estimate.ofScan(query, scanRows);
+        ResultRows result = ResultRows.ofScan(query, scanRows);
         long[] rows = new long[others.size()];
         List<JoinChoice.Counted> joinable = new ArrayList<>(rows.length);
         for (int i = 0; i < rows.length; i++) {
             IndexRange range = range(others.get(i));
             rows[i] = view.estimateSearch(range.index().name(), range.search(), filter);
             Set<String> used = Set.copyOf(range.narrowed());
-            result = result.better(Estimate.of(query, rows[i], used, List.of(range)));
+            result = result.better(ResultRows.of(query, rows[i], used, List.of(range)));
             if (JoinChoice.isJoinable(range)) {
                 joinable.add(new JoinChoice.Counted(range, rows[i]));
             }
@@ -395,14 +396,16 @@ final class AccessChoice {
             JoinChoice join = new JoinChoice(query, joinable, all, maySpill);
             joins = join.joins(wanted);
             for (JoinChoice.Joined joined : joins) {
-                result = result.better(Estimate.of(
+                result = result.better(ResultRows.of(
                         query, joined.rows(), joined.narrowed(), joined.ranges().ranges()));
             }
         }
+        boolean hasHidden = others.stream().anyMatch(AccessChoice::isEntriesOfValid)
+                && hidesLayers(view, filter);
         List<Costed> costed = new ArrayList<>();
-        costed.add(costed(query, scan, scanRows, result.rows(), scanRows));
+        costed.add(costed(query, scan, scanRows, result.rows(), scanRows, hasHidden));
         for (int i = 0; i < rows.length; i++) {
-            costed.add(costed(query, others.get(i), rows[i], result.rows(), scanRows));
+            costed.add(costed(query, others.get(i), rows[i], result.rows(), scanRows, hasHidden));
         }
         for (JoinChoice.Joined joined : joins) {
             costed.add(new Costed(
@@ -416,6 +419,17 @@ final class AccessChoice {
                 query,
                 chosen.access(),
                 new Estimates(chosen.rows(), result.rows(), List.copyOf(costed)));
+    }
+
+    private static boolean isEntriesOfValid(Access access) {
+        return access instanceof Access.Entries(var range) && range.index().alwaysValid();
+    }
+
+    /** Whether the filter passes over some layer, with what it would say of those below. */
+    private static boolean hidesLayers(ReadView view, FilterPredicate filter) {
+        return !filter.isNone()
+                && view.estimateScan(KeyRange.all(), filter)
+                        < view.estimateScan(KeyRange.all(), FilterPredicate.none());
     }
 
     private static IndexRange range(Access access) {
@@ -435,19 +449,30 @@ final class AccessChoice {
     private static Estimates ofScan(CheckedQuery query, Access scan, long scanRows) {
         long resultRows = scanRows == UNKNOWN_ROWS
                 ? UNKNOWN_ROWS
-                : Estimate.ofScan(query, scanRows).rows();
+                : ResultRows.ofScan(query, scanRows).rows();
         return new Estimates(
                 scanRows,
                 resultRows,
                 List.of(costed(
-                        query, scan, Math.max(0, scanRows), Math.max(0, resultRows), scanRows)));
+                        query,
+                        scan,
+                        Math.max(0, scanRows),
+                        Math.max(0, resultRows),
+                        scanRows,
+                        false)));
     }
 
     /**
      * @param of records that a scan would read
+     * @param hasHidden whether the filter passes over layers
      */
     private static Costed costed(
-            CheckedQuery query, Access access, long rows, long resultRows, long of) {
+            CheckedQuery query,
+            Access access,
+            long rows,
+            long resultRows,
+            long of,
+            boolean hasHidden) {
         boolean isNearest = access instanceof Access.Fetch fetch && fetch.isNearest();
         // of all entries, which are what was counted, those that are expected to do
         long read = isNearest
@@ -455,18 +480,23 @@ final class AccessChoice {
                         rows,
                         Math.max(query.limit(), Math.round(rows * part(query, access, resultRows))))
                 : rows;
-        return new Costed(access, read, cost(query, access, rows, resultRows, of));
+        return new Costed(access, read, cost(query, access, rows, resultRows, of, hasHidden));
     }
 
     private static double cost(
-            CheckedQuery query, Access access, long rows, long resultRows, long of) {
+            CheckedQuery query,
+            Access access,
+            long rows,
+            long resultRows,
+            long of,
+            boolean hasHidden) {
         double ofRows = switch (access) {
             case Access.Fetch(var range) ->
                 AccessCost.entries(range, (double) rows)
                         + AccessCost.fetches((double) rows, (double) of);
             case Access.Entries(var range) ->
                 AccessCost.entries(range, (double) rows)
-                        + (range.index().alwaysValid() ? 0 : AccessCost.validations((double) rows));
+                        + validations(range, (double) rows, (double) of, hasHidden);
             case Access.Scan _,
                     Access.Get _,
                     Access.Nothing _,
@@ -476,14 +506,42 @@ final class AccessChoice {
         return AccessCost.OPEN + ofRows * part(query, access, resultRows);
     }
 
-    /** How much of the rows is read before there are enough. */
+    /** Entries of an always valid index are doubtful behind layers that the filter passes over. */
+    private static double validations(IndexRange range, double rows, double of, boolean hasHidden) {
+        return range.index().alwaysValid()
+                ? hasHidden ? AccessCost.fetches(rows, of) : 0
+                : AccessCost.validations(rows);
+    }
+
+    /**
+     * How much of the rows is read before there are enough. Where some are read in vain there may
+     * be fewer in the end than are wanted, or they may come last: that risk counts, or a scan would
+     * look cheap by a limit that it never reaches.
+     */
     private static double part(CheckedQuery query, Access access, long resultRows) {
         boolean isNearest = access instanceof Access.Fetch fetch && fetch.isNearest();
         boolean inOrder = isNearest
                 || (query.order().isEmpty() && query.near() == null)
                 || (access instanceof Access.Scan scan && scan.order().isOrdered());
         boolean stopsEarly = query.kind() == CheckedQuery.Kind.ROWS && query.hasLimit() && inOrder;
-        return stopsEarly ? Math.min(1, (double) query.limit() / Math.max(1, resultRows)) : 1;
+        if (!stopsEarly) {
+            return 1;
+        }
+        double part = Math.min(1, (double) query.limit() / Math.max(1, resultRows));
+        return isNearest || isRowEach(query, access) ? part : part + LIMIT_RISK * (1 - part);
+    }
+
+    /** Whether each record or entry that is read is a row. */
+    private static boolean isRowEach(CheckedQuery query, Access access) {
+        return switch (access) {
+            case Access.Fetch(var range) ->
+                range.index().alwaysValid()
+                        && range.isExact()
+                        && query.conditions().isDecidedBy(range.narrowed());
+            case Access.Scan scan -> query.conditions().isDecidedBy(scan.decided());
+            case Access.Get _, Access.Nothing _ -> true;
+            case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _ -> false;
+        };
     }
 
     private static Costed find(
@@ -679,81 +737,5 @@ final class AccessChoice {
             }
         }
         return true;
-    }
-
-    /**
-     * How many records match: what a way in counted for the fields it goes by, times a guess for
-     * each predicate on another field, since there are no statistics yet.
-     */
-    private record Estimate(long rows, int guessCount) {
-        /** A scan goes by the primary key and by the filter. */
-        static Estimate ofScan(CheckedQuery query, long scanRows) {
-            Set<String> known = new HashSet<>(query.source().primaryKey());
-            known.addAll(query.source().filterFields());
-            return of(query, scanRows, known, List.of());
-        }
-
-        /**
-         * @param accountedFor fields whose equalities and ranges the way in goes by
-         * @param ranges what it searches, perhaps by windows or by words
-         */
-        static Estimate of(
-                CheckedQuery query,
-                long counted,
-                Set<String> accountedFor,
-                List<IndexRange> ranges) {
-            double part = 1;
-            int guessCount = 0;
-            for (Predicate predicate : query.conditions().predicates()) {
-                String field = predicate.field();
-                boolean isKnown = switch (predicate) {
-                    case Predicate.Eq _, Predicate.Range _ ->
-                        accountedFor.contains(field)
-                                && (ranges.isEmpty()
-                                        || ranges.stream()
-                                                .anyMatch(range -> range.index().kind()
-                                                                != IndexDescription.Kind.INVERTED
-                                                        && range.narrowed().contains(field)));
-                    case Predicate.Within _, Predicate.Across _ ->
-                        ranges.stream()
-                                .anyMatch(range -> (range.search() instanceof IndexSearch.Window
-                                                || range.search()
-                                                        instanceof IndexSearch.SphericWindow)
-                                        && field.equals(range.windowed()));
-                    case Predicate.Distance _ ->
-                        ranges.stream()
-                                .anyMatch(range -> range.search() instanceof IndexSearch.Around
-                                        && field.equals(range.windowed()));
-                    case Predicate.Contains _, Predicate.Matches _ ->
-                        ranges.stream()
-                                .anyMatch(range ->
-                                        range.index().kind() == IndexDescription.Kind.INVERTED
-                                                && range.narrowed().contains(field));
-                };
-                if (!isKnown) {
-                    guessCount++;
-                    part *= switch (predicate) {
-                        case Predicate.Eq _ -> 0.05;
-                        case Predicate.Range _ -> 0.3;
-                        case Predicate.Within _,
-                                Predicate.Across _,
-                                Predicate.Distance _,
-                                Predicate.Contains _,
-                                Predicate.Matches _ -> 0.1;
-                    };
-                }
-            }
-            int testCount = query.conditions().testCount();
-            return new Estimate(
-                    Math.round(counted * part * Math.pow(0.5, testCount)), guessCount + testCount);
-        }
-
-        /** Who guesses less knows more; among equals the smaller one, since all conditions hold. */
-        Estimate better(Estimate other) {
-            if (other.guessCount != guessCount) {
-                return other.guessCount < guessCount ? other : this;
-            }
-            return other.rows < rows ? other : this;
-        }
     }
 }

@@ -25,8 +25,7 @@ import java.util.Set;
  * Which indexes of a query are asked together before a record is fetched.
  *
  * <p>The index with fewest entries is first. Another one joins only while reading its entries costs
- * less than the fetches it is expected to save, as if indexes knew nothing of one another: of some
- * candidates it leaves the share of all records that it has entries of. Where the entries of all of
+ * less than the fetches it is expected to save ({@link CommonRows}). Where the entries of all of
  * them say what the query asks, nothing is fetched. <em>Confined to one thread.</em>
  */
 final class JoinChoice {
@@ -118,13 +117,15 @@ final class JoinChoice {
         }
         List<Counted> chosen = new ArrayList<>(List.of(fewestFirst.getFirst()));
         double left = (double) fewestFirst.getFirst().rows();
+        CommonRows known = new CommonRows(fewestFirst.getFirst(), all);
         for (Counted next : fewestFirst.subList(1, fewestFirst.size())) {
-            double common = left * share(next);
+            double common = known.with(next);
             double cost =
                     AccessCost.next(next.range(), (double) next.rows(), left, common, (double) all);
             if (cost < AccessCost.fetches(left - common, (double) all)) {
                 chosen.add(next);
                 joins.add(joined(chosen));
+                known.add(next);
                 left = common;
             }
         }
@@ -134,11 +135,6 @@ final class JoinChoice {
             joins.add(together);
         }
         return joins;
-    }
-
-    /** Of all records those that a search has entries of. */
-    private double share(Counted counted) {
-        return Math.min(1, (double) counted.rows() / Math.max(1, all));
     }
 
     /**
@@ -168,8 +164,9 @@ final class JoinChoice {
         double before = isLeaping
                 ? AccessCost.OPEN + AccessCost.entries(first, left)
                 : AccessCost.first(first, left);
+        CommonRows known = new CommonRows(counted.getFirst(), all);
         for (Counted next : counted.subList(1, counted.size())) {
-            double common = left * share(next);
+            double common = known.add(next);
             before +=
                     AccessCost.next(next.range(), (double) next.rows(), left, common, (double) all);
             left = common;

@@ -57,6 +57,21 @@ final class TextChoice {
                 : new TermSearch(terms.tokens(), terms.least());
     }
 
+    /** Whether every record that matches is among those that a search was made to find. */
+    static boolean goesBy(IndexRange range, String field, TextQuery asked) {
+        Tokenizer tokenizer = TokenKeys.tokenizer(range.index().parameters());
+        if (tokenizer == null || !range.index().fields().getFirst().equals(field)) {
+            return false;
+        }
+        IndexSearch search = search(asked, tokenizer);
+        boolean isOfWords = asked instanceof TextQuery.All
+                && search instanceof TermSearch few
+                && range.search() instanceof TermSearch all
+                && all.least() == all.terms().size()
+                && all.terms().containsAll(few.terms());
+        return isOfWords || range.search().equals(search);
+    }
+
     /** Whether every record that a search finds fulfils all conditions, without a look at it. */
     static boolean saysAll(IndexRange range, Conditions conditions) {
         if (conditions.testCount() > 0) {

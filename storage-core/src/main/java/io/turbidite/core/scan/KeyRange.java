@@ -4,6 +4,8 @@ import io.turbidite.core.bytes.Slice;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Arrays;
+
 /**
  * A range of encoded keys: from {@code low} (included) to {@code high} (excluded); a missing bound
  * is open. <em>Immutable</em> (the slices are copies).
@@ -112,6 +114,27 @@ public final class KeyRange implements IndexSearch {
     public boolean overlaps(Slice min, Slice max) {
         return (low == null || max.compareBytes(low) >= 0)
                 && (high == null || min.compareBytes(high) < 0);
+    }
+
+    /** Whether it has the same bounds. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof KeyRange range
+                && isSame(low, range.low)
+                && isSame(high, range.high);
+    }
+
+    private static boolean isSame(@Nullable Slice bound, @Nullable Slice other) {
+        return bound == null || other == null ? bound == other : bound.contentEquals(other);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * hash(low) + hash(high);
+    }
+
+    private static int hash(@Nullable Slice bound) {
+        return bound == null ? 0 : Arrays.hashCode(bound.toByteArray());
     }
 
     @Override

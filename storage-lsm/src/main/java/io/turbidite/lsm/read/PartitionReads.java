@@ -25,7 +25,6 @@ import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.Version;
 
-import java.util.Arrays;
 import java.util.List;
 
 /** The ways to read a partition at a snapshot. Stateless. */
@@ -99,10 +98,8 @@ public final class PartitionReads {
                 for (int i = 0; i < entries.length; i++) {
                     entries[i] = estimate(partition, index.tree(), terms.entries(i), filter);
                 }
-                // a record with so many of the terms has one of these
-                Arrays.sort(entries);
-                yield Arrays.stream(entries, 0, entries.length - terms.least() + 1)
-                        .sum();
+                long all = estimate(partition, TreeId.PRIMARY, KeyRange.all(), filter);
+                yield TermEstimate.records(entries, terms.least(), all);
             }
         };
     }
