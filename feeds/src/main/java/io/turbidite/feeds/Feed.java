@@ -164,6 +164,11 @@ public final class Feed implements AutoCloseable {
         return definition;
     }
 
+    /** The files of the source, as they were at opening. */
+    List<SourceFile> files() {
+        return source.files();
+    }
+
     /** Closes the dead-letter file; the store stays open. */
     @Override
     public void close() {

@@ -12,6 +12,8 @@ import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.StandardError;
 import io.turbidite.feeds.command.common.StandardOutput;
 import io.turbidite.feeds.command.common.StoreAccess;
+import io.turbidite.feeds.command.copy.ExportCommand;
+import io.turbidite.feeds.command.copy.ImportCommand;
 import io.turbidite.feeds.command.feed.QuickstartCommand;
 import io.turbidite.feeds.command.feed.RunCommand;
 import io.turbidite.feeds.command.log.LogCommand;
@@ -162,6 +164,8 @@ public final class Main {
                 .addSubcommand(new GetCommand(console, stores))
                 .addSubcommand(new PutCommand(console))
                 .addSubcommand(new DeleteCommand(console))
+                .addSubcommand(new ExportCommand(console, stores))
+                .addSubcommand(new ImportCommand(console))
                 .addSubcommand(new InspectCommand(console, stores))
                 .addSubcommand(new VerifyCommand(console, stores))
                 .addSubcommand(new AdviseCommand(console, stores))

@@ -84,6 +84,11 @@ public final class FeedDelivery implements Delivery {
                 && Positions.open(store, feed).file(file) != null;
     }
 
+    /** Forgets how far a feed is in these files. Its dead letters stay. */
+    public static void forget(Store store, String feed, List<String> files) {
+        Positions.open(store, feed).forget(files);
+    }
+
     /** The type of the records that {@link Operation#DELETE} takes: the primary key's fields. */
     public static RecordType keyType(RecordType type, List<String> primaryKey) {
         return type.only(primaryKey);

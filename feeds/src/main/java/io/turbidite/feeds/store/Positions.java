@@ -12,6 +12,7 @@ import io.turbidite.lsm.WriteBatch;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -130,6 +131,14 @@ final class Positions {
         begin(LETTERS_FILE, wallMicros);
         writer.setLong(column.letterBytes, byteCount);
         batch.upsert(dataset, writer.finish());
+    }
+
+    /** Deletes the feed's rows of these files and of its dead letters. */
+    void forget(List<String> files) {
+        for (String file : files) {
+            dataset.delete(feed, file);
+        }
+        dataset.delete(feed, LETTERS_FILE);
     }
 
     private void begin(String file, long wallMicros) {

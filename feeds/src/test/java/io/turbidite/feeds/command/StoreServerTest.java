@@ -199,12 +199,13 @@ class StoreServerTest {
                         .as("%s", command)
                         .contains(
                                 "in use by another process",
-                                "that process runs query, get, inspect, dataset list, verify, advise, trash, backup, ship"
+                                "that process runs query, get, export, inspect, dataset list, verify, advise, trash, backup, ship"
                                         + " meanwhile; for all else wait until it has ended");
             }
             for (String command : StoreAccess.SERVED) {
                 Object[] more = switch (command) {
                     case "query" -> new Object[] {path, "Trips"};
+                    case "export" -> new Object[] {path, "Trips", directory.resolve("t.csv")};
                     case "get" -> new Object[] {path, "Numbers", "7"};
                     case "backup" -> new Object[] {path, directory.resolve("b")};
                     case "ship" -> new Object[] {path, directory.resolve("s")};

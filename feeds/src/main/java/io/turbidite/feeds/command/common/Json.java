@@ -43,10 +43,20 @@ public final class Json {
     }
 
     public static String text(Map<String, ?> object) {
+        return print(object);
+    }
+
+    /** A value as it stands alone: text without quotes, arrays and records as JSON. */
+    public static String plainText(Object value) {
+        Object plain = plain(value);
+        return plain instanceof List || plain instanceof Map ? print(value) : String.valueOf(plain);
+    }
+
+    private static String print(Object value) {
         try {
-            return MAPPER.writeValueAsString(plain(object));
+            return MAPPER.writeValueAsString(plain(value));
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("maps, lists and values always print: " + object, e);
+            throw new IllegalStateException("maps, lists and values always print: " + value, e);
         }
     }
 

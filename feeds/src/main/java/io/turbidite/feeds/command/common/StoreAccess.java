@@ -20,6 +20,7 @@ public interface StoreAccess {
     List<String> SERVED = List.of(
             "query",
             "get",
+            "export",
             "inspect",
             "dataset list",
             "verify",
