@@ -101,7 +101,7 @@ public final class PlansSuite {
             }
             Scratch.delete(place);
         }
-        return List.of(figure2, steps);
+        return List.of(figure2, steps, new DependentFields(records, rounds, directory).run());
     }
 
     private static String label(Maintenance strategy) {

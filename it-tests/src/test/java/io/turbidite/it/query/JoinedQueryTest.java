@@ -48,8 +48,8 @@ import java.util.TreeMap;
 /**
  * Queries that several indexes answer together: every set of them that goes with the query gives
  * what plain loops give, with little memory too, of now and of snapshots. Indexes of one dataset
- * differ in their strategies where they may; updates leave entries behind, and a filter passes over
- * layers that hide some.
+ * differ in their strategies where they may, and some are on the elements of an array; updates leave
+ * entries behind, and a filter passes over layers that hide some.
  */
 class JoinedQueryTest {
     private static final int STEP_COUNT = Tier.count(20, 100, 2_000);
@@ -81,7 +81,8 @@ class JoinedQueryTest {
             List<String> words,
             @Nullable Span num,
             @Nullable Integer kind,
-            @Nullable Span at) {
+            @Nullable Span at,
+            List<Span> tags) {
         boolean matches(Map<String, @Nullable Object> record) {
             Set<String> has = wordsOf(record.get("text"));
             boolean hasWords = words.isEmpty()
@@ -96,7 +97,10 @@ class JoinedQueryTest {
                     && hasWords
                     && isBetween(num, record.get("num"))
                     && (kind == null || kind.equals(record.get("kind")))
-                    && isBetween(at, record.get("at"));
+                    && isBetween(at, record.get("at"))
+                    && tags.stream()
+                            .allMatch(tag -> elements(record).stream()
+                                    .anyMatch(element -> isBetween(tag, element)));
         }
 
         Query query(Query query) {
@@ -128,11 +132,18 @@ class JoinedQueryTest {
             if (at != null) {
                 query.where(Predicates.range("at", at.low(), at.high()));
             }
+            for (Span tag : tags) {
+                query.where(
+                        tag.low() == tag.high()
+                                ? Predicates.eq("tags[]", tag.low())
+                                : Predicates.range("tags[]", tag.low(), tag.high()));
+            }
             return switch (shape) {
                 case ROWS -> query;
                 case COUNT -> query.count();
                 case GROUPS -> query.groupBy("num");
                 case CELLS -> query.groupByCell("place", 2, 2);
+                case ELEMENTS -> query.groupBy("tags[]");
             };
         }
     }
@@ -148,7 +159,8 @@ class JoinedQueryTest {
         ROWS,
         COUNT,
         GROUPS,
-        CELLS
+        CELLS,
+        ELEMENTS
     }
 
     @ParameterizedTest
@@ -226,6 +238,7 @@ class JoinedQueryTest {
                 .field("num", "int32?")
                 .field("kind", "int32?")
                 .field("at", "int32?")
+                .field("tags", "[int32]?")
                 .primaryKey("id")
                 .partitions(1 + random.nextInt(3))
                 .maintenance(strategy)
@@ -238,7 +251,10 @@ class JoinedQueryTest {
                 IndexSpec.rtree("by_place", "place"),
                 IndexSpec.inverted("by_text", "text"),
                 IndexSpec.btree("by_num", "num"),
-                IndexSpec.btree("by_kind", "kind"))) {
+                random.nextBoolean()
+                        ? IndexSpec.btree("by_kind", "kind")
+                        : IndexSpec.btree("by_kind", "kind", "tags[]"),
+                IndexSpec.btree("by_tag", "tags[]"))) {
             spec.index(
                     isMixed
                             ? index.withMaintenance(possible.get(random.nextInt(possible.size())))
@@ -280,7 +296,7 @@ class JoinedQueryTest {
         Map<String, @Nullable Object> record =
                 former == null ? new HashMap<>() : new HashMap<>(former);
         record.put("id", id);
-        for (String field : List.of("place", "text", "num", "kind", "at")) {
+        for (String field : List.of("place", "text", "num", "kind", "at", "tags")) {
             // an update mostly changes few fields: eager indexes then keep entries of old versions
             if (former == null || random.nextInt(3) == 0) {
                 record.put(field, random.nextInt(8) == 0 ? null : value(field));
@@ -296,6 +312,7 @@ class JoinedQueryTest {
             case "text" -> String.join(" ", words(random.nextInt(5)));
             case "num" -> random.nextInt(8);
             case "kind" -> random.nextInt(3);
+            case "tags" -> random.ints(random.nextInt(5), 0, 6).boxed().toList();
             default -> random.nextInt(40);
         };
     }
@@ -327,7 +344,18 @@ class JoinedQueryTest {
                 random.nextBoolean() ? List.of() : words(1 + random.nextInt(2)),
                 random.nextBoolean() ? null : new Span(num, num + random.nextInt(4)),
                 random.nextBoolean() ? null : (Integer) random.nextInt(3),
-                random.nextInt(3) > 0 ? null : new Span(at, at + random.nextInt(20)));
+                random.nextInt(3) > 0 ? null : new Span(at, at + random.nextInt(20)),
+                tags());
+    }
+
+    /** Each may be met by an element of its own. */
+    private List<Span> tags() {
+        List<Span> tags = new ArrayList<>();
+        for (int i = random.nextInt(3); i > 0; i--) {
+            int tag = random.nextInt(6);
+            tags.add(new Span(tag, tag + (random.nextBoolean() ? 0 : random.nextInt(3))));
+        }
+        return tags;
     }
 
     private void ask(
@@ -405,8 +433,13 @@ class JoinedQueryTest {
             counts.put("", 0L);
         }
         for (Map<String, @Nullable Object> record : matching) {
+            if (question.shape() == Shape.ELEMENTS) {
+                new HashSet<>(elements(record))
+                        .forEach(tag -> counts.merge(tag.toString(), 1L, Long::sum));
+                continue;
+            }
             String group = switch (question.shape()) {
-                case ROWS, COUNT -> "";
+                case ROWS, COUNT, ELEMENTS -> "";
                 case GROUPS -> Objects.toString(record.get("num"));
                 case CELLS -> cell(question.window(), (Point) record.get("place"));
             };
@@ -437,6 +470,7 @@ class JoinedQueryTest {
         String group = switch (question.shape()) {
             case ROWS, COUNT -> "";
             case GROUPS -> Objects.toString(row.get("num"));
+            case ELEMENTS -> Objects.toString(row.get("tags[]"));
             case CELLS ->
                 row.get("cell") instanceof Rectangle cell
                         ? cell.minX() + " " + cell.minY()
@@ -463,6 +497,10 @@ class JoinedQueryTest {
                 || (value instanceof Integer number
                         && number >= range.low()
                         && number <= range.high());
+    }
+
+    private static List<Object> elements(Map<String, @Nullable Object> record) {
+        return record.get("tags") instanceof List<?> tags ? List.copyOf(tags) : List.of();
     }
 
     private static String beginning(List<String> words) {
