@@ -28,6 +28,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.LongStream;
 
 /** Conditions on elements of arrays and on nested fields, by every way in, as told in Java. */
 class ArrayQueryTest {
@@ -410,6 +411,38 @@ class ArrayQueryTest {
                 .select("id")
                 .run()) {
             assertThat(rows.toList()).containsExactly(Map.of("id", 1L));
+        }
+    }
+
+    /** One of two elements is not worth a search: the records say whether they have it. */
+    @Test
+    void an_element_that_is_joined_says_nothing_of_another_one() {
+        MemorySource source = new MemorySource(
+                TYPE,
+                List.of("id"),
+                List.of(),
+                List.of(index("by_tag", true, "tags[]"), index("by_c", true, "c")),
+                1);
+        for (long id = 0; id < 3_000; id++) {
+            source.upsert(Map.of(
+                    "id",
+                    id,
+                    "c",
+                    "c" + id % 100,
+                    "tags",
+                    List.of("t" + id % 90, id % 900 < 450 ? "even" : "odd")));
+        }
+        Query query = Query.on(source)
+                .where(Predicates.eq("c", "c7"))
+                .where(Predicates.eq("tags[]", "t7"))
+                .where(Predicates.eq("tags[]", "even"))
+                .count();
+        long expected = LongStream.range(0, 3_000)
+                .filter(id -> id % 100 == 7 && id % 90 == 7 && id % 900 < 450)
+                .count();
+        try (QueryResult result = query.run()) {
+            assertThat(result.explain().access()).isEqualTo("indexes by_c and by_tag, then fetch");
+            assertThat(result.toList()).containsExactly(Map.of("count", expected));
         }
     }
 
