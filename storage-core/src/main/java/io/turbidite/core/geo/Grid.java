@@ -57,7 +57,7 @@ final class Grid {
         return value < 0 ? -1 - whole : whole;
     }
 
-    /** Bits of what the cell of a number does not tell of it. */
+    /** Bits of what the cell of a number does not tell of it: by the cell's first bit alone. */
     static int restBits(int cell) {
         int whole = cell < 0 ? -1 - cell : cell;
         return whole == 0 ? Long.SIZE : FRACTION_BITS - (31 - Integer.numberOfLeadingZeros(whole));

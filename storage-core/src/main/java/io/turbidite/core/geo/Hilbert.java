@@ -107,20 +107,44 @@ public final class Hilbert {
     }
 
     /**
-     * The square of cells whose numbers start with the same 28 levels as {@code number}: its corner
-     * with the smallest coordinates. Sixteen cells wide.
+     * A cell in the square of a number, so small a square that the first bit of both magnitudes is
+     * the same in all of it. It mostly takes two looks at the table, and not eight.
      */
-    static long coarseCell(long number) {
+    static long beginning(long number) {
         int x = 0;
         int y = 0;
         int state = 0;
-        for (int shift = 56; shift >= Byte.SIZE; shift -= 8) {
+        for (int shift = 56; ; shift -= 8) {
             int found = CELLS[state | (int) (number >>> shift & 0xFF)];
             x = x << 4 | (found >> 4 & 0xF);
             y = y << 4 | (found & 0xF);
             state = found & 0x300;
+            int unknown = shift / 2;
+            int cellX = x << unknown ^ Integer.MIN_VALUE;
+            int cellY = y << unknown ^ Integer.MIN_VALUE;
+            if (shift == 0 || (hasBegun(cellX, unknown) && hasBegun(cellY, unknown))) {
+                return join(cellX, cellY);
+            }
         }
-        return join(x << 4 ^ Integer.MIN_VALUE, y << 4 ^ Integer.MIN_VALUE);
+    }
+
+    private static boolean hasBegun(int cell, int unknown) {
+        return (cell ^ cell >> 31) >>> unknown != 0;
+    }
+
+    /**
+     * Four levels of a number at once.
+     *
+     * @param state 0 for the first four levels, then {@link #stateOf} what was found before
+     * @return four bits of x, four of y, and the state
+     */
+    static int look(int state, int digits) {
+        return CELLS[state | digits];
+    }
+
+    /** The state behind four levels. */
+    static int stateOf(int found) {
+        return found & 0x300;
     }
 
     private static long join(int x, int y) {

@@ -42,8 +42,8 @@ public enum SpatialKind {
         public int length(Slice key, int at) {
             int head = PREFIX_BYTES_POINT;
             require(key, at, head);
-            long cell = Hilbert.cell(numberAt(key, at + 1));
-            int bits = Grid.restBits(Hilbert.x(cell)) + Grid.restBits(Hilbert.y(cell));
+            long near = Hilbert.beginning(numberAt(key, at + 1));
+            int bits = Grid.restBits(Hilbert.x(near)) + Grid.restBits(Hilbert.y(near));
             int bytes = head + bytesOf(bits);
             require(key, at, bytes);
             return bytes;

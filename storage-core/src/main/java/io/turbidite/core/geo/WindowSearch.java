@@ -31,8 +31,8 @@ public final class WindowSearch {
         END
     }
 
-    /** A coarse cell is this many cells wide, and starts at a multiple. */
-    private static final int COARSE_LAST = 15;
+    /** A prefix tells so many levels of a number less than all. */
+    private static final int LEVELS_UNTOLD = 4;
 
     private final SpatialKind kind;
     private final Zone zone;
@@ -63,6 +63,9 @@ public final class WindowSearch {
     private int highX;
     private int highY;
 
+    /** Wider squares than of this level are mostly cut by the window: they are not looked at. */
+    private int wideLevel;
+
     public WindowSearch(SpatialKind kind, Rectangle window) {
         this(kind, Zone.of(window));
     }
@@ -91,16 +94,36 @@ public final class WindowSearch {
             return UNDECIDED;
         }
         enter(0, (int) (prefix >>> 56));
-        long corner = Hilbert.coarseCell(prefix << 8);
-        int x = Hilbert.x(corner);
-        int y = Hilbert.y(corner);
-        if (x > highX || x + COARSE_LAST < lowX || y > highY || y + COARSE_LAST < lowY) {
-            return OUTSIDE;
+        int x = 0;
+        int y = 0;
+        int state = 0;
+        for (int level = Hilbert.LEVELS - 4; ; level -= 4) {
+            // the number begins behind the class; four levels are eight bits
+            int found = Hilbert.look(state, (int) (prefix >>> (2 * level - Byte.SIZE)) & 0xFF);
+            x = x << 4 | (found >> 4 & 0xF);
+            y = y << 4 | (found & 0xF);
+            state = Hilbert.stateOf(found);
+            if (level > wideLevel) {
+                continue;
+            }
+            int last = (1 << level) - 1;
+            int cornerX = x << level ^ Integer.MIN_VALUE;
+            int cornerY = y << level ^ Integer.MIN_VALUE;
+            if (cornerX > highX
+                    || cornerX + last < lowX
+                    || cornerY > highY
+                    || cornerY + last < lowY) {
+                return OUTSIDE;
+            }
+            // the outermost cells are cut by the borders
+            boolean isInside = cornerX > lowX
+                    && cornerX + last < highX
+                    && cornerY > lowY
+                    && cornerY + last < highY;
+            if (isInside || level == LEVELS_UNTOLD) {
+                return isInside && zone.isWindow() ? INSIDE : UNDECIDED;
+            }
         }
-        // the outermost cells are cut by the borders
-        boolean isInside =
-                x > lowX && x + COARSE_LAST < highX && y > lowY && y + COARSE_LAST < highY;
-        return isInside && zone.isWindow() ? INSIDE : UNDECIDED;
     }
 
     /** Whether the value of a key is inside. */
@@ -208,6 +231,8 @@ public final class WindowSearch {
             lowY = Grid.cell(minY, gridClass);
             highX = Grid.cell(maxX, gridClass);
             highY = Grid.cell(maxY, gridClass);
+            long wide = Math.max((long) highX - lowX, (long) highY - lowY);
+            wideLevel = Math.max(LEVELS_UNTOLD, Long.SIZE - Long.numberOfLeadingZeros(wide));
             curve.set(lowX, lowY, highX, highY);
         }
     }

@@ -37,12 +37,12 @@ public final class Zone {
     }
 
     /** The window; not to be moved. */
-    Box window() {
+    public Box window() {
         return window;
     }
 
     /** Whether the window alone decides. */
-    boolean isWindow() {
+    public boolean isWindow() {
         return circle == null;
     }
 

@@ -49,9 +49,11 @@ class HilbertTest {
             long cell = Hilbert.cell(number);
             assertEquals(x, Hilbert.x(cell));
             assertEquals(y, Hilbert.y(cell));
-            long coarse = Hilbert.coarseCell(number);
-            assertEquals(x & ~15, Hilbert.x(coarse));
-            assertEquals(y & ~15, Hilbert.y(coarse));
+            long near = Hilbert.beginning(number);
+            assertEquals(Grid.restBits(x), Grid.restBits(Hilbert.x(near)));
+            assertEquals(Grid.restBits(y), Grid.restBits(Hilbert.y(near)));
+            assertEquals(x < 0, Hilbert.x(near) < 0);
+            assertEquals(y < 0, Hilbert.y(near) < 0);
             if (number != -1L) {
                 long next = Hilbert.cell(number + 1);
                 long dx = Math.abs((long) Hilbert.x(next) - x);

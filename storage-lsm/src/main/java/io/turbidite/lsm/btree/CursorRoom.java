@@ -13,6 +13,9 @@ final class CursorRoom {
     final Leaf leaf = new Leaf();
     final Stretch stretch = new Stretch();
 
+    /** Of entries that are not in the stretch. */
+    final long[] prefixes = new long[Stretch.ENTRIES_MAX];
+
     /** Room for the longest key, and for the eight bytes that a head is copied in. */
     final MemorySegment keyBytes =
             NativeMemory.unowned(Limits.KEY_BYTES_MAX + (long) Heads.BYTES, 8);

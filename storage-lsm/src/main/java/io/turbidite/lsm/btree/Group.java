@@ -156,11 +156,7 @@ final class Group {
      */
     void decode(MemorySegment page, long pagePrefixOffset, int from, Stretch stretch) {
         decodeVersions(page, from, stretch);
-        if (!sharedIsKnown) {
-            shared = sharedWord(page, pagePrefixOffset, 0);
-            sharedSecond = sharedWord(page, pagePrefixOffset, Heads.BYTES);
-            sharedIsKnown = true;
-        }
+        findShared(page, pagePrefixOffset);
         decodePrefixes(page, from, stretch);
         boolean fitsWords = lengthBytes == 0 && prefixBytes + suffixBytes <= 2 * Long.BYTES;
         stretch.keyBytes = fitsWords ? prefixBytes + suffixBytes : -1;
@@ -168,6 +164,37 @@ final class Group {
             decodeSeconds(page, from, stretch);
         }
         decodeValues(page, from, stretch);
+    }
+
+    /**
+     * Takes the first eight bytes of keys, as {@link Stretch#prefixes}, and nothing else.
+     *
+     * @param to the place in {@code target} of the first of them
+     */
+    void decodePrefixes(
+            MemorySegment page,
+            long pagePrefixOffset,
+            int from,
+            int entries,
+            long[] target,
+            int to) {
+        findShared(page, pagePrefixOffset);
+        if (prefixBytes >= Heads.BYTES) {
+            Arrays.fill(target, to, to + entries, shared);
+            return;
+        }
+        int shift = Byte.SIZE * prefixBytes;
+        for (int i = 0; i < entries; i++) {
+            target[to + i] = shared | heads.whole(heads.at(page, from + i)) >>> shift;
+        }
+    }
+
+    private void findShared(MemorySegment page, long pagePrefixOffset) {
+        if (!sharedIsKnown) {
+            shared = sharedWord(page, pagePrefixOffset, 0);
+            sharedSecond = sharedWord(page, pagePrefixOffset, Heads.BYTES);
+            sharedIsKnown = true;
+        }
     }
 
     private void decodeVersions(MemorySegment page, int from, Stretch stretch) {

@@ -158,6 +158,20 @@ final class Leaf {
         }
     }
 
+    /**
+     * Puts the first eight bytes of each of these entries' keys, padded with zeros, as numbers: of
+     * entries that may not be wanted when these are known.
+     */
+    void decodePrefixes(int first, int entries, long[] target) {
+        int done = 0;
+        while (done < entries) {
+            int at = inGroup(first + done);
+            int there = Math.min(groupEntries - at, entries - done);
+            group.decodePrefixes(page, LeafLayout.prefix(groupCount), at, there, target, done);
+            done += there;
+        }
+    }
+
     private void touchValues(Stretch stretch) {
         long last = page.byteSize() - 1;
         int sum = 0;

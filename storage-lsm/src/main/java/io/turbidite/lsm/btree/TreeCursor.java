@@ -83,11 +83,39 @@ public final class TreeCursor implements OrdinalCursor {
         checkOpen();
         standsOnEntry = false;
         stretchEntries = STRETCH_ENTRIES_MIN;
-        int targetPage = tree.fences().pageOfOrdinal(ordinal);
+        goTo(tree.fences().pageOfOrdinal(ordinal));
+        index = Math.toIntExact(ordinal - leaf.firstOrdinal()) - 1;
+    }
+
+    /**
+     * Stands on an entry of a page. For one who knows where it goes: its neighbours in that
+     * direction, as many as it says, are taken out of the page with it.
+     */
+    public void standOn(int targetPage, int entry, boolean forward, int entries) {
+        goTo(targetPage);
+        stretchEntries = Math.min(Stretch.ENTRIES_MAX, entries);
+        var _ = standOn(entry, forward);
+    }
+
+    /**
+     * The first eight bytes of the keys of some entries of a page, as {@link #keyPrefix}; not to be
+     * changed, and there until the cursor moves. It stands on no entry then.
+     *
+     * @param entries at most 64
+     */
+    public long[] prefixes(int targetPage, int first, int entries) {
+        goTo(targetPage);
+        standsOnEntry = false;
+        index = first - 1;
+        leaf.decodePrefixes(first, entries, room.prefixes);
+        return room.prefixes;
+    }
+
+    private void goTo(int targetPage) {
+        checkOpen();
         if (targetPage != page) {
             load(targetPage);
         }
-        index = Math.toIntExact(ordinal - leaf.firstOrdinal()) - 1;
     }
 
     @Override

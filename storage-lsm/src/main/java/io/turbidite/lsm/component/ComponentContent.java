@@ -166,7 +166,7 @@ record ComponentContent(
 
     /** The entries in a window; through the cache, without reading ahead: pages lie apart. */
     WindowCursor windowCursor(WindowSearch search, WindowWork work) {
-        return new WindowCursor(records, requireBoxes(), search, records.cursor(), work);
+        return new WindowCursor(records, requireBoxes(), search, work);
     }
 
     NearestByBoxes nearestCursor(SpatialKind kind, Place place, WindowWork work, int waitingMax) {

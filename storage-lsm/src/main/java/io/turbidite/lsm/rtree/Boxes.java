@@ -113,9 +113,19 @@ public final class Boxes {
 
     /** The first page from {@code from} on that may have something in the window; -1 if none. */
     int nextPage(int from, Zone zone) {
+        return nextPage(from, rootLevel, zone);
+    }
+
+    /** As {@link #nextPage}, behind a page that may have something. */
+    int pageBehind(int page, Zone zone) {
+        // boxes that both are in were met
+        return nextPage(page + 1, topLevel(page + 1), zone);
+    }
+
+    private int nextPage(int from, int top, Zone zone) {
         int page = from;
         while (page < pageCount) {
-            int level = from == page ? rootLevel : topLevel(page);
+            int level = from == page ? top : topLevel(page);
             while (level >= 0 && meets(level, page, zone)) {
                 level--;
             }
@@ -157,11 +167,19 @@ public final class Boxes {
     /** How the {@code index}-th box of a level lies to the window. */
     private int relation(int level, int index, Zone zone) {
         long at = levels[level] + (long) BoxesLayout.BOX_BYTES * index;
+        // two reads, of two coordinates each
+        long least = bytes.get(Bytes.I64, at);
+        long most = bytes.get(Bytes.I64, at + Long.BYTES);
         return zone.relation(
-                coordinate(bytes, at),
-                coordinate(bytes, at + 4),
-                coordinate(bytes, at + 8),
-                coordinate(bytes, at + 12));
+                Float.intBitsToFloat((int) least),
+                Float.intBitsToFloat((int) (least >>> Integer.SIZE)),
+                Float.intBitsToFloat((int) most),
+                Float.intBitsToFloat((int) (most >>> Integer.SIZE)));
+    }
+
+    /** How the box of a page lies to the window. */
+    int pageRelation(int page, Zone zone) {
+        return relation(0, page, zone);
     }
 
     /** Groups of a page. */
@@ -169,7 +187,8 @@ public final class Boxes {
         return (page + 1 == pageCount ? groupCount : firstGroup(page + 1)) - firstGroup(page);
     }
 
-    private int firstGroup(int page) {
+    /** The number of a page's first group. */
+    int firstGroup(int page) {
         return bytes.get(Bytes.I32, firstGroups + 4L * page);
     }
 
@@ -189,8 +208,12 @@ public final class Boxes {
     }
 
     private int steps(int page, int group) {
-        return bytes.get(
-                Bytes.I32, groups + (long) BoxesLayout.GROUP_BYTES * (firstGroup(page) + group));
+        return steps(firstGroup(page) + group);
+    }
+
+    /** The box of a group, by its number among those of all pages, as its layout has it. */
+    int steps(int group) {
+        return bytes.get(Bytes.I32, groups + (long) BoxesLayout.GROUP_BYTES * group);
     }
 
     /** The level of the one box around all pages, which are level 0. */

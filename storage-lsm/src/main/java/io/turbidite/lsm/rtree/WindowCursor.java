@@ -2,6 +2,7 @@ package io.turbidite.lsm.rtree;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.geo.Zone;
 import io.turbidite.lsm.btree.Fences;
@@ -9,36 +10,55 @@ import io.turbidite.lsm.btree.Tree;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.entry.OrdinalCursor;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The entries of a component that are in a window, in the order of their keys. Pages and groups
  * whose boxes are outside are passed over; entries of those that are inside are not looked at.
  *
+ * <p>Of a group that the window cuts the first eight bytes of all keys are looked at together, and
+ * it is noted which entries are shown: so the entries outside cost nothing but that. A cursor that
+ * finds no group has opened no page.
+ *
  * <p><em>Confined to one thread.</em> Owns the cursor that it reads.
  */
 public final class WindowCursor implements OrdinalCursor {
+    /** Entries that are noted at a time; a bit each. */
+    private static final int CHUNK_MAX = Long.SIZE;
+
     private final Tree tree;
     private final Fences fences;
     private final Boxes boxes;
     private final WindowSearch search;
-    private final TreeCursor entries;
+    private final PageWindow pageWindow;
+    private final boolean isPoint;
     private final long entryCount;
+
+    /** Made when the first group is looked into. */
+    private @Nullable TreeCursor opened;
 
     /** The entry that it stands on, or the first one behind the gap that it stands in. */
     private long place;
 
     private boolean standsOnEntry;
 
-    /** Where {@link #entries} stands; -1 if it has to be sought. */
-    private long entriesAt = -1;
+    /** Ordinals from here to {@link #chunkEnd} are of a group, or of several, of {@link #page}. */
+    private long chunkStart;
 
-    /** Ordinals from here to {@link #groupEnd} are a group, or a page, that is looked into. */
-    private long groupStart;
+    private long chunkEnd;
 
-    private long groupEnd;
-    private boolean groupIsInside;
+    /** Which of these may be in the window, and which of them surely are; the first is bit 0. */
+    private long maybe;
 
-    /** The page of the group. */
+    private long surely;
+
     private int page = -1;
+
+    /** The first ordinal of the page, and of the next one. */
+    private long pageStart;
+
+    private long pageEnd;
+    private boolean pageIsInside;
 
     private boolean closed;
     private final WindowWork work;
@@ -46,15 +66,24 @@ public final class WindowCursor implements OrdinalCursor {
     /**
      * @param work where it counts
      */
-    public WindowCursor(
-            Tree tree, Boxes boxes, WindowSearch search, TreeCursor entries, WindowWork work) {
+    public WindowCursor(Tree tree, Boxes boxes, WindowSearch search, WindowWork work) {
         this.work = work;
         this.tree = tree;
         this.fences = tree.fences();
         this.boxes = boxes;
         this.search = search;
-        this.entries = entries;
+        this.pageWindow = new PageWindow(boxes, search.zone());
+        this.isPoint = search.kind() == SpatialKind.POINT;
         this.entryCount = fences.entryCount();
+    }
+
+    private TreeCursor entries() {
+        TreeCursor cursor = opened;
+        if (cursor == null) {
+            cursor = tree.cursor();
+            opened = cursor;
+        }
+        return cursor;
     }
 
     @Override
@@ -63,18 +92,23 @@ public final class WindowCursor implements OrdinalCursor {
         long from = standsOnEntry ? place + 1 : place;
         standsOnEntry = false;
         while (true) {
-            if (from < groupStart || from >= groupEnd) {
-                from = groupFrom(from);
+            if (from < chunkStart || from >= chunkEnd) {
+                from = chunkFrom(from);
                 if (from < 0) {
                     place = entryCount;
                     return false;
                 }
             }
-            for (; from < groupEnd; from++) {
-                if (shows(from, true)) {
-                    return standOn(from);
-                }
+            long left = maybe >>> (from - chunkStart);
+            if (left == 0) {
+                from = chunkEnd;
+                continue;
             }
+            from += Long.numberOfTrailingZeros(left);
+            if (shows(from, true)) {
+                return standOn(from);
+            }
+            from++;
         }
     }
 
@@ -84,18 +118,23 @@ public final class WindowCursor implements OrdinalCursor {
         long from = place - 1;
         standsOnEntry = false;
         while (true) {
-            if (from < groupStart || from >= groupEnd) {
-                from = groupUpTo(from);
+            if (from < chunkStart || from >= chunkEnd) {
+                from = chunkUpTo(from);
                 if (from < 0) {
                     place = 0;
                     return false;
                 }
             }
-            for (; from >= groupStart; from--) {
-                if (shows(from, false)) {
-                    return standOn(from);
-                }
+            long left = maybe << (CHUNK_MAX - 1 - (from - chunkStart));
+            if (left == 0) {
+                from = chunkStart - 1;
+                continue;
             }
+            from -= Long.numberOfLeadingZeros(left);
+            if (shows(from, false)) {
+                return standOn(from);
+            }
+            from--;
         }
     }
 
@@ -105,106 +144,164 @@ public final class WindowCursor implements OrdinalCursor {
         return true;
     }
 
-    /** Moves to an entry of the group; whether it is in the window. */
+    /** Moves to an entry of the chunk that may be in the window; whether it is. */
     private boolean shows(long ordinal, boolean forward) {
-        boolean isBeside = entriesAt >= 0 && ordinal == entriesAt + (forward ? 1 : -1);
-        if (!isBeside || entriesAt < 0) {
-            // a move that throws leaves a cursor that has to be sought
-            entriesAt = -1;
-            entries.seekOrdinal(ordinal);
-            entries.next();
-        } else if (forward) {
-            entriesAt = -1;
-            entries.next();
-        } else {
-            entriesAt = -1;
-            entries.previous();
-        }
-        entriesAt = ordinal;
-        work.lookedAtEntry();
-        if (groupIsInside) {
-            return true;
-        }
-        int found = search.test(entries.keyPrefix());
-        return found == WindowSearch.INSIDE
-                || (found == WindowSearch.UNDECIDED && search.holds(entries.key()));
+        int bit = (int) (ordinal - chunkStart);
+        // those up to the chunk's last one that may be in the window are wanted too
+        int wanted = forward
+                ? CHUNK_MAX - Long.numberOfLeadingZeros(maybe) - bit
+                : bit + 1 - Long.numberOfTrailingZeros(maybe);
+        TreeCursor cursor = entries();
+        cursor.standOn(page, (int) (ordinal - pageStart), forward, wanted);
+        return (surely >>> bit & 1) != 0 || search.holds(cursor.key());
     }
 
     /**
      * Goes to the first group at or behind an ordinal; where in it to go on, -1 if none is left.
      */
-    private long groupFrom(long from) {
+    private long chunkFrom(long from) {
         if (from >= entryCount) {
             return -1;
         }
-        boolean isSamePage = page >= 0
-                && from >= fences.firstOrdinal(page)
-                && from < fences.firstOrdinal(page + 1);
-        int at = isSamePage ? page : fences.pageOfOrdinal(from);
-        int group = (int) ((from - fences.firstOrdinal(at)) / boxes.groupEntries());
-        if (!isSamePage) {
-            int met = boxes.nextPage(at, search.zone());
-            group = met == at ? group : 0;
-            at = met;
+        Zone zone = search.zone();
+        int at;
+        int group = 0;
+        if (from == pageEnd && page >= 0) {
+            at = boxes.pageBehind(page, zone);
+        } else if (page >= 0 && from >= pageStart && from < pageEnd) {
+            at = page;
+            group = (int) ((from - pageStart) / boxes.groupEntries());
+        } else {
+            int first = fences.pageOfOrdinal(from);
+            at = boxes.nextPage(first, zone);
+            if (at == first) {
+                group = (int) ((from - fences.firstOrdinal(at)) / boxes.groupEntries());
+            }
         }
         while (at >= 0) {
+            enter(at);
             int count = boxes.groupCount(at);
             for (; group < count; group++) {
-                int relation = boxes.groupRelation(at, group, search.zone());
+                int relation = relation(group);
                 if (relation != Zone.OUTSIDE) {
-                    enter(at, group, relation == Zone.INSIDE);
-                    return Math.max(from, groupStart);
+                    long start = Math.max(from, groupStart(group));
+                    look(start, group, relation == Zone.INSIDE);
+                    return start;
                 }
             }
             group = 0;
-            at = at + 1 < boxes.pageCount() ? boxes.nextPage(at + 1, search.zone()) : -1;
+            at = boxes.pageBehind(at, zone);
         }
         return -1;
     }
 
     /** Goes to the last group at or before an ordinal. */
-    private long groupUpTo(long from) {
+    private long chunkUpTo(long from) {
         if (from < 0) {
             return -1;
         }
-        int at = fences.pageOfOrdinal(from);
-        int group = (int) ((from - fences.firstOrdinal(at)) / boxes.groupEntries());
-        int met = boxes.previousPage(at, search.zone());
-        if (met != at) {
-            at = met;
-            group = at < 0 ? 0 : boxes.groupCount(at) - 1;
-        }
+        Zone zone = search.zone();
+        int last = fences.pageOfOrdinal(from);
+        int at = boxes.previousPage(last, zone);
+        int group = at == last
+                ? (int) ((from - fences.firstOrdinal(at)) / boxes.groupEntries())
+                : lastGroup(at);
         while (at >= 0) {
+            enter(at);
             for (; group >= 0; group--) {
-                int relation = boxes.groupRelation(at, group, search.zone());
+                int relation = relation(group);
                 if (relation != Zone.OUTSIDE) {
-                    enter(at, group, relation == Zone.INSIDE);
-                    return Math.min(from, groupEnd - 1);
+                    long start = Math.min(from, groupStart(group + 1) - 1);
+                    look(start, group, relation == Zone.INSIDE);
+                    return start;
                 }
             }
-            at = at > 0 ? boxes.previousPage(at - 1, search.zone()) : -1;
-            group = at < 0 ? 0 : boxes.groupCount(at) - 1;
+            at = at > 0 ? boxes.previousPage(at - 1, zone) : -1;
+            group = lastGroup(at);
         }
         return -1;
     }
 
-    private void enter(int newPage, int group, boolean isInside) {
-        if (newPage != page) {
-            work.enteredPage();
+    private int lastGroup(int at) {
+        return at < 0 ? -1 : boxes.groupCount(at) - 1;
+    }
+
+    private void enter(int newPage) {
+        if (newPage == page) {
+            return;
         }
+        // a chunk is of the page
+        chunkStart = 0;
+        chunkEnd = 0;
         page = newPage;
-        long first = fences.firstOrdinal(newPage);
-        groupStart = first + (long) group * boxes.groupEntries();
-        groupEnd = Math.min(groupStart + boxes.groupEntries(), fences.firstOrdinal(newPage + 1));
-        groupIsInside = isInside;
+        pageStart = fences.firstOrdinal(newPage);
+        pageEnd = fences.firstOrdinal(newPage + 1);
+        pageIsInside = boxes.pageRelation(newPage, search.zone()) == Zone.INSIDE;
+        pageWindow.set(newPage);
+        work.enteredPage();
+    }
+
+    private int relation(int group) {
+        return pageIsInside ? Zone.INSIDE : pageWindow.relation(group);
+    }
+
+    /** The ordinal of a group's first entry, or of the first one behind the page. */
+    private long groupStart(int group) {
+        return Math.min(pageEnd, pageStart + (long) group * boxes.groupEntries());
+    }
+
+    /**
+     * Notes which entries of a group are in the window; of groups inside those of the next ones
+     * too, and of a long group those around an ordinal.
+     */
+    private void look(long ordinal, int group, boolean isInside) {
+        chunkStart = 0;
+        chunkEnd = 0; // until all is known: a look may fail
+        long start = groupStart(group);
+        start += (ordinal - start) / CHUNK_MAX * CHUNK_MAX;
+        long limit = start + CHUNK_MAX;
+        int next = group + 1;
         work.enteredGroup();
+        int count = isInside ? boxes.groupCount(page) : next;
+        while (next < count && groupStart(next + 1) <= limit && relation(next) == Zone.INSIDE) {
+            work.enteredGroup();
+            next++;
+        }
+        long end = Math.min(limit, groupStart(next));
+        int entries = (int) (end - start);
+        work.lookedAt(entries);
+        long all = -1L >>> (CHUNK_MAX - entries);
+        maybe = all;
+        surely = isInside ? all : 0;
+        if (!isInside && isPoint) {
+            test((int) (start - pageStart), entries);
+        }
+        chunkStart = start;
+        chunkEnd = end;
+    }
+
+    /** By the first eight bytes of the keys. */
+    private void test(int first, int entries) {
+        long outside = 0;
+        long inside = 0;
+        long[] prefixes = entries().prefixes(page, first, entries);
+        for (int i = 0; i < entries; i++) {
+            int found = search.test(prefixes[i]);
+            if (found == WindowSearch.OUTSIDE) {
+                outside |= 1L << i;
+            } else if (found == WindowSearch.INSIDE) {
+                inside |= 1L << i;
+            }
+        }
+        maybe &= ~outside;
+        surely = inside;
     }
 
     @Override
     public void seek(Slice key) {
         checkOpen();
         standsOnEntry = false;
-        place = tree.rank(key);
+        place = key.length() == 0 ? 0 : tree.rank(key);
     }
 
     @Override
@@ -216,37 +313,37 @@ public final class WindowCursor implements OrdinalCursor {
 
     @Override
     public Slice key() {
-        return entries.key();
+        return entries().key();
     }
 
     @Override
     public long keyPrefix() {
-        return entries.keyPrefix();
+        return entries().keyPrefix();
     }
 
     @Override
     public int keyLength() {
-        return entries.keyLength();
+        return entries().keyLength();
     }
 
     @Override
     public long keySecond() {
-        return entries.keySecond();
+        return entries().keySecond();
     }
 
     @Override
     public long timestamp() {
-        return entries.timestamp();
+        return entries().timestamp();
     }
 
     @Override
     public boolean isAntimatter() {
-        return entries.isAntimatter();
+        return entries().isAntimatter();
     }
 
     @Override
     public Slice value() {
-        return entries.value();
+        return entries().value();
     }
 
     @Override
@@ -257,7 +354,10 @@ public final class WindowCursor implements OrdinalCursor {
     @Override
     public void close() {
         closed = true;
-        entries.close();
+        TreeCursor cursor = opened;
+        if (cursor != null) {
+            cursor.close();
+        }
     }
 
     private void checkOpen() {

@@ -28,6 +28,10 @@ public final class WindowWork {
         groupCount++;
     }
 
+    void lookedAt(int entries) {
+        entryCount += entries;
+    }
+
     void lookedAtEntry() {
         entryCount++;
     }
