@@ -4,6 +4,7 @@ module io.turbidite.query.ops {
     requires transitive org.jspecify;
 
     exports io.turbidite.ops;
+    exports io.turbidite.ops.aggregate;
     exports io.turbidite.ops.expr;
     exports io.turbidite.ops.frame;
     exports io.turbidite.ops.run;

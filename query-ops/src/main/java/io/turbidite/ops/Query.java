@@ -6,6 +6,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.text.Tokenizer;
+import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.plan.Plan;
 import io.turbidite.ops.plan.PreparedPlan;
@@ -53,6 +54,7 @@ public final class Query {
     private List<String> groupBy = List.of();
     private List<QueryRequest.OrderBy> order = List.of();
     private QueryRequest.@Nullable Cells cells;
+    private List<Aggregate> aggregates = List.of();
     private boolean count;
     private QueryRequest.@Nullable Near near;
     private long limit = QueryRequest.NO_LIMIT;
@@ -106,7 +108,10 @@ public final class Query {
         return this;
     }
 
-    /** Returns one row {@code {"count": n}} instead of records. */
+    /**
+     * Returns one row {@code {"count": n}} instead of records; with {@link #aggregate}, the count
+     * before the aggregates.
+     */
     public Query count() {
         count = true;
         return this;
@@ -119,6 +124,24 @@ public final class Query {
     public Query groupBy(String... fields) {
         for (String field : fields) {
             groupBy = with(groupBy, field);
+        }
+        return this;
+    }
+
+    /**
+     * Returns these aggregates instead of counts: for each group {@code {field…, name of the
+     * aggregate…}}, and without groups one row, even where no record matches.
+     *
+     * <pre>{@code
+     * query.groupBy("carrier").aggregate(Aggregate.avg("delay"), Aggregate.max("delay").as("worst"))
+     * }</pre>
+     *
+     * @throws InvalidRequestException when it runs, if a field is not declared or not of a type
+     *     that the aggregate takes, or a sum does not fit its type
+     */
+    public Query aggregate(Aggregate... wanted) {
+        for (Aggregate aggregate : wanted) {
+            aggregates = with(aggregates, aggregate);
         }
         return this;
     }
@@ -152,8 +175,8 @@ public final class Query {
 
     /**
      * Orders rows. The first call decides, each further call breaks ties. Records order by any
-     * declared field, groups by their fields, {@code cell} and {@code count}. Null and missing are
-     * below all values.
+     * declared field, groups by their fields, {@code cell}, {@code count} and the names of their
+     * aggregates. Null and missing are below all values.
      */
     public Query orderBy(String field, Order direction) {
         order = with(order, new QueryRequest.OrderBy(field, direction == Order.DESC));
@@ -296,6 +319,16 @@ public final class Query {
 
     private QueryRequest request() {
         return new QueryRequest(
-                predicates, where, select, count, groupBy, cells, order, near, limit, access);
+                predicates,
+                where,
+                select,
+                count,
+                groupBy,
+                cells,
+                aggregates,
+                order,
+                near,
+                limit,
+                access);
     }
 }

@@ -315,6 +315,7 @@ final class RandomSource {
                 count,
                 groupBy,
                 cells,
+                List.of(),
                 isNear ? List.of() : order,
                 near,
                 isNear ? 1 + random.nextInt(20) : limit,

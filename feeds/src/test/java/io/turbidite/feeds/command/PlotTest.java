@@ -162,6 +162,10 @@ class PlotTest {
         Result result = plot(pictures.resolve("cells.svg"), "--group", "carrier");
         assertThat(result.code()).isEqualTo(2);
         assertThat(result.err()).contains("--group-cell");
+        Result sums =
+                plot(pictures.resolve("cells.svg"), "--group-cell", "place=2,2", "--sum", "delay");
+        assertThat(sums.code()).isEqualTo(2);
+        assertThat(sums.err()).contains("--plot draws the counts of cells", "--count");
         assertThat(files()).isEmpty();
     }
 

@@ -172,6 +172,36 @@ class QueryCommandTest {
     }
 
     @Test
+    void groups_and_all_records_have_aggregates() {
+        assertThat(rows(
+                        "--group",
+                        "carrier",
+                        "--count",
+                        "--sum",
+                        "delay,number",
+                        "--avg",
+                        "delay",
+                        "--min",
+                        "tail",
+                        "--max",
+                        "at",
+                        "--count-values",
+                        "tail",
+                        "--count-distinct",
+                        "number",
+                        "--order",
+                        "sum_delay:desc",
+                        "--limit",
+                        "1"))
+                .isEqualTo(
+                        "{\"carrier\":\"UA\",\"count\":3,\"count_tail\":3,\"count_distinct_number\":3,"
+                                + "\"sum_delay\":5,\"sum_number\":0,\"avg_delay\":2.5,\"min_tail\":\"N1\","
+                                + "\"max_at\":\"2013-07-05T10:00:00Z\"}\n");
+        assertThat(rows("--var", "number", "--stddev", "number", "--eq", "carrier=AA"))
+                .isEqualTo("{\"var_number\":null,\"stddev_number\":null}\n");
+    }
+
+    @Test
     void an_explanation_goes_to_standard_error_with_both_row_counts() {
         Result text = query("--eq", "tail=N1", "--explain");
         assertThat(text.code()).isZero();
@@ -216,6 +246,9 @@ class QueryCommandTest {
                 "--select|colour|'colour'",
                 "--select|note,note|twice",
                 "--group|colour|'colour'",
+                "--sum|note|sum takes numbers and durations; field 'note' is of type string",
+                "--max|place|max takes values that have an order",
+                "--avg|colour|'colour'",
                 "--group-cell|note=1,1|note",
                 "--group-cell|place=0,1|above 0",
                 "--order|colour|'colour'",

@@ -1,8 +1,11 @@
 package io.turbidite.ops.group;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
+import io.turbidite.ops.aggregate.GroupStates;
 import io.turbidite.ops.frame.Frame;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.run.RunOptions;
@@ -13,23 +16,47 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * Counts tuples by their first field in a hash table. A table that is full is written in key order
- * as a run of partial counts, where there is somewhere to spill to; equal keys meet again when runs
- * are read. <em>Confined to one thread at a time.</em>
+ * Groups tuples by their first field in a hash table: counts them, or adds their second field to
+ * the states of aggregates. A table that is full is written in key order as a run of partial counts
+ * or states, where there is somewhere to spill to; equal keys meet again when runs are read.
+ *
+ * <p>Where different values are counted, the keys of the table have a tag behind the group: {@link
+ * #GROUP} that of its states, others that of a value, which follows. So values go through the same
+ * table and runs as the groups, and come right behind their group.
+ *
+ * <p><em>Confined to one thread at a time.</em>
  */
 public final class GroupCollector implements FrameWriter {
+    /** The tag of a group; different values of aggregate i have tag i + 1. */
+    static final int GROUP = 0;
+
     private final RunOptions options;
     private final long memoryBytes;
+    private final @Nullable GroupStates states;
     private final GroupTable table;
     private final Slice key = new Slice();
+    private final Slice arguments = new Slice();
+    private final Slice groupStates = new Slice();
+    private final ByteSink taggedBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final Slice tagged = new Slice();
     private @Nullable SpilledRuns runs;
 
     /**
-     * Collects up to a bound, then spills or fails.
+     * Counts tuples up to a bound, then spills or fails.
      *
      * @param memoryBytes this operator's share of the query's memory
      */
     public GroupCollector(RunOptions options, long memoryBytes) {
+        this(options, memoryBytes, null);
+    }
+
+    /**
+     * As {@link #GroupCollector(RunOptions, long)}, for aggregates.
+     *
+     * @param states this operator's alone
+     */
+    public GroupCollector(RunOptions options, long memoryBytes, @Nullable GroupStates states) {
+        this.states = states;
         this.options = options;
         this.memoryBytes = memoryBytes;
         this.table = new GroupTable(memoryBytes);
@@ -43,15 +70,50 @@ public final class GroupCollector implements FrameWriter {
     @Override
     public boolean frame(Frame frame) {
         for (int i = 0; i < frame.tupleCount(); i++) {
-            if (!table.count(frame.field(i, 0, key))) {
+            frame.field(i, 0, key);
+            if (states != null) {
+                frame.field(i, 1, arguments);
+            }
+            if (!take()) {
                 makeRoom();
-                if (!table.count(key)) {
+                if (!take()) {
                     throw new InvalidRequestException(
-                            "a group key of %,d bytes does not fit the %,d bytes that grouping may use: raise memoryBytesMax"
-                                    .formatted(key.length(), memoryBytes));
+                            "a group of %,d bytes does not fit the %,d bytes that grouping may use: raise memoryBytesMax"
+                                    .formatted(key.length() + arguments.length(), memoryBytes));
                 }
             }
         }
+        return true;
+    }
+
+    /** Takes a tuple; false where there is no memory for it, and it may be taken once more. */
+    private boolean take() {
+        return states == null ? table.count(key) : takeStates(states);
+    }
+
+    private boolean takeStates(GroupStates of) {
+        Slice group = key;
+        if (of.distinctCount() > 0) {
+            // first the values, which it does no harm to take once more
+            for (int i = 0; i < of.distinctCount(); i++) {
+                taggedBytes.clear().putBytes(key).putByte(GROUP + 1 + i);
+                if (of.appendDistinct(i, arguments, taggedBytes)
+                        && !table.contain(taggedBytes.asSlice(tagged))) {
+                    return false;
+                }
+            }
+            group = taggedBytes.clear().putBytes(key).putByte(GROUP).asSlice(tagged);
+        }
+        long entry = table.find(group);
+        if (entry == SortBuffer.NONE) {
+            entry = table.add(group, of.first(arguments));
+        } else if (!of.takes(table.states(entry, groupStates), arguments)) {
+            entry = table.replace(group, entry, of.larger(groupStates, arguments));
+        }
+        if (entry == SortBuffer.FULL) {
+            return false;
+        }
+        of.add(table.states(entry, groupStates), arguments);
         return true;
     }
 
@@ -64,9 +126,10 @@ public final class GroupCollector implements FrameWriter {
     @Override
     public void close() {
         key.clear();
+        arguments.clear();
     }
 
-    /** Inputs in key order with counts as numbers; one key may be in several. */
+    /** Inputs in key order with counts as numbers, or states; one key may be in several. */
     List<SortedInput> inputs() {
         if (runs == null) {
             return List.of(table.entries().sorted());

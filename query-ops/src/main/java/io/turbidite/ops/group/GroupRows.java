@@ -7,6 +7,8 @@ import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.aggregate.BoundAggregates;
+import io.turbidite.ops.aggregate.GroupStates;
 import io.turbidite.ops.expr.CellGrid;
 import io.turbidite.ops.expr.FieldKey;
 
@@ -17,8 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes the rows of groups: the values of the group key, decoded, and the count; behind an order
- * key where they are to be ordered. <em>Confined to one thread.</em>
+ * Makes the rows of groups: the values of the group key, decoded, and the count, or what aggregates
+ * came to; behind an order key where they are to be ordered. <em>Confined to one thread.</em>
  */
 public final class GroupRows {
     /** The name of the field that is a cell. */
@@ -30,6 +32,8 @@ public final class GroupRows {
     private final List<Field> fields;
     private final @Nullable CellGrid grid;
     private final List<Part> order;
+    private final @Nullable GroupStates states;
+    private final int aggregateCount;
     private final RecordWriter writer;
     private final int[] offsets;
     private final ByteSink orderBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
@@ -38,27 +42,39 @@ public final class GroupRows {
     /**
      * Something to order groups by.
      *
-     * @param field index of a field of the group, or {@link #COUNT_PART}
+     * @param field index of a field of the group, or {@link #COUNT_PART}; behind the fields of the
+     *     group the aggregates
      */
     public record Part(int field, boolean descending) {}
 
-    private GroupRows(List<Field> fields, @Nullable CellGrid grid, List<Part> order) {
+    private GroupRows(
+            List<Field> fields,
+            @Nullable CellGrid grid,
+            List<Part> order,
+            BoundAggregates aggregates) {
         this.fields = List.copyOf(fields);
         this.grid = grid;
         this.order = List.copyOf(order);
-        this.writer = new RecordWriter(rowType(fields));
+        this.states = aggregates.isEmpty() ? null : aggregates.states();
+        this.aggregateCount = aggregates.count();
+        this.writer = new RecordWriter(rowType(fields, aggregates));
         this.offsets = new int[fields.size() + 1];
         this.tuple = order.isEmpty() ? new Slice[1] : new Slice[] {new Slice(), new Slice()};
     }
 
-    /** Groups by declared fields. */
-    public static GroupRows ofFields(List<Field> fields, List<Part> order) {
-        return new GroupRows(fields, null, order);
+    /**
+     * Groups by declared fields.
+     *
+     * @param aggregates none: the rows have counts
+     */
+    public static GroupRows ofFields(
+            List<Field> fields, List<Part> order, BoundAggregates aggregates) {
+        return new GroupRows(fields, null, order, aggregates);
     }
 
-    /** Groups by cells. */
-    public static GroupRows ofCells(CellGrid grid, List<Part> order) {
-        return new GroupRows(cellFields(), grid, order);
+    /** Groups by cells; otherwise as {@link #ofFields}. */
+    public static GroupRows ofCells(CellGrid grid, List<Part> order, BoundAggregates aggregates) {
+        return new GroupRows(cellFields(), grid, order, aggregates);
     }
 
     /** The one field of a group that is a cell. */
@@ -66,18 +82,35 @@ public final class GroupRows {
         return List.of(new Field(CELL, TypeKind.RECTANGLE, true));
     }
 
-    /** The type of rows: the fields of the group, each optional, and the count. */
-    public static RecordType rowType(List<Field> fields) {
+    /**
+     * The type of rows: the fields of the group, each optional, and the count or the aggregates.
+     */
+    public static RecordType rowType(List<Field> fields, BoundAggregates aggregates) {
         List<Field> rowFields = new ArrayList<>();
         for (Field field : fields) {
             rowFields.add(new Field(field.name(), field.kind(), true));
         }
-        rowFields.add(new Field(CountSource.COUNT, TypeKind.INT64, false));
+        if (aggregates.isEmpty()) {
+            rowFields.add(new Field(CountSource.COUNT, TypeKind.INT64, false));
+        } else {
+            rowFields.addAll(aggregates.resultFields());
+        }
         return RecordType.of(rowFields);
     }
 
     int fieldCount() {
         return tuple.length;
+    }
+
+    /** Where the states of a group are put together; null where groups are counted. */
+    @Nullable
+    GroupStates states() {
+        return states;
+    }
+
+    /** Whether all records are one group, which is there even if there are none. */
+    boolean isWhole() {
+        return fields.isEmpty();
     }
 
     /** The tuple of a group; reused by the next call. */
@@ -93,7 +126,13 @@ public final class GroupRows {
                 offsets[i + 1] = offsets[i] + KeyCodec.length(kind, key, offsets[i]);
             }
         }
-        writer.setLong(fields.size(), count);
+        if (states == null) {
+            writer.setLong(fields.size(), count);
+        } else {
+            for (int i = 0; i < aggregateCount; i++) {
+                states.write(i, writer, fields.size() + i);
+            }
+        }
         tuple[tuple.length - 1] = writer.finish();
         if (!order.isEmpty()) {
             orderKey(key, count);
@@ -107,6 +146,8 @@ public final class GroupRows {
             int start = orderBytes.length();
             if (part.field() == COUNT_PART) {
                 KeyCodec.appendLong(orderBytes, count);
+            } else if (states != null && part.field() >= fields.size()) {
+                states.appendKey(part.field() - fields.size(), orderBytes);
             } else if (grid != null) {
                 // the empty key of no cell would be a prefix of all others
                 orderBytes.putByte(key.length() == 0 ? 0 : 1).putBytes(key);

@@ -8,9 +8,10 @@ import io.turbidite.ops.run.OperatorMemory;
 import java.util.Arrays;
 
 /**
- * Counts by key: a hash table with open addressing over the entries of a sort buffer, so that it
- * can be read in key order in the end. The counts are the entries' numbers. <em>Confined to one
- * thread at a time.</em>
+ * Groups by key: a hash table with open addressing over the entries of a sort buffer, so that it
+ * can be read in key order in the end. Where groups are counted, the counts are the entries'
+ * numbers. Where they have states, those are the entries' payloads, and an entry may have given its
+ * place to a later one of its key. <em>Confined to one thread at a time.</em>
  */
 final class GroupTable implements AutoCloseable {
     private static final int SLOTS_FIRST = 256;
@@ -21,6 +22,9 @@ final class GroupTable implements AutoCloseable {
     private static final long ADDRESS_MASK = (1L << ADDRESS_BITS) - 1;
     private static final Slice NO_PAYLOAD = Slice.of(new byte[0]);
 
+    /** The number of an entry that has given its place away: below all others. */
+    private static final long REPLACED = -1;
+
     private final OperatorMemory memory;
     private final SortBuffer entries;
     private final Slice entryKey = new Slice();
@@ -30,6 +34,11 @@ final class GroupTable implements AutoCloseable {
      */
     private long[] slots = new long[SLOTS_FIRST];
 
+    /** Where {@link #find} has looked last. */
+    private long foundHash;
+
+    private int foundSlot;
+
     /** Bounded by {@code memoryBytes}, slots and entries together. */
     GroupTable(long memoryBytes) {
         memory = OperatorMemory.of(memoryBytes);
@@ -38,18 +47,62 @@ final class GroupTable implements AutoCloseable {
 
     /** Counts one; false, and nothing is counted, where the key is new and the memory used up. */
     boolean count(Slice key) {
+        long entry = find(key);
+        if (entry == SortBuffer.NONE) {
+            return add(key, 1, NO_PAYLOAD) != SortBuffer.FULL;
+        }
+        entries.setNumber(entry, entries.number(entry) + 1);
+        return true;
+    }
+
+    /** Adds a key that may be there; false where it is new and the memory used up. */
+    boolean contain(Slice key) {
+        return find(key) != SortBuffer.NONE || add(key, 0, NO_PAYLOAD) != SortBuffer.FULL;
+    }
+
+    /** The entry of a key; {@link SortBuffer#NONE} if it has none. */
+    long find(Slice key) {
         long hash = hash(key);
         int slot = (int) hash & (slots.length - 1);
         for (; slots[slot] != 0; slot = (slot + 1) & (slots.length - 1)) {
             if ((slots[slot] ^ hash) >>> ADDRESS_BITS == 0) {
                 long entry = (slots[slot] & ADDRESS_MASK) - 1;
                 if (entries.key(entry, entryKey).contentEquals(key)) {
-                    entries.setNumber(entry, entries.number(entry) + 1);
-                    return true;
+                    foundHash = hash;
+                    foundSlot = slot;
+                    return entry;
                 }
             }
         }
-        return add(key, hash, slot);
+        foundHash = hash;
+        foundSlot = slot;
+        return SortBuffer.NONE;
+    }
+
+    /** Moves {@code slice} to the states of an entry. */
+    Slice states(long entry, Slice slice) {
+        return entries.payload(entry, slice);
+    }
+
+    /**
+     * Adds an entry for the key that {@link #find} has just not found; {@link SortBuffer#FULL}, and
+     * nothing is added, where the memory is used up.
+     */
+    long add(Slice key, Slice states) {
+        return add(key, 0, states);
+    }
+
+    /**
+     * Adds an entry that takes the place of the one that {@link #find} has just found, which is
+     * read beside it in the end; as {@link #add(Slice, Slice)}.
+     */
+    long replace(Slice key, long entry, Slice states) {
+        long next = entries.add(key, 0, states);
+        if (next != SortBuffer.FULL) {
+            entries.setNumber(entry, REPLACED);
+            slots[foundSlot] = slotOf(foundHash, next);
+        }
+        return next;
     }
 
     /** The entries; sorting or clearing them is the end of this table until {@link #clear()}. */
@@ -71,20 +124,18 @@ final class GroupTable implements AutoCloseable {
         entries.close();
     }
 
-    private boolean add(Slice key, long hash, int slot) {
-        int at = slot;
+    private long add(Slice key, long number, Slice states) {
         if ((entries.count() + 1) * 2 > slots.length) {
             if (!grow()) {
-                return false;
+                return SortBuffer.FULL;
             }
-            at = freeSlot(hash);
+            foundSlot = freeSlot(foundHash);
         }
-        long entry = entries.add(key, 1, NO_PAYLOAD);
-        if (entry == SortBuffer.FULL) {
-            return false;
+        long entry = entries.add(key, number, states);
+        if (entry != SortBuffer.FULL) {
+            slots[foundSlot] = slotOf(foundHash, entry);
         }
-        slots[at] = slotOf(hash, entry);
-        return true;
+        return entry;
     }
 
     private boolean grow() {
@@ -96,8 +147,10 @@ final class GroupTable implements AutoCloseable {
         // in the order of the memory, which is read sooner than that of the slots
         long entry = SortBuffer.FIRST;
         while (entry != SortBuffer.NONE) {
-            long hash = hash(entries.key(entry, entryKey));
-            slots[freeSlot(hash)] = slotOf(hash, entry);
+            if (entries.number(entry) != REPLACED) {
+                long hash = hash(entries.key(entry, entryKey));
+                slots[freeSlot(hash)] = slotOf(hash, entry);
+            }
             entry = entries.addressBehind(entry);
         }
         return true;

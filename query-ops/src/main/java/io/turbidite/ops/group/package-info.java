@@ -1,10 +1,10 @@
 /**
- * Counting: all rows, or by the bytes of a group key.
+ * Groups: counting all rows, or counting and aggregating by the bytes of a group key.
  *
- * <p>Holds the collectors that count, the hash table, and the sources that turn counts into rows. A
+ * <p>Holds the collectors, the hash table, and the sources that turn counts and states into rows. A
  * group key is encoded (D1), so groups come in the order of their values, and comparing bytes
- * merges the partial counts of partitions and runs. Does not know how to take keys from records.
- * Start reading at {@link io.turbidite.ops.group.GroupCollector}.
+ * merges the partial counts and states of partitions and runs. Does not know how to take keys from
+ * records, nor what states mean ({@code ops.aggregate} does). Start reading at {@link io.turbidite.ops.group.GroupCollector}.
  */
 @NullMarked
 package io.turbidite.ops.group;

@@ -9,6 +9,7 @@ import io.turbidite.core.type.Field;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.aggregate.BoundAggregates;
 import io.turbidite.ops.expr.CellGrid;
 import io.turbidite.ops.expr.Conditions;
 import io.turbidite.ops.expr.Distances;
@@ -33,10 +34,11 @@ import java.util.Map;
  * @param source what is asked
  * @param conditions the predicates
  * @param kind what rows are
- * @param fields of {@code ROWS} the selected ones, empty for whole records; of {@code GROUPS} those
- *     grouped by
- * @param cellField of {@code CELLS} the point field, else -1
- * @param grid of {@code CELLS} the grid
+ * @param fields of {@code ROWS} the selected ones, empty for whole records; of groups those grouped
+ *     by
+ * @param cellField of cells the point field, else -1
+ * @param grid of cells the grid
+ * @param aggregates of {@code AGGREGATES} what each group has
  * @param order of {@code ROWS} by fields; of groups by parts of the group
  * @param near place that {@code ROWS} are ordered from
  * @param limit most rows
@@ -49,6 +51,7 @@ record CheckedQuery(
         List<Integer> fields,
         int cellField,
         @Nullable CellGrid grid,
+        BoundAggregates aggregates,
         List<Order> order,
         @Nullable Near near,
         long limit,
@@ -58,7 +61,9 @@ record CheckedQuery(
         ROWS,
         COUNT,
         GROUPS,
-        CELLS
+        CELLS,
+        /** Of groups, of cells, or of all records. */
+        AGGREGATES
     }
 
     /**
@@ -107,6 +112,7 @@ record CheckedQuery(
     static CheckedQuery of(QueryRequest request, Source source, Conditions conditions) {
         RecordType type = conditions.type();
         checkParts(request);
+        BoundAggregates aggregates = aggregates(request, type);
         QueryRequest.Cells cells = request.cells();
         if (cells != null) {
             int field = requireSingle(
@@ -126,19 +132,23 @@ record CheckedQuery(
             return new CheckedQuery(
                     source,
                     conditions,
-                    Kind.CELLS,
+                    aggregates.isEmpty() ? Kind.CELLS : Kind.AGGREGATES,
                     List.of(),
                     field,
                     grid,
-                    groupOrder(request, List.of(GroupRows.CELL)),
+                    aggregates,
+                    groupOrder(request, List.of(GroupRows.CELL), aggregates),
                     null,
                     request.limit(),
-                    GroupRows.rowType(GroupRows.cellFields()));
+                    GroupRows.rowType(GroupRows.cellFields(), aggregates));
         }
-        Kind kind = !request.groupBy().isEmpty()
-                ? Kind.GROUPS
-                : request.count() ? Kind.COUNT : Kind.ROWS;
-        List<Integer> fields = kind == Kind.GROUPS
+        Kind kind = !aggregates.isEmpty()
+                ? Kind.AGGREGATES
+                : !request.groupBy().isEmpty()
+                        ? Kind.GROUPS
+                        : request.count() ? Kind.COUNT : Kind.ROWS;
+        boolean isGroups = kind == Kind.GROUPS || kind == Kind.AGGREGATES;
+        List<Integer> fields = isGroups
                 ? checkGroup(type, indexes(type, request.groupBy(), "group"))
                 : whole(type, indexes(type, request.select(), "select"));
         return new CheckedQuery(
@@ -148,19 +158,50 @@ record CheckedQuery(
                 fields,
                 -1,
                 null,
-                kind == Kind.GROUPS
-                        ? groupOrder(request, request.groupBy())
+                aggregates,
+                isGroups
+                        ? groupOrder(request, request.groupBy(), aggregates)
                         : recordOrder(request, type),
                 near(request, type),
                 request.limit(),
-                rowType(type, kind, fields));
+                rowType(type, kind, fields, aggregates));
     }
 
-    private static RecordType rowType(RecordType type, Kind kind, List<Integer> fields) {
+    private static BoundAggregates aggregates(QueryRequest request, RecordType type) {
+        if (request.aggregates().isEmpty()) {
+            return BoundAggregates.NONE;
+        }
+        BoundAggregates bound =
+                BoundAggregates.of(type, request.allAggregates(), name -> aggregated(type, name));
+        List<String> names = new ArrayList<>(
+                request.cells() == null ? request.groupBy() : List.of(GroupRows.CELL));
+        for (String name : bound.names()) {
+            if (names.contains(name)) {
+                throw new InvalidRequestException(
+                        "the rows would have two fields named '%s': give an aggregate another name"
+                                .formatted(name));
+            }
+            names.add(name);
+        }
+        return bound;
+    }
+
+    private static int aggregated(RecordType type, String name) {
+        int field = Conditions.requireDeclared(type, name, "aggregate");
+        if (type.isEach(field)) {
+            throw new InvalidRequestException(
+                    "aggregate names '%s', the elements of an array: a record has many values of it"
+                            .formatted(name));
+        }
+        return field;
+    }
+
+    private static RecordType rowType(
+            RecordType type, Kind kind, List<Integer> fields, BoundAggregates aggregates) {
         return switch (kind) {
             case ROWS -> fields.isEmpty() ? type : Projection.rowType(type, fields);
             case COUNT -> CountSource.ROW_TYPE;
-            case GROUPS -> GroupRows.rowType(fields(type, fields));
+            case GROUPS, AGGREGATES -> GroupRows.rowType(fields(type, fields), aggregates);
             case CELLS -> throw new IllegalArgumentException("cells have rows of their own");
         };
     }
@@ -173,24 +214,27 @@ record CheckedQuery(
         if (!request.groupBy().isEmpty() && request.cells() != null) {
             throw new InvalidRequestException("a query groups by fields or by cells, not by both");
         }
-        if (!request.select().isEmpty() && (request.count() || request.grouped())) {
+        boolean isSummary = request.count() || !request.aggregates().isEmpty();
+        if (!request.select().isEmpty() && (isSummary || request.grouped())) {
             throw new InvalidRequestException(
-                    "select names fields of records, but the rows of this query are counts: leave one out");
+                    "select names fields of records, but the rows of this query are counts or aggregates: leave one out");
         }
-        if (request.count() && !request.grouped() && !request.order().isEmpty()) {
-            throw new InvalidRequestException("a count is one row: there is nothing to order");
+        if (isSummary && !request.grouped() && !request.order().isEmpty()) {
+            throw new InvalidRequestException("a %s is one row: there is nothing to order"
+                    .formatted(request.aggregates().isEmpty() ? "count" : "summary"));
         }
         if (request.near() != null) {
-            if (request.count() || request.grouped() || !request.order().isEmpty()) {
+            if (isSummary || request.grouped() || !request.order().isEmpty()) {
                 throw new InvalidRequestException(
-                        "near gives records, the nearest first: it goes with no count, group or order");
+                        "near gives records, the nearest first: it goes with no count, aggregate, group or order");
             }
             if (request.limit() == QueryRequest.NO_LIMIT || request.limit() == 0) {
                 throw new InvalidRequestException(
                         "near needs a limit of 1 or more: how many neighbours are wanted");
             }
         }
-        if (request.groupBy().contains(CountSource.COUNT)) {
+        if (request.groupBy().contains(CountSource.COUNT)
+                && request.aggregates().isEmpty()) {
             throw new InvalidRequestException(
                     "a field named 'count' can't be grouped by: the rows have their count under this name");
         }
@@ -306,18 +350,24 @@ record CheckedQuery(
                 near.field(), index, new Place(Metric.of(field.kind()), near.x(), near.y()));
     }
 
-    private static List<Order> groupOrder(QueryRequest request, List<String> names) {
+    private static List<Order> groupOrder(
+            QueryRequest request, List<String> groupNames, BoundAggregates aggregates) {
+        List<String> names = new ArrayList<>(groupNames);
+        names.addAll(aggregates.names());
+        boolean isCounted = aggregates.isEmpty();
         List<Order> order = new ArrayList<>();
         for (QueryRequest.OrderBy by : request.order()) {
             if (by.tokens() != null) {
                 throw new InvalidRequestException(
                         "groups have no text: only records are ordered by their tokens");
             }
-            boolean byCount = by.field().equals(CountSource.COUNT);
+            boolean byCount = isCounted && by.field().equals(CountSource.COUNT);
             if (!byCount && !names.contains(by.field())) {
-                throw new InvalidRequestException(
-                        "order names '%s'; groups are ordered by %s or count"
-                                .formatted(by.field(), String.join(", ", names)));
+                throw new InvalidRequestException("order names '%s'; groups are ordered by %s%s"
+                        .formatted(
+                                by.field(),
+                                String.join(", ", names),
+                                isCounted ? " or count" : ""));
             }
             int index = byCount ? GroupRows.COUNT_PART : names.indexOf(by.field());
             order.add(new Order(by.field(), index, by.descending(), null));
@@ -328,7 +378,17 @@ record CheckedQuery(
     /** The same question about other values. */
     CheckedQuery with(Conditions others) {
         return new CheckedQuery(
-                source, others, kind, fields, cellField, grid, order, near, limit, rowType);
+                source,
+                others,
+                kind,
+                fields,
+                cellField,
+                grid,
+                aggregates,
+                order,
+                near,
+                limit,
+                rowType);
     }
 
     RecordType type() {

@@ -194,7 +194,9 @@ final class JoinChoice {
      * @return {@link JoinedRanges#NONE} where any will do; {@link #NOT_BY_ENTRIES} if there is none
      */
     private int shown(List<IndexRange> ranges) {
-        if (query.kind() == CheckedQuery.Kind.ROWS || query.conditions().testCount() > 0) {
+        if (query.kind() == CheckedQuery.Kind.ROWS
+                || query.kind() == CheckedQuery.Kind.AGGREGATES
+                || query.conditions().testCount() > 0) {
             return NOT_BY_ENTRIES;
         }
         if (query.kind() == CheckedQuery.Kind.COUNT && isDecided(ranges, null)) {
@@ -211,7 +213,7 @@ final class JoinChoice {
     /** Whether entries of a search have what is counted by. */
     private boolean says(IndexRange range) {
         return switch (query.kind()) {
-            case ROWS -> false;
+            case ROWS, AGGREGATES -> false;
             case COUNT -> isOfFields(range);
             case GROUPS ->
                 isOfFields(range)

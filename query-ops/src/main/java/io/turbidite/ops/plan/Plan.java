@@ -45,6 +45,7 @@ import java.util.function.Supplier;
  *  count            way in → count                   | sum → (limit) → sink
  *  groups           way in → group                   | groups → (limit) → sink
  *  ordered groups   way in → group                   | groups → sort | sorted → sink
+ *  aggregates       as groups; of all records they are one group
  * </pre>
  *
  * <p>A bar ends a stage. What comes before the first bar is there once for each branch of
@@ -171,15 +172,27 @@ public final class Plan {
             case GROUPS ->
                 steps.add(new PlanStep(
                         "group", "count by " + builder.names(query.fields()), rows, grouped));
-            case CELLS -> steps.add(new PlanStep("group", cellDetail(), rows, grouped));
+            case CELLS ->
+                steps.add(new PlanStep("group", "count by " + cellDetail(), rows, grouped));
+            case AGGREGATES ->
+                steps.add(new PlanStep("group", aggregateDetail(builder), rows, grouped));
         }
         steps.addAll(builder.steps());
         return steps;
     }
 
+    private String aggregateDetail(SourceBuilder builder) {
+        String groups = query.grid() != null
+                ? cellDetail()
+                : query.fields().isEmpty() ? "" : builder.names(query.fields());
+        return groups.isEmpty()
+                ? query.aggregates().toString()
+                : "%s by %s".formatted(query.aggregates(), groups);
+    }
+
     private String cellDetail() {
         CellGrid grid = Objects.requireNonNull(query.grid());
-        return "count by cells of %s by %s from %s,%s over %s"
+        return "cells of %s by %s from %s,%s over %s"
                 .formatted(
                         grid.dx(),
                         grid.dy(),
@@ -213,7 +226,7 @@ public final class Plan {
         List<Stage> stages = switch (query.kind()) {
             case ROWS -> orderedRows(sink);
             case COUNT -> count(end);
-            case GROUPS, CELLS -> groups(sorts() ? sink : end);
+            case GROUPS, CELLS, AGGREGATES -> groups(sorts() ? sink : end);
         };
         return new JobRows(new Job(stages, options), sink, query.rowType());
     }
@@ -251,7 +264,10 @@ public final class Plan {
         int shares = branches.size() + (sorts() ? 1 : 0);
         List<GroupCollector> collectors = new ArrayList<>();
         for (int i = 0; i < branches.size(); i++) {
-            collectors.add(new GroupCollector(options, options.memoryBytesMax() / shares));
+            collectors.add(new GroupCollector(
+                    options,
+                    options.memoryBytesMax() / shares,
+                    query.aggregates().isEmpty() ? null : query.aggregates().states()));
         }
         Stage first = collecting(branches, collectors, this::groupMaker);
         if (!sorts()) {
@@ -315,15 +331,16 @@ public final class Plan {
     }
 
     private TupleMaker groupMaker() {
-        return query.grid() == null
+        TupleMaker keys = query.grid() == null
                 ? Tuples.groupKey(query.type(), query.fields())
                 : Tuples.cell(query.cellField(), query.grid());
+        return query.aggregates().isEmpty() ? keys : query.aggregates().maker(keys);
     }
 
     private GroupRows groupRows() {
         return query.grid() == null
-                ? GroupRows.ofFields(query.groupFields(), query.groupParts())
-                : GroupRows.ofCells(query.grid(), query.groupParts());
+                ? GroupRows.ofFields(query.groupFields(), query.groupParts(), query.aggregates())
+                : GroupRows.ofCells(query.grid(), query.groupParts(), query.aggregates());
     }
 
     private int branchCount() {

@@ -4,10 +4,12 @@ import io.turbidite.core.expr.Expression;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.geo.Place;
 import io.turbidite.core.text.TextQuery;
+import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.expr.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -19,6 +21,7 @@ import java.util.List;
  * @param count whether only the number of records is wanted
  * @param groupBy fields to count by; empty: none
  * @param cells grid to count by, if any
+ * @param aggregates what rows have of each group, or of all records; empty: counts
  * @param order what to order rows by, first decides
  * @param near place to order rows from, the nearest first, if any
  * @param limit most rows to return
@@ -32,6 +35,7 @@ public record QueryRequest(
         boolean count,
         List<String> groupBy,
         @Nullable Cells cells,
+        List<Aggregate> aggregates,
         List<OrderBy> order,
         @Nullable Near near,
         long limit,
@@ -68,7 +72,7 @@ public record QueryRequest(
         }
     }
 
-    /** A request that orders by fields, or not at all. */
+    /** A request that orders by fields, or not at all, and has no aggregates. */
     public QueryRequest(
             List<Predicate> predicates,
             List<Expression> where,
@@ -79,7 +83,18 @@ public record QueryRequest(
             List<OrderBy> order,
             long limit,
             @Nullable String access) {
-        this(predicates, where, select, count, groupBy, cells, order, null, limit, access);
+        this(
+                predicates,
+                where,
+                select,
+                count,
+                groupBy,
+                cells,
+                List.of(),
+                order,
+                null,
+                limit,
+                access);
     }
 
     public QueryRequest {
@@ -87,11 +102,22 @@ public record QueryRequest(
         where = List.copyOf(where);
         select = List.copyOf(select);
         groupBy = List.copyOf(groupBy);
+        aggregates = List.copyOf(aggregates);
         order = List.copyOf(order);
     }
 
-    /** Whether rows are groups and their counts. */
+    /** Whether rows are groups, and their counts or aggregates. */
     public boolean grouped() {
         return !groupBy.isEmpty() || cells != null;
+    }
+
+    /** The aggregates, with the count before them where it is asked for too. */
+    List<Aggregate> allAggregates() {
+        if (!count || aggregates.isEmpty()) {
+            return aggregates;
+        }
+        List<Aggregate> all = new ArrayList<>(List.of(Aggregate.count()));
+        all.addAll(aggregates);
+        return all;
     }
 }

@@ -12,6 +12,7 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.aggregate.BoundAggregates;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.RowSink;
@@ -39,13 +40,14 @@ class GroupSpillTest {
         RowSink sink = new RowSink();
         OperatorMeter meter = new OperatorMeter();
         Field field = new Field("n", TypeKind.INT64, true);
-        GroupRows rows = GroupRows.ofFields(List.of(field), List.of());
+        GroupRows rows = GroupRows.ofFields(List.of(field), List.of(), BoundAggregates.NONE);
         NavigableMap<Long, Long> groups = new TreeMap<>();
         expected.clear();
         try (GroupSource source = new GroupSource(collectors, rows, meter, sink, 1_000)) {
             count(collectors);
             source.open();
-            RecordView row = new RecordView(GroupRows.rowType(List.of(field)));
+            RecordView row =
+                    new RecordView(GroupRows.rowType(List.of(field), BoundAggregates.NONE));
             Slice slice = new Slice();
             boolean more = true;
             while (more) {

@@ -92,6 +92,11 @@ public final class SortBuffer implements AutoCloseable {
         return EntryFormat.key(memoryOf(address), placeOf(address), slice);
     }
 
+    /** Moves {@code slice} to the payload of an entry, which may be changed there. */
+    public Slice payload(long address, Slice slice) {
+        return EntryFormat.payload(memoryOf(address), placeOf(address), slice);
+    }
+
     public long number(long address) {
         return EntryFormat.number(memoryOf(address), placeOf(address));
     }

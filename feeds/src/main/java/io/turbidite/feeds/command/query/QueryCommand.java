@@ -169,6 +169,10 @@ public final class QueryCommand implements Callable<Integer> {
             throw new InvalidRequestException(
                     "--plot draws the cells of --group-cell f=dx,dy, and there is none");
         }
+        if (!question.counts()) {
+            throw new InvalidRequestException(
+                    "--plot draws the counts of cells: beside aggregates, ask for --count too");
+        }
         return CellPicture.to(console.directory().resolve(PathArgument.path("--plot", file)));
     }
 

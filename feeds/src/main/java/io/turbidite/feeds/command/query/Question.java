@@ -4,6 +4,7 @@ import io.turbidite.core.expr.Expression;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Query;
+import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.expr.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -120,7 +121,9 @@ public final class Question {
             description = "Print these fields only.")
     private List<String> select = new ArrayList<>();
 
-    @Option(names = "--count", description = "Print the number of records: {\"count\":n}.")
+    @Option(
+            names = "--count",
+            description = "Print the number of records: {\"count\":n}; beside aggregates too.")
     private boolean count;
 
     @Option(
@@ -130,6 +133,70 @@ public final class Question {
             split = ",",
             description = "Print a row with the count for each value of f (and g).")
     private List<String> groups = new ArrayList<>();
+
+    @Option(
+            names = "--sum",
+            paramLabel = "f,g",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Print sums, as sum_f: of each group, or of all records in one row.")
+    private List<String> sums = new ArrayList<>();
+
+    @Option(
+            names = "--avg",
+            paramLabel = "f,g",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Print means, as avg_f.")
+    private List<String> means = new ArrayList<>();
+
+    @Option(
+            names = "--min",
+            paramLabel = "f,g",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Print least values, as min_f.")
+    private List<String> least = new ArrayList<>();
+
+    @Option(
+            names = "--max",
+            paramLabel = "f,g",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Print greatest values, as max_f.")
+    private List<String> greatest = new ArrayList<>();
+
+    @Option(
+            names = "--var",
+            paramLabel = "f,g",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Print variances (of a sample), as var_f.")
+    private List<String> variances = new ArrayList<>();
+
+    @Option(
+            names = "--stddev",
+            paramLabel = "f,g",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Print standard deviations (of a sample), as stddev_f.")
+    private List<String> deviations = new ArrayList<>();
+
+    @Option(
+            names = "--count-values",
+            paramLabel = "f,g",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Print how many records have a value of f, as count_f.")
+    private List<String> counted = new ArrayList<>();
+
+    @Option(
+            names = "--count-distinct",
+            paramLabel = "f,g",
+            hideParamSyntax = true,
+            split = ",",
+            description = "Print how many different values f has, as count_distinct_f.")
+    private List<String> distinct = new ArrayList<>();
 
     @Option(
             names = "--group-cell",
@@ -143,7 +210,8 @@ public final class Question {
             paramLabel = "f[:desc]",
             hideParamSyntax = true,
             split = ",",
-            description = "Order by f; groups also by count. Null comes first.")
+            description =
+                    "Order by f; groups also by count and by aggregates (sum_f). Null comes first.")
     private List<String> order = new ArrayList<>();
 
     @Option(
@@ -173,9 +241,28 @@ public final class Question {
                 .flatMap(some -> some);
     }
 
+    /** What rows have instead of counts. */
+    private Stream<Aggregate> aggregates() {
+        return Stream.of(
+                        counted.stream().map(Aggregate::count),
+                        distinct.stream().map(Aggregate::countDistinct),
+                        sums.stream().map(Aggregate::sum),
+                        means.stream().map(Aggregate::avg),
+                        least.stream().map(Aggregate::min),
+                        greatest.stream().map(Aggregate::max),
+                        variances.stream().map(Aggregate::variance),
+                        deviations.stream().map(Aggregate::standardDeviation))
+                .flatMap(some -> some);
+    }
+
     /** Whether rows are cells of a grid. */
     boolean groupsByCell() {
         return cells != null;
+    }
+
+    /** Whether rows have counts of their records. */
+    boolean counts() {
+        return count || aggregates().findAny().isEmpty();
     }
 
     /** The point field of the grid. */
@@ -204,6 +291,7 @@ public final class Question {
         predicates().forEach(query::where);
         conditions.forEach(query::where);
         query.select(select).groupBy(groups.toArray(String[]::new));
+        aggregates().forEach(query::aggregate);
         if (count) {
             query.count();
         }

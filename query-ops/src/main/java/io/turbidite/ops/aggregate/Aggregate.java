@@ -1,0 +1,179 @@
+package io.turbidite.ops.aggregate;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.type.TypeKind;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something summed up of the records of a group, or of all records that a query finds.
+ * <em>Immutable.</em>
+ *
+ * <pre>{@code
+ * Query.on(flights).groupBy("carrier").aggregate(
+ *         Aggregate.count(), Aggregate.avg("dep_delay_min"), Aggregate.max("dep_delay_min").as("worst"))
+ * }</pre>
+ *
+ * <p>Records whose field is null or missing are left out, as in SQL: of no value at all the counts
+ * are 0, and everything else is null.
+ *
+ * @param function what is made of the values
+ * @param field the declared field that has the values, by its path; null: it counts records
+ * @param name the name of the result in the rows of the query
+ */
+public record Aggregate(Function function, @Nullable String field, String name) {
+    /** What is made of values, and of which. */
+    public enum Function {
+        /** How many there are: an int64. */
+        COUNT("count"),
+        /** How many different ones there are: an int64. Exact; values of any scalar kind. */
+        COUNT_DISTINCT("count_distinct"),
+        /**
+         * The sum. Of integers an int64, of durations a duration: one that does not fit is an
+         * error, whatever the order of the records. Of floats and doubles a double, with the
+         * rounding errors made up for; of decimals a decimal.
+         */
+        SUM("sum"),
+        /** The mean: a double, of durations a duration, cut off at whole microseconds. */
+        AVG("avg"),
+        /** The least, by the order of the field's type; of any kind but points and rectangles. */
+        MIN("min"),
+        /** The greatest; NaN is above all numbers. */
+        MAX("max"),
+        /** The variance of a sample, a double: of fewer than two values null. */
+        VAR("var"),
+        /** The root of {@link #VAR}. */
+        STDDEV("stddev");
+
+        private final String label;
+
+        Function(String label) {
+            this.label = label;
+        }
+
+        /** As commands and names of results write it. */
+        public String label() {
+            return label;
+        }
+
+        /**
+         * The kind of the result.
+         *
+         * @param kind of the values
+         * @throws InvalidRequestException if it can't be made of such values
+         */
+        TypeKind resultKind(TypeKind kind, String field) {
+            boolean isNumber = switch (kind) {
+                case INT8, INT16, INT32, INT64, FLOAT, DOUBLE, DECIMAL -> true;
+                default -> false;
+            };
+            boolean isDuration = kind == TypeKind.DURATION;
+            return switch (this) {
+                case COUNT -> TypeKind.INT64;
+                case COUNT_DISTINCT -> {
+                    require(kind.isScalar(), "simple values", kind, field);
+                    yield TypeKind.INT64;
+                }
+                case MIN, MAX -> {
+                    boolean hasOrder = kind.isScalar() && !kind.isSpatial();
+                    require(hasOrder, "values that have an order", kind, field);
+                    yield kind;
+                }
+                case SUM -> {
+                    require(isNumber || isDuration, "numbers and durations", kind, field);
+                    yield switch (kind) {
+                        case FLOAT, DOUBLE -> TypeKind.DOUBLE;
+                        case DECIMAL, DURATION -> kind;
+                        default -> TypeKind.INT64;
+                    };
+                }
+                case AVG -> {
+                    require(isNumber || isDuration, "numbers and durations", kind, field);
+                    yield isDuration ? kind : TypeKind.DOUBLE;
+                }
+                case VAR, STDDEV -> {
+                    require(isNumber, "numbers", kind, field);
+                    yield TypeKind.DOUBLE;
+                }
+            };
+        }
+
+        private void require(boolean holds, String taken, TypeKind kind, String field) {
+            if (!holds) {
+                throw new InvalidRequestException("%s takes %s; field '%s' is of type %s"
+                        .formatted(label, taken, field, kind.label()));
+            }
+        }
+    }
+
+    public Aggregate {
+        if (field == null && function != Function.COUNT) {
+            throw new InvalidRequestException(
+                    "%s needs a field that it is made of".formatted(function.label()));
+        }
+        if (name.isEmpty()) {
+            throw new InvalidRequestException("a result needs a name");
+        }
+    }
+
+    /** How many records there are, as {@code count}. */
+    public static Aggregate count() {
+        return new Aggregate(Function.COUNT, null, Function.COUNT.label());
+    }
+
+    /** How many records have a value of the field, as {@code count_field}. */
+    public static Aggregate count(String field) {
+        return of(Function.COUNT, field);
+    }
+
+    /** How many different values the field has, as {@code count_distinct_field}. */
+    public static Aggregate countDistinct(String field) {
+        return of(Function.COUNT_DISTINCT, field);
+    }
+
+    /** The sum of the field's values, as {@code sum_field}. */
+    public static Aggregate sum(String field) {
+        return of(Function.SUM, field);
+    }
+
+    /** Their mean, as {@code avg_field}. */
+    public static Aggregate avg(String field) {
+        return of(Function.AVG, field);
+    }
+
+    /** The least of them, as {@code min_field}. */
+    public static Aggregate min(String field) {
+        return of(Function.MIN, field);
+    }
+
+    /** The greatest of them, as {@code max_field}. */
+    public static Aggregate max(String field) {
+        return of(Function.MAX, field);
+    }
+
+    /** Their variance as a sample, as {@code var_field}. */
+    public static Aggregate variance(String field) {
+        return of(Function.VAR, field);
+    }
+
+    /** Their standard deviation as a sample, as {@code stddev_field}. */
+    public static Aggregate standardDeviation(String field) {
+        return of(Function.STDDEV, field);
+    }
+
+    /** An aggregate whose name is that of its function and its field, with _ between. */
+    public static Aggregate of(Function function, String field) {
+        return new Aggregate(function, field, function.label() + "_" + field);
+    }
+
+    /** The same by another name. */
+    public Aggregate as(String newName) {
+        return new Aggregate(function, field, newName);
+    }
+
+    /** As people write it: {@code sum(delay)}. */
+    @Override
+    public String toString() {
+        return field == null ? function.label() : "%s(%s)".formatted(function.label(), field);
+    }
+}

@@ -1,0 +1,182 @@
+package io.turbidite.ops.aggregate;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.expr.TupleMaker;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+
+/**
+ * The aggregates of a query, bound to the type of its records. <em>Immutable.</em>
+ *
+ * @param type of the records
+ * @param bound the aggregates, in the order of the rows
+ * @param arguments the fields that they need, each once
+ */
+public record BoundAggregates(RecordType type, List<Bound> bound, List<Integer> arguments) {
+    /** Most aggregates of one query; a tag of one byte tells their values apart. */
+    public static final int COUNT_MAX = 64;
+
+    /** No aggregates. */
+    public static final BoundAggregates NONE =
+            new BoundAggregates(RecordType.of(List.of()), List.of(), List.of());
+
+    /**
+     * One of them.
+     *
+     * @param argument index of its argument; of a count of records {@code -1}
+     * @param kind of the argument
+     * @param resultKind of the result
+     */
+    record Bound(Aggregate aggregate, int argument, TypeKind kind, TypeKind resultKind) {}
+
+    public BoundAggregates {
+        bound = List.copyOf(bound);
+        arguments = List.copyOf(arguments);
+    }
+
+    /**
+     * Checks aggregates.
+     *
+     * @param fieldOf finds a declared field of one value in a record, or refuses it
+     * @throws InvalidRequestException if there are too many, one does not take the values of its
+     *     field, or two have one name
+     */
+    public static BoundAggregates of(
+            RecordType type, List<Aggregate> aggregates, ToIntFunction<String> fieldOf) {
+        if (aggregates.size() > COUNT_MAX) {
+            throw new InvalidRequestException("%,d aggregates are more than the limit of %d"
+                    .formatted(aggregates.size(), COUNT_MAX));
+        }
+        List<Bound> bound = new ArrayList<>();
+        List<Integer> arguments = new ArrayList<>();
+        for (Aggregate aggregate : aggregates) {
+            String name = aggregate.field();
+            if (name == null) {
+                bound.add(new Bound(
+                        aggregate, Accumulators.Count.ROWS, TypeKind.INT64, TypeKind.INT64));
+                continue;
+            }
+            int field = fieldOf.applyAsInt(name);
+            TypeKind kind = type.field(field).kind();
+            if (!arguments.contains(field)) {
+                arguments.add(field);
+            }
+            bound.add(new Bound(
+                    aggregate,
+                    arguments.indexOf(field),
+                    kind,
+                    aggregate.function().resultKind(kind, name)));
+        }
+        return new BoundAggregates(type, bound, arguments);
+    }
+
+    /** Whether there are none. */
+    public boolean isEmpty() {
+        return bound.isEmpty();
+    }
+
+    /** How many there are. */
+    public int count() {
+        return bound.size();
+    }
+
+    /** The names of the results. */
+    public List<String> names() {
+        return bound.stream().map(one -> one.aggregate().name()).toList();
+    }
+
+    /** The fields of rows that have the results: those that count are always there. */
+    public List<Field> resultFields() {
+        List<Field> fields = new ArrayList<>();
+        for (Bound one : bound) {
+            boolean isCount = switch (one.aggregate().function()) {
+                case COUNT, COUNT_DISTINCT -> true;
+                case SUM, AVG, MIN, MAX, VAR, STDDEV -> false;
+            };
+            fields.add(new Field(one.aggregate().name(), one.resultKind(), !isCount));
+        }
+        return List.copyOf(fields);
+    }
+
+    /** Makes tuples of a group key and the arguments, for one thread. */
+    public TupleMaker maker(TupleMaker keys) {
+        return new AggregateTuples(keys, type, arguments);
+    }
+
+    /** States for one thread. */
+    public GroupStates states() {
+        List<Accumulator> all = new ArrayList<>();
+        List<AggregateValue> results = new ArrayList<>();
+        List<GroupStates.Distinct> distinct = new ArrayList<>();
+        int offset = 0;
+        for (Bound one : bound) {
+            if (one.aggregate().function() == Aggregate.Function.COUNT_DISTINCT) {
+                distinct.add(new GroupStates.Distinct(
+                        all.size(), one.argument(), ArgumentFormat.Form.of(one.kind())));
+            }
+            Accumulator accumulator = accumulator(one, offset);
+            offset += GroupStates.stateBytes(accumulator);
+            all.add(accumulator);
+            results.add(new AggregateValue(one.resultKind()));
+        }
+        return new GroupStates(all, results, distinct);
+    }
+
+    private static Accumulator accumulator(Bound one, int offset) {
+        int argument = one.argument();
+        ArgumentFormat.Form form = ArgumentFormat.Form.of(one.kind());
+        return switch (one.aggregate().function()) {
+            case COUNT -> new Accumulators.Count(offset, argument);
+            case COUNT_DISTINCT -> new Accumulators.Count(offset, Accumulators.Count.GIVEN);
+            case SUM -> sum(one, offset, false);
+            case AVG -> sum(one, offset, true);
+            case MIN -> extreme(one, offset, false);
+            case MAX -> extreme(one, offset, true);
+            case VAR -> new Accumulators.Moments(offset, argument, form, false, new Slice());
+            case STDDEV -> new Accumulators.Moments(offset, argument, form, true, new Slice());
+        };
+    }
+
+    private static Accumulator sum(Bound one, int offset, boolean isMean) {
+        String field = String.valueOf(one.aggregate().field());
+        return switch (ArgumentFormat.Form.of(one.kind())) {
+            case NUMBER ->
+                new Accumulators.LongSum(offset, one.argument(), isMean, one.resultKind(), field);
+            case DOUBLE -> new Accumulators.DoubleSum(offset, one.argument(), isMean);
+            case TEXT, KEY, PRESENCE ->
+                new BytesAccumulator(
+                        offset,
+                        one.argument(),
+                        isMean ? BytesAccumulator.Fold.MEAN : BytesAccumulator.Fold.SUM,
+                        field);
+        };
+    }
+
+    private static Accumulator extreme(Bound one, int offset, boolean isMax) {
+        return switch (ArgumentFormat.Form.of(one.kind())) {
+            case NUMBER -> new Accumulators.NumberExtreme(offset, one.argument(), isMax);
+            case DOUBLE -> new Accumulators.DoubleExtreme(offset, one.argument(), isMax);
+            case TEXT, KEY, PRESENCE ->
+                new BytesAccumulator(
+                        offset,
+                        one.argument(),
+                        isMax ? BytesAccumulator.Fold.MAX : BytesAccumulator.Fold.MIN,
+                        String.valueOf(one.aggregate().field()));
+        };
+    }
+
+    /** As people write them: {@code sum(delay), max(delay)}. */
+    @Override
+    public String toString() {
+        return bound.stream()
+                .map(one -> one.aggregate().toString())
+                .collect(Collectors.joining(", "));
+    }
+}
