@@ -42,11 +42,15 @@ public final class Bytes {
                 return Long.compareUnsigned(x, y);
             }
         }
-        for (; i < common; i++) {
-            int x = a.get(U8, aOffset + i) & 0xFF;
-            int y = b.get(U8, bOffset + i) & 0xFF;
-            if (x != y) {
-                return x - y;
+        if (i < common) {
+            // those before are equal: where there is a word that ends with the last, it decides
+            int order = common >= 8
+                    ? Long.compareUnsigned(
+                            a.get(I64_BE, aOffset + common - 8),
+                            b.get(I64_BE, bOffset + common - 8))
+                    : Long.compareUnsigned(prefix(a, aOffset, common), prefix(b, bOffset, common));
+            if (order != 0) {
+                return order;
             }
         }
         return Integer.compare(aLength, bLength);
@@ -80,10 +84,19 @@ public final class Bytes {
         if (length >= 8) {
             return segment.get(I64_BE, offset);
         }
+        if (length >= 4) {
+            // two words that overlap, and are the same where they do
+            long first = a32(segment, offset) << 32;
+            return first | a32(segment, offset + length - 4) << (64 - 8 * length);
+        }
         long prefix = 0;
         for (int i = 0; i < length; i++) {
             prefix |= (segment.get(U8, offset + i) & 0xFFL) << (56 - 8 * i);
         }
         return prefix;
+    }
+
+    private static long a32(MemorySegment segment, long offset) {
+        return Integer.toUnsignedLong(segment.get(I32_BE, offset));
     }
 }

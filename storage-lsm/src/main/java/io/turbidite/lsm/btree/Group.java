@@ -3,6 +3,7 @@ package io.turbidite.lsm.btree;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryBatch;
 
 import org.jspecify.annotations.Nullable;
 
@@ -155,7 +156,7 @@ final class Group {
      * @param from the first of them; the stretch says how many
      */
     void decode(MemorySegment page, long pagePrefixOffset, int from, Stretch stretch) {
-        decodeVersions(page, from, stretch);
+        decodeVersions(page, from, stretch.versions, stretch.count());
         findShared(page, pagePrefixOffset);
         decodePrefixes(page, from, stretch);
         boolean fitsWords = lengthBytes == 0 && prefixBytes + suffixBytes <= 2 * Long.BYTES;
@@ -197,9 +198,69 @@ final class Group {
         }
     }
 
-    private void decodeVersions(MemorySegment page, int from, Stretch stretch) {
-        long[] versions = stretch.versions;
-        int entries = stretch.count();
+    /**
+     * Puts keys and versions of entries into an empty batch, as many as fit.
+     *
+     * @param pagePrefixOffset where the page's prefix lies
+     * @param from the first of them
+     * @param entriesMax most of them, of those there are
+     */
+    void take(
+            MemorySegment page, long pagePrefixOffset, int from, int entriesMax, EntryBatch batch) {
+        if (lengthBytes != 0) {
+            takeOfManyLengths(page, pagePrefixOffset, from, entriesMax, batch);
+            return;
+        }
+        int prefix = prefixBytes;
+        int bytes = prefix + suffixBytes;
+        int entries = Math.min(entriesMax, batch.room(bytes));
+        decodeVersions(page, from, batch.versions(), entries);
+        MemorySegment keys = batch.keys();
+        copyPrefixes(page, pagePrefixOffset, keys);
+        for (int i = 0; i < entries; i++) {
+            int at = i * bytes;
+            for (int done = 0; i > 0 && done < prefix; done += Long.BYTES) {
+                keys.set(Bytes.I64, at + done, keys.get(Bytes.I64, done));
+            }
+            keys.set(Bytes.I64_BE, at + prefix, heads.whole(heads.at(page, from + i)));
+        }
+        int tail = suffixBytes - Heads.BYTES;
+        for (int i = 0; tail > 0 && i < entries; i++) {
+            long tailAt = heapStart(page, from + i);
+            Bytes.copyShort(page, tailAt, keys, i * bytes + prefix + Heads.BYTES, tail);
+        }
+        batch.added(entries, bytes);
+    }
+
+    private void takeOfManyLengths(
+            MemorySegment page, long pagePrefixOffset, int from, int entriesMax, EntryBatch batch) {
+        decodeVersions(page, from, batch.versions(), Math.min(entriesMax, EntryBatch.ENTRIES_MAX));
+        MemorySegment keys = batch.keys();
+        copyPrefixes(page, pagePrefixOffset, keys);
+        for (int i = 0; i < entriesMax && !batch.isFull(); i++) {
+            int at = batch.usedBytes();
+            for (int done = 0; i > 0 && done < prefixBytes; done += Long.BYTES) {
+                keys.set(Bytes.I64, at + done, keys.get(Bytes.I64, done));
+            }
+            keys.set(Bytes.I64_BE, at + prefixBytes, heads.whole(heads.at(page, from + i)));
+            long start = heapStart(page, from + i);
+            int suffix = storedLength(page, start);
+            int tail = suffix - Heads.BYTES;
+            if (tail > 0) {
+                long tailAt = start + lengthBytes;
+                Bytes.copyShort(page, tailAt, keys, at + prefixBytes + Heads.BYTES, tail);
+            }
+            batch.added(1, prefixBytes + suffix);
+        }
+    }
+
+    /** Copies the page's prefix and the group's to where the first key is. */
+    private void copyPrefixes(MemorySegment page, long pagePrefixOffset, MemorySegment keys) {
+        Bytes.copyShort(page, pagePrefixOffset, keys, 0, pagePrefixBytes);
+        Bytes.copyShort(page, prefixOffset, keys, pagePrefixBytes, prefixBytes - pagePrefixBytes);
+    }
+
+    private void decodeVersions(MemorySegment page, int from, long[] versions, int entries) {
         if (versionBytes == 0) {
             Arrays.fill(versions, 0, entries, versionBase);
             return;

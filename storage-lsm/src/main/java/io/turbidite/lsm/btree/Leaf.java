@@ -3,6 +3,7 @@ package io.turbidite.lsm.btree;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryBatch;
 
 import org.jspecify.annotations.Nullable;
 
@@ -170,6 +171,16 @@ final class Leaf {
             group.decodePrefixes(page, LeafLayout.prefix(groupCount), at, there, target, done);
             done += there;
         }
+    }
+
+    /**
+     * Puts the keys and versions of {@code entry} and of those behind it in its group into an empty
+     * batch: as many as there are and as fit, {@code entriesMax} at most.
+     */
+    void take(int entry, int entriesMax, EntryBatch batch) {
+        int at = inGroup(entry);
+        int entries = Math.min(groupEntries - at, entriesMax);
+        group.take(page, LeafLayout.prefix(groupCount), at, entries, batch);
     }
 
     private void touchValues(Stretch stretch) {

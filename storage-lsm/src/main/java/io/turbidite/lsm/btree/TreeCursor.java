@@ -3,6 +3,7 @@ package io.turbidite.lsm.btree;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.Pool;
+import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.KeyCopy;
 import io.turbidite.lsm.entry.OrdinalCursor;
@@ -133,6 +134,21 @@ public final class TreeCursor implements OrdinalCursor {
     }
 
     @Override
+    public boolean fill(EntryBatch batch, int countMax) {
+        int first = index + 1;
+        if (first >= leaf.count()) {
+            if (!loadNextPage()) {
+                return false;
+            }
+            first = 0;
+        }
+        leaf.take(first, countMax, batch);
+        index = first + batch.count() - 1;
+        standsOnEntry = false;
+        return true;
+    }
+
+    @Override
     public boolean next(EntryHead brief) {
         if (!next()) {
             return false;
@@ -246,15 +262,19 @@ public final class TreeCursor implements OrdinalCursor {
     }
 
     private boolean nextPage() {
+        return loadNextPage() && standOn(0, true);
+    }
+
+    private boolean loadNextPage() {
         checkOpen();
-        int pageCount = tree.fences().pageCount();
-        if (page + 1 >= pageCount) {
-            leavePages(pageCount);
+        int pages = tree.fences().pageCount();
+        if (page + 1 >= pages) {
+            leavePages(pages);
             return false;
         }
         load(page + 1);
         stretchEntries = Stretch.ENTRIES_MAX;
-        return standOn(0, true);
+        return true;
     }
 
     private boolean previousPage() {

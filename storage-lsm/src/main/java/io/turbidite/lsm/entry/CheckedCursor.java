@@ -7,4 +7,11 @@ package io.turbidite.lsm.entry;
  *
  * @param checkedUntil as {@link EntryCursor#checkedUntil} says
  */
-public record CheckedCursor(EntryCursor entries, long checkedUntil) implements ForwardingCursor {}
+public record CheckedCursor(EntryCursor entries, long checkedUntil) implements ForwardingCursor {
+    @Override
+    public boolean fill(EntryBatch batch, int countMax) {
+        boolean found = entries.fill(batch, countMax);
+        batch.setCheckedUntil(checkedUntil);
+        return found;
+    }
+}

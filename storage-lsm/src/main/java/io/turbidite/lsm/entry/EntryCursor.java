@@ -25,6 +25,22 @@ public interface EntryCursor extends EntryStream {
     boolean previous();
 
     /**
+     * Moves forward over entries and puts them into an empty batch: at least one, and then as many
+     * as are at hand. False at the end.
+     *
+     * <p>Only for trees without values. Afterwards the cursor stands somewhere at the last of them:
+     * it may go on forward, or be sought.
+     *
+     * @param countMax most entries to put, at least 1
+     */
+    default boolean fill(EntryBatch batch, int countMax) {
+        while (batch.count() < countMax && !batch.isFull() && next()) {
+            batch.add(this);
+        }
+        return batch.count() > 0;
+    }
+
+    /**
      * Up to which timestamp the entry of a secondary index is known to have no successor: its layer
      * has been checked that far against the primary key index. 0 if nothing is known;
      * {@link Long#MAX_VALUE} in the current memory layer, whose entries get anti-matter at once.

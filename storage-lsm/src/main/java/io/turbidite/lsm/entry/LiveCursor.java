@@ -50,6 +50,7 @@ public final class LiveCursor implements EntryCursor {
     private boolean copiedAntimatter;
     private final Slice copiedKeySlice = new Slice();
     private final Slice copiedValueSlice = new Slice();
+    private final Slice batchKey = new Slice();
 
     private LiveCursor(EntryCursor versions, long snapshot) {
         this.versions = versions;
@@ -104,6 +105,50 @@ public final class LiveCursor implements EntryCursor {
             return true;
         }
         return false;
+    }
+
+    @Override
+    public boolean fill(EntryBatch batch, int countMax) {
+        if (standsOnEntry) {
+            decided.set(versions);
+            standsOnEntry = false;
+        }
+        isAhead = false;
+        do {
+            batch.clear();
+            if (!versions.fill(batch, countMax)) {
+                return false;
+            }
+            keepShown(batch);
+        } while (batch.count() == 0);
+        return true;
+    }
+
+    /** Of a batch of versions keeps what the reader sees, and remembers the last key decided. */
+    private void keepShown(EntryBatch batch) {
+        int count = batch.count();
+        int kept = 0;
+        int last = -1;
+        for (int i = 0; i < count; i++) {
+            if (batch.timestamp(i) > snapshot
+                    || (last < 0
+                            ? decided.matches(batch.key(i, batchKey))
+                            : batch.hasSameKey(last, i))) {
+                continue;
+            }
+            last = i;
+            if (!batch.isAntimatter(i)) {
+                if (kept < i) {
+                    batch.move(i, kept);
+                }
+                kept++;
+            }
+        }
+        if (last >= 0) {
+            // nothing was moved to its place since: what comes behind it was not kept
+            decided.set(batch.key(last, batchKey));
+        }
+        batch.truncate(kept);
     }
 
     @Override

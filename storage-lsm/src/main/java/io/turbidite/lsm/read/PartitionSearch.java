@@ -33,9 +33,6 @@ import java.util.List;
  * <p><em>Confined to one thread.</em>
  */
 final class PartitionSearch implements IndexCursor {
-    /** Entries passed one by one before a seek: they are near, mostly on the same page. */
-    private static final int STEPS_MAX = 8;
-
     private final SnapshotCursor stack;
 
     /** The other terms. */
@@ -188,34 +185,33 @@ final class PartitionSearch implements IndexCursor {
          * @return how that compares; negative if there is none
          */
         int follow(Slice wanted) {
-            for (int step = 0; isOnEntry; step++) {
-                int order = primaryOf(entries.key(), found).compareBytes(wanted);
-                if (order >= 0) {
-                    return order;
-                }
-                if (step == STEPS_MAX) {
-                    break;
-                }
-                move();
-            }
             if (isAtEnd) {
                 return -1;
             }
-            target.clear().putBytes(term).putBytes(wanted);
-            entries.seek(target.asSlice(targetKey));
-            move();
-            return isOnEntry ? primaryOf(entries.key(), found).compareBytes(wanted) : -1;
-        }
-
-        private void move() {
+            boolean isBehind = isOnEntry;
+            if (isBehind) {
+                int order = found.compareBytes(wanted);
+                if (order >= 0) {
+                    return order;
+                }
+            }
+            target.clear().putBytes(term).putBytes(wanted).asSlice(targetKey);
             isOnEntry = false; // a move that fails is made again by a seek
-            isAtEnd = !entries.next();
-            isOnEntry = !isAtEnd;
+            if (isBehind) {
+                isOnEntry = entries.nextFrom(targetKey);
+            } else {
+                entries.seek(targetKey);
+                isOnEntry = entries.next();
+            }
+            isAtEnd = !isOnEntry;
+            if (isAtEnd) {
+                return -1;
+            }
+            Slice key = entries.key();
+            int before = term.length;
+            found.set(key.segment(), key.offset() + before, key.length() - before);
+            return found.compareBytes(wanted);
         }
-    }
-
-    private Slice primaryOf(Slice entryKey, Slice into) {
-        return entryKeys.primaryKey(entryKey, into);
     }
 
     @Override
@@ -256,16 +252,7 @@ final class PartitionSearch implements IndexCursor {
     private boolean leap(Follower ahead) {
         ByteSink target = ahead.target.clear();
         target.putBytes(secondaryKey).putBytes(ahead.found);
-        for (int step = 0; step < STEPS_MAX; step++) {
-            if (!stack.next()) {
-                return false;
-            }
-            if (primaryOf(stack.key(), primaryKey).compareBytes(ahead.found) >= 0) {
-                return true;
-            }
-        }
-        stack.seek(target.asSlice(ahead.targetKey));
-        return stack.next();
+        return stack.nextFrom(target.asSlice(ahead.targetKey));
     }
 
     private boolean isOfSameVersion(Follower follower) {

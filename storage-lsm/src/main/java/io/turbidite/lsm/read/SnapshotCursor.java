@@ -6,8 +6,11 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.Pool;
+import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.LayerWork;
+import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionLease;
@@ -35,6 +38,17 @@ final class SnapshotCursor implements AutoCloseable {
      * Moves between two looks at whether the pinned version is old: a look is one volatile read.
      */
     private static final int REPIN_INTERVAL = 1_024;
+
+    /** Entries of the first batch, and how much larger each further one is. */
+    private static final int BATCH_MIN = 4;
+
+    private static final int BATCH_GROWTH = 4;
+
+    /** What a cursor finds in a batch before it goes on to the next one instead of seeking. */
+    private static final int DENSE_COUNT = 2;
+
+    /** Of cursors that were closed. */
+    private static final Pool<EntryBatch> BATCHES = new Pool<>(EntryBatch::new);
 
     private static final Slice LOWEST = Slice.of(new byte[0]);
 
@@ -70,6 +84,29 @@ final class SnapshotCursor implements AutoCloseable {
     /** Whether the open layers stand at the place. */
     private boolean isThere;
 
+    /** Whether entries are taken out of the layers together: not in the primary. */
+    private final boolean readsAhead;
+
+    /** The entries that were taken last; made when the first are. */
+    private @Nullable EntryBatch batch;
+
+    /**
+     * Whether the place is on an entry of the batch, or before one. Then the layers, if they are
+     * {@link #isThere}, stand behind the last of the batch.
+     */
+    private boolean isInBatch;
+
+    /** The entry of the batch that it stands on, or the one before the gap. */
+    private int at;
+
+    /** Whether nothing in the range is behind the batch. */
+    private boolean isLastBatch;
+
+    private int batchEntries = BATCH_MIN;
+
+    /** How many entries of the batch were found by seeking forward. */
+    private int foundInBatch;
+
     private int untilLook = REPIN_INTERVAL;
     private long visitedCount;
 
@@ -92,7 +129,8 @@ final class SnapshotCursor implements AutoCloseable {
         this.view = view;
         this.range = bounds.keys();
         this.bounds = bounds;
-        this.hold = new VersionLease(partition, view, this::closeLayers);
+        this.readsAhead = !isPrimary && !(bounds.spatial() instanceof IndexSearch.Nearest);
+        this.hold = new VersionLease(partition, view, this::release);
     }
 
     boolean next() {
@@ -114,6 +152,10 @@ final class SnapshotCursor implements AutoCloseable {
     }
 
     private void seekInside(Slice target) {
+        if (isInBatch && seekInBatch(target)) {
+            place = Place.GAP;
+            return;
+        }
         Slice low = range.low();
         Slice high = range.high();
         if (low != null && target.compareBytes(low) < 0) {
@@ -123,6 +165,47 @@ final class SnapshotCursor implements AutoCloseable {
         } else {
             placeKey().clear().putBytes(target);
             stand(Place.GAP);
+        }
+    }
+
+    /** As {@link #seekInside}, if the place is before an entry of the batch. */
+    private boolean seekInBatch(Slice target) {
+        EntryBatch entries = batch();
+        int last = entries.count() - 1;
+        if (entries.compareKey(last, target) < 0 || entries.compareKey(0, target) > 0) {
+            return false;
+        }
+        at = entries.lowerBound(target, Math.max(0, at)) - 1;
+        return true;
+    }
+
+    /**
+     * Moves to the first entry in the range that is at or above {@code target}, which is behind the
+     * place: as a seek and a move, and sooner where the entry is near.
+     */
+    boolean nextFrom(Slice target) {
+        hold.enter();
+        try {
+            while (isInBatch) {
+                EntryBatch entries = batch();
+                int found = entries.lowerBound(target, Math.max(0, at));
+                if (found < entries.count()) {
+                    foundInBatch++;
+                    standInBatch(found);
+                    return true;
+                }
+                if (isLastBatch || foundInBatch < DENSE_COUNT) {
+                    break;
+                }
+                standInBatch(found - 1);
+                if (!moveOrLose(true)) {
+                    return false;
+                }
+            }
+            seekInside(target);
+            return moveOrLose(true);
+        } finally {
+            hold.leave();
         }
     }
 
@@ -141,6 +224,8 @@ final class SnapshotCursor implements AutoCloseable {
     private void stand(Place newPlace) {
         place = newPlace;
         isThere = false;
+        isInBatch = false;
+        batchEntries = BATCH_MIN;
     }
 
     private void checkOpen() {
@@ -152,6 +237,15 @@ final class SnapshotCursor implements AutoCloseable {
 
     private boolean move(boolean forward) {
         hold.enter();
+        try {
+            return moveOrLose(forward);
+        } finally {
+            hold.leave();
+        }
+    }
+
+    /** Inside. A move that throws loses the place, or stays where it can be made again. */
+    private boolean moveOrLose(boolean forward) {
         Place before = place;
         boolean done = false;
         boolean mayTryAgain = false;
@@ -169,13 +263,18 @@ final class SnapshotCursor implements AutoCloseable {
                 closeLayers();
                 stand(mayTryAgain ? before : Place.LOST);
             }
-            hold.leave();
         }
     }
 
     private boolean moveInside(boolean forward) {
         if (place == (forward ? Place.END : Place.START)) {
             return false;
+        }
+        if (readsAhead && forward) {
+            return nextInBatch();
+        }
+        if (isInBatch && previousInBatch()) {
+            return true;
         }
         EntryCursor cursor = layersAtPlace(forward);
         if (forward ? !cursor.next() : !cursor.previous()) {
@@ -191,6 +290,72 @@ final class SnapshotCursor implements AutoCloseable {
         visitedCount++;
         show(cursor);
         return true;
+    }
+
+    private boolean nextInBatch() {
+        int next = at + 1;
+        if (!isInBatch || next >= batch().count()) {
+            if ((isInBatch && isLastBatch) || !fillBatch()) {
+                stand(Place.END);
+                return false;
+            }
+            next = 0;
+        }
+        standInBatch(next);
+        return true;
+    }
+
+    /** Takes the next entries in the range out of the layers; false if there are none. */
+    private boolean fillBatch() {
+        EntryCursor cursor = layersAtPlace(true);
+        EntryBatch entries = batch();
+        isInBatch = false;
+        entries.clear();
+        if (!cursor.fill(entries, batchEntries)) {
+            return false;
+        }
+        untilLook -= entries.count();
+        batchEntries = Math.min(EntryBatch.ENTRIES_MAX, batchEntries * BATCH_GROWTH);
+        foundInBatch = 0;
+        Slice high = range.high();
+        isLastBatch = high != null && entries.compareKey(entries.count() - 1, high) >= 0;
+        if (high != null && isLastBatch) {
+            entries.truncate(entries.lowerBound(high, 0));
+        }
+        isInBatch = entries.count() > 0;
+        return isInBatch;
+    }
+
+    private void standInBatch(int entry) {
+        EntryBatch entries = batch();
+        at = entry;
+        place = Place.ENTRY;
+        visitedCount++;
+        entries.key(entry, key);
+        keyIsShown = true;
+        timestamp = entries.timestamp(entry);
+        checkedUntil = entries.checkedUntil(entry);
+    }
+
+    /** Moves back in the batch; false, and stands before it, if its first entry is passed. */
+    private boolean previousInBatch() {
+        int before = place == Place.ENTRY ? at - 1 : at;
+        if (before >= 0) {
+            standInBatch(before);
+            return true;
+        }
+        placeKey().clear().putBytes(batch().key(0, placeSlice));
+        stand(Place.GAP);
+        return false;
+    }
+
+    private EntryBatch batch() {
+        EntryBatch entries = batch;
+        if (entries == null) {
+            entries = BATCHES.take();
+            batch = entries;
+        }
+        return entries;
     }
 
     private void show(EntryCursor cursor) {
@@ -236,7 +401,7 @@ final class SnapshotCursor implements AutoCloseable {
     /** The layers of a version that is new enough, standing at the place. */
     private EntryCursor layersAtPlace(boolean forward) {
         Version version = hold.version();
-        if (--untilLook == 0) {
+        if (--untilLook <= 0) {
             untilLook = REPIN_INTERVAL;
             if (version != null && !partition.isCurrent(version)) {
                 version = null;
@@ -353,6 +518,16 @@ final class SnapshotCursor implements AutoCloseable {
     @Override
     public void close() {
         hold.close();
+    }
+
+    private void release() {
+        EntryBatch entries = batch;
+        batch = null;
+        isInBatch = false;
+        if (entries != null) {
+            BATCHES.give(entries);
+        }
+        closeLayers();
     }
 
     private void closeLayers() {

@@ -10,11 +10,15 @@ import java.util.SplittableRandom;
 
 /** A random walk of a cursor over entries. */
 public final class CursorWalk {
+    private final EntryCursor cursor;
+    private final EntryBatch batch = new EntryBatch();
+    private final Slice batchKey = new Slice();
     private final FingerWalk<Row> walk;
     private final List<Row> rows;
     private final SplittableRandom random;
 
     private CursorWalk(EntryCursor cursor, List<Row> rows, SplittableRandom random) {
+        this.cursor = cursor;
         this.walk = new FingerWalk<>(new Entries(cursor), rows, key -> lowerBound(rows, key));
         this.rows = rows;
         this.random = random;
@@ -60,10 +64,80 @@ public final class CursorWalk {
             switch (random.nextInt(10)) {
                 case 0, 1 -> walk.seek();
                 case 2 -> walk.walk.seekEnd();
-                case 3, 4, 5 -> walk.walk.next(steps);
+                case 3, 4 -> walk.walk.next(steps);
+                case 5 -> walk.fillBatches();
                 default -> walk.walk.previous(steps);
             }
             left -= steps;
+        }
+    }
+
+    /** Goes forward by batches and single moves, and then must seek. */
+    private void fillBatches() {
+        int at = walk.following();
+        for (int i = random.nextInt(8); i >= 0; i--) {
+            if (random.nextInt(4) == 0) {
+                if (cursor.next() != at < rows.size()) {
+                    throw new AssertionError("a move at %d of %d".formatted(at, rows.size()));
+                }
+                if (at < rows.size() && !Row.of(cursor).equals(rows.get(at++))) {
+                    throw new AssertionError("a move leads to %s, not %s"
+                            .formatted(Row.of(cursor), rows.get(at - 1)));
+                }
+            } else {
+                at += fillBatch(at);
+            }
+        }
+        seek();
+    }
+
+    private int fillBatch(int from) {
+        int countMax = 1 + random.nextInt(EntryBatch.ENTRIES_MAX);
+        batch.clear();
+        boolean isFilled = cursor.fill(batch, countMax);
+        if (isFilled != from < rows.size()
+                || isFilled != batch.count() > 0
+                || batch.count() > countMax) {
+            throw new AssertionError("a batch of %d, most %d, at %d of %d"
+                    .formatted(batch.count(), countMax, from, rows.size()));
+        }
+        for (int i = 0; i < batch.count(); i++) {
+            Row row = rows.get(from + i);
+            if (!Arrays.equals(batch.key(i, batchKey).toByteArray(), row.key())
+                    || batch.timestamp(i) != row.timestamp()
+                    || batch.isAntimatter(i) != row.antimatter()) {
+                throw new AssertionError("entry %d of a batch is %s at %d, not %s"
+                        .formatted(i, batch.key(i, batchKey), batch.timestamp(i), row));
+            }
+            if (i > 0) {
+                checkOrder(i, Arrays.compareUnsigned(rows.get(from + i - 1).key(), row.key()));
+            }
+        }
+        checkSearch();
+        return batch.count();
+    }
+
+    /** How neighbours in the batch compare. */
+    private void checkOrder(int entry, int order) {
+        Slice key = batch.key(entry, batchKey);
+        if (batch.hasSameKey(entry - 1, entry) != (order == 0)
+                || Integer.signum(batch.compareKey(entry - 1, key)) != Integer.signum(order)) {
+            throw new AssertionError("order of entries %d and %d".formatted(entry - 1, entry));
+        }
+    }
+
+    /** A search in the batch finds the first entry of a key, wherever it begins. */
+    private void checkSearch() {
+        if (batch.count() > 0) {
+            int entry = random.nextInt(batch.count());
+            int first = entry;
+            while (first > 0 && batch.hasSameKey(first - 1, entry)) {
+                first--;
+            }
+            int found = batch.lowerBound(batch.key(entry, batchKey), random.nextInt(batch.count()));
+            if (found != first) {
+                throw new AssertionError("%d is found at %d".formatted(first, found));
+            }
         }
     }
 

@@ -60,6 +60,11 @@ public final class FingerWalk<T> {
         onEntry = false;
     }
 
+    /** The entry that a move forward leads to. */
+    public int following() {
+        return finger + (onEntry ? 1 : 0);
+    }
+
     public void next(int steps) {
         for (int i = 0; i < steps; i++) {
             finger += onEntry ? 1 : 0;
