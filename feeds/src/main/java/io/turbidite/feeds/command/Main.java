@@ -32,10 +32,13 @@ import io.turbidite.feeds.command.store.AdviseCommand;
 import io.turbidite.feeds.command.store.DatasetCommand;
 import io.turbidite.feeds.command.store.DeleteCommand;
 import io.turbidite.feeds.command.store.DropCommand;
+import io.turbidite.feeds.command.store.FlushCommand;
 import io.turbidite.feeds.command.store.IndexCommand;
 import io.turbidite.feeds.command.store.InspectCommand;
 import io.turbidite.feeds.command.store.MergeCommand;
 import io.turbidite.feeds.command.store.PutCommand;
+import io.turbidite.feeds.command.watch.StatsCommand;
+import io.turbidite.feeds.command.watch.TailCommand;
 
 import org.jspecify.annotations.Nullable;
 
@@ -167,12 +170,15 @@ public final class Main {
                 .addSubcommand(new ExportCommand(console, stores))
                 .addSubcommand(new ImportCommand(console))
                 .addSubcommand(new InspectCommand(console, stores))
+                .addSubcommand(new StatsCommand(console, stores))
+                .addSubcommand(new TailCommand(console, stores))
                 .addSubcommand(new VerifyCommand(console, stores))
                 .addSubcommand(new AdviseCommand(console, stores))
                 .addSubcommand(new TrashCommand(console, stores))
                 .addSubcommand(DatasetCommand.of(console, stores))
                 .addSubcommand(IndexCommand.of(console))
                 .addSubcommand(new DropCommand(console))
+                .addSubcommand(new FlushCommand(console, stores))
                 .addSubcommand(new MergeCommand(console))
                 .addSubcommand(new RepairCommand(console))
                 .addSubcommand(new QuarantineCommand(console))

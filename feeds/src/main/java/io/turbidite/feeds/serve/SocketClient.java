@@ -119,7 +119,10 @@ public final class SocketClient {
             from.readFully(payload);
             switch (kind) {
                 case FrameLayout.HELLO -> {}
-                case FrameLayout.OUT -> out.write(payload);
+                case FrameLayout.OUT -> {
+                    out.write(payload);
+                    out.flush(); // a command that follows may say no more for hours
+                }
                 case FrameLayout.ERR -> err.write(payload);
                 case FrameLayout.EXIT -> {
                     return exitCode(payload);

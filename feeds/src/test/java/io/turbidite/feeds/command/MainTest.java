@@ -33,7 +33,7 @@ class MainTest {
         assertThat(result.err())
                 .contains("unknown command 'frobnicate'")
                 .contains(
-                        "quickstart, run, query, get, put, delete, export, import, inspect, verify, advise, trash, dataset, index, drop, merge, repair, quarantine, backup, restore,"
+                        "quickstart, run, query, get, put, delete, export, import, inspect, stats, tail, verify, advise, trash, dataset, index, drop, flush, merge, repair, quarantine, backup, restore,"
                                 + " ship, receive, log, help, bench");
     }
 

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.Channels;
@@ -28,9 +29,14 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Stream;
 
 /**
@@ -83,6 +89,60 @@ class StoreServerTest {
             assertThat(inspected.json().path("store").asText()).isEqualTo(path.toString());
         }
         assertThat(path.resolve("SOCKET")).doesNotExist();
+    }
+
+    @Test
+    void what_the_holder_does_is_told_as_it_happens() throws Exception {
+        try (Store store = Store.openExisting(path, StoreOptions.defaults());
+                StoreServer server = StoreServer.start(store)) {
+            assertThat(server.problem()).isEmpty();
+            store.dataset("Numbers").upsert(Map.of("id", 100L));
+            assertThat(run(List.of("flush", "STORE", "Numbers")).out())
+                    .startsWith("Numbers: ")
+                    .endsWith(" flushed\n");
+            String recent = run(List.of("tail", "STORE", "--recent")).out();
+            assertThat(recent).contains("Flushed dataset=Numbers partition=0 cause=request");
+
+            BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+            OutputStream out = new ByteArrayOutputStream() {
+                @Override
+                public synchronized void flush() {
+                    toString(StandardCharsets.UTF_8).lines().forEach(lines::add);
+                    reset();
+                }
+            };
+            ByteArrayOutputStream err = new ByteArrayOutputStream();
+            SocketClient.Request request = new SocketClient.Request(
+                    "/", false, List.of("tail", path.toString(), "--json"));
+            CompletableFuture<OptionalInt> tail =
+                    CompletableFuture.supplyAsync(() -> SocketClient.run(path, request, out, err));
+            int seen = 0;
+            while (seen < 2) {
+                String line = lines.take();
+                if (line.contains("\"event\":\"Flushed\"") && line.contains("\"Numbers\"")) {
+                    seen++;
+                    if (seen == 1) { // it was told before: now it follows
+                        store.dataset("Numbers").upsert(Map.of("id", 101L));
+                        store.dataset("Numbers").flush();
+                    }
+                }
+            }
+
+            Result stats = run(List.of("stats", "STORE", "flush", "write", "--json"));
+            assertThat(stats.err()).isEmpty();
+            assertThat(stats.out()).contains("{\"name\":\"flush.bytes\"").doesNotContain("cache.");
+            assertThat(run(List.of("stats", "STORE", "flush")).out())
+                    .containsPattern("flush.time 2 times, half within [\\d.]+ ms");
+            assertThat(run(List.of("stats", "STORE", "frobs")).err())
+                    .contains("no figure's name begins with 'frobs'", "cache, ");
+            server.close();
+            assertThat(tail)
+                    .failsWithin(Duration.ofSeconds(30))
+                    .withThrowableThat()
+                    .withMessageContaining("lets go of it");
+        }
+        assertThat(run(List.of("tail", "STORE")).err()).contains("no other process holds");
+        assertThat(run(List.of("stats", "STORE")).err()).contains("of this command's opening");
     }
 
     @Test
@@ -199,13 +259,14 @@ class StoreServerTest {
                         .as("%s", command)
                         .contains(
                                 "in use by another process",
-                                "that process runs query, get, export, inspect, dataset list, verify, advise, trash, backup, ship"
+                                "that process runs query, get, export, inspect, stats, tail, dataset list, verify, advise, trash, flush, backup, ship"
                                         + " meanwhile; for all else wait until it has ended");
             }
             for (String command : StoreAccess.SERVED) {
                 Object[] more = switch (command) {
                     case "query" -> new Object[] {path, "Trips"};
                     case "export" -> new Object[] {path, "Trips", directory.resolve("t.csv")};
+                    case "tail" -> new Object[] {path, "--recent"};
                     case "get" -> new Object[] {path, "Numbers", "7"};
                     case "backup" -> new Object[] {path, directory.resolve("b")};
                     case "ship" -> new Object[] {path, directory.resolve("s")};

@@ -131,6 +131,9 @@ class ReadingCommandsTest {
         commands.add(new Object[] {"get", store, "T", "7"});
         commands.add(new Object[] {"inspect", store});
         commands.add(new Object[] {"inspect", store, "--json"});
+        commands.add(new Object[] {"stats", store});
+        commands.add(new Object[] {"dataset", "list", store});
+        commands.add(new Object[] {"export", store, "T", directory.resolve(tag + ".csv")});
         commands.add(new Object[] {"verify", store});
         commands.add(new Object[] {"verify", store, "--quick"});
         commands.add(new Object[] {"advise", store, "T"});

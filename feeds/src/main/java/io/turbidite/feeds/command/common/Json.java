@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command.common;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 import io.turbidite.core.type.Point;
@@ -40,6 +41,11 @@ public final class Json {
 
     public static Line line() {
         return new Line();
+    }
+
+    /** The components of a value that is a record, by name. */
+    public static Map<String, @Nullable Object> fields(Object value) {
+        return MAPPER.convertValue(value, new TypeReference<>() {});
     }
 
     public static String text(Map<String, ?> object) {

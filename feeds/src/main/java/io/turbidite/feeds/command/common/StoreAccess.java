@@ -22,10 +22,13 @@ public interface StoreAccess {
             "get",
             "export",
             "inspect",
+            "stats",
+            "tail",
             "dataset list",
             "verify",
             "advise",
             "trash",
+            "flush",
             "backup",
             "ship");
 
