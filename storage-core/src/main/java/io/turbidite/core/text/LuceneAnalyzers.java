@@ -25,6 +25,7 @@ import org.apache.lucene.analysis.standard.StandardAnalyzer;
 import org.apache.lucene.analysis.sv.SwedishAnalyzer;
 import org.apache.lucene.analysis.tr.TurkishAnalyzer;
 import org.apache.lucene.util.Version;
+import org.jspecify.annotations.Nullable;
 
 import java.util.Map;
 import java.util.Set;
@@ -33,42 +34,57 @@ import java.util.function.Supplier;
 
 /**
  * The analyzers of Lucene that have a name here. The library is optional: where it is missing,
- * whoever touches this class gets a {@link LinkageError}.
+ * whoever asks this class gets a {@link LinkageError}.
  */
 final class LuceneAnalyzers {
-    private static final Map<String, Supplier<Analyzer>> BY_NAME = new TreeMap<>(Map.ofEntries(
-            Map.entry("arabic", ArabicAnalyzer::new),
-            Map.entry("cjk", CJKAnalyzer::new),
-            Map.entry("czech", CzechAnalyzer::new),
-            Map.entry("danish", DanishAnalyzer::new),
-            Map.entry("dutch", DutchAnalyzer::new),
-            Map.entry("english", EnglishAnalyzer::new),
-            Map.entry("finnish", FinnishAnalyzer::new),
-            Map.entry("french", FrenchAnalyzer::new),
-            Map.entry("german", GermanAnalyzer::new),
-            Map.entry("greek", GreekAnalyzer::new),
-            Map.entry("hindi", HindiAnalyzer::new),
-            Map.entry("hungarian", HungarianAnalyzer::new),
-            Map.entry("italian", ItalianAnalyzer::new),
-            Map.entry("norwegian", NorwegianAnalyzer::new),
-            Map.entry("portuguese", PortugueseAnalyzer::new),
-            Map.entry("romanian", RomanianAnalyzer::new),
-            Map.entry("russian", RussianAnalyzer::new),
-            Map.entry("simple", SimpleAnalyzer::new),
-            Map.entry("spanish", SpanishAnalyzer::new),
-            Map.entry("standard", StandardAnalyzer::new),
-            Map.entry("swedish", SwedishAnalyzer::new),
-            Map.entry("turkish", TurkishAnalyzer::new),
-            Map.entry("whitespace", WhitespaceAnalyzer::new)));
+    /** Null: not asked for yet. */
+    private static volatile @Nullable Map<String, Supplier<Analyzer>> known;
 
     private LuceneAnalyzers() {}
 
+    /**
+     * Made at the first call, which fails where the library is missing. Were it made with the class,
+     * the class would be broken for good: who instruments all loaded classes at once (Lincheck) must
+     * then do it one by one, which takes minutes.
+     */
+    private static Map<String, Supplier<Analyzer>> byName() {
+        Map<String, Supplier<Analyzer>> all = known;
+        if (all == null) {
+            all = new TreeMap<>(Map.ofEntries(
+                    Map.entry("arabic", ArabicAnalyzer::new),
+                    Map.entry("cjk", CJKAnalyzer::new),
+                    Map.entry("czech", CzechAnalyzer::new),
+                    Map.entry("danish", DanishAnalyzer::new),
+                    Map.entry("dutch", DutchAnalyzer::new),
+                    Map.entry("english", EnglishAnalyzer::new),
+                    Map.entry("finnish", FinnishAnalyzer::new),
+                    Map.entry("french", FrenchAnalyzer::new),
+                    Map.entry("german", GermanAnalyzer::new),
+                    Map.entry("greek", GreekAnalyzer::new),
+                    Map.entry("hindi", HindiAnalyzer::new),
+                    Map.entry("hungarian", HungarianAnalyzer::new),
+                    Map.entry("italian", ItalianAnalyzer::new),
+                    Map.entry("norwegian", NorwegianAnalyzer::new),
+                    Map.entry("portuguese", PortugueseAnalyzer::new),
+                    Map.entry("romanian", RomanianAnalyzer::new),
+                    Map.entry("russian", RussianAnalyzer::new),
+                    Map.entry("simple", SimpleAnalyzer::new),
+                    Map.entry("spanish", SpanishAnalyzer::new),
+                    Map.entry("standard", StandardAnalyzer::new),
+                    Map.entry("swedish", SwedishAnalyzer::new),
+                    Map.entry("turkish", TurkishAnalyzer::new),
+                    Map.entry("whitespace", WhitespaceAnalyzer::new)));
+            known = all;
+        }
+        return all;
+    }
+
     static Set<String> names() {
-        return BY_NAME.keySet();
+        return byName().keySet();
     }
 
     static TokenCursor newCursor(String name) {
-        Supplier<Analyzer> analyzer = BY_NAME.get(name);
+        Supplier<Analyzer> analyzer = byName().get(name);
         if (analyzer == null) {
             throw new IllegalArgumentException(name);
         }
