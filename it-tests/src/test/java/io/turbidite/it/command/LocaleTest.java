@@ -120,7 +120,8 @@ class LocaleTest {
                                         .split(File.pathSeparator))
                                 .map(entry -> Path.of(entry).toUri().toString())
                                 .collect(Collectors.joining(" ")));
-        new JarOutputStream(Files.newOutputStream(target.resolve("feeds.jar")), manifest).close();
+        new JarOutputStream(Files.newOutputStream(target.resolve("turbidite-feeds.jar")), manifest)
+                .close();
         return "bash home/turbidite";
     }
 

@@ -84,7 +84,11 @@ public final class RealDisk implements Disk {
     /** The system's reason speaks of the directory that is to be made: it is none of a cause. */
     private static void makeDirectories(Path absolute, Path wanted) {
         try {
-            Files.createDirectories(absolute);
+            Path parent = absolute.getParent();
+            if (parent != null) {
+                Files.createDirectories(parent);
+            }
+            Files.createDirectories(absolute, OwnerOnly.directory());
         } catch (NoSuchFileException e) {
             throw unmade(wanted, "its file system takes no new directory there", e);
         } catch (FileAlreadyExistsException e) {
@@ -252,7 +256,7 @@ public final class RealDisk implements Disk {
     @Override
     public void createDirectories(String directory) {
         try {
-            Files.createDirectories(resolveDirectory(directory));
+            Files.createDirectories(resolveDirectory(directory), OwnerOnly.directory());
         } catch (IOException e) {
             throw IoErrors.translate("create", directory, e, 1, usableBytesOrMax());
         }
@@ -451,7 +455,8 @@ public final class RealDisk implements Disk {
                 Set.of(
                         StandardOpenOption.CREATE,
                         StandardOpenOption.WRITE,
-                        LinkOption.NOFOLLOW_LINKS));
+                        LinkOption.NOFOLLOW_LINKS),
+                OwnerOnly.file());
         RealLock lock = null;
         try {
             FileLock held = channel.tryLock();

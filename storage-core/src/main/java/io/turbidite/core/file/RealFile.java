@@ -93,7 +93,7 @@ final class RealFile implements DiskFile {
 
     static RealFile open(RealDisk disk, String name, Path path, boolean create, boolean writable)
             throws IOException {
-        FileChannel channel = FileChannel.open(path, options(create, writable));
+        FileChannel channel = FileChannel.open(path, options(create, writable), OwnerOnly.file());
         FileChannel syncChannel = null;
         try {
             syncChannel = writable ? FileChannel.open(path, options(false, true)) : null;
@@ -118,7 +118,7 @@ final class RealFile implements DiskFile {
      */
     static @Nullable RealFile openDirect(RealDisk disk, String name, Path path, boolean create)
             throws IOException {
-        FileChannel buffered = FileChannel.open(path, options(create, create));
+        FileChannel buffered = FileChannel.open(path, options(create, create), OwnerOnly.file());
         FileChannel channel = null;
         boolean refused = false;
         RealFile file = null;

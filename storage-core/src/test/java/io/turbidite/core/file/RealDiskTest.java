@@ -25,9 +25,11 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -249,6 +251,29 @@ class RealDiskTest {
                             e -> assertThat(e.kind()).isEqualTo(Kind.NO_SPACE))
                     .hasMessageContaining("write of full failed");
         }
+    }
+
+    @Test
+    @EnabledOnOs({OS.LINUX, OS.MAC})
+    void whatIsMadeIsItsOwnersAlone() throws IOException {
+        Path root = directory.resolve("parent/root");
+        RealDisk disk = RealDisk.open(root);
+        disk.createDirectories("inner");
+        disk.create("inner/file").close();
+        try (Disk.Lock held = Objects.requireNonNull(disk.tryLock("LOCK"))) {
+            assertThat(held.isInPlace()).isTrue();
+        }
+        assertThat(modeOf(root)).isEqualTo("rwx------");
+        assertThat(modeOf(root.resolve("inner"))).isEqualTo("rwx------");
+        assertThat(modeOf(root.resolve("inner/file"))).isEqualTo("rw-------");
+        assertThat(modeOf(root.resolve("LOCK"))).isEqualTo("rw-------");
+        assertThat(modeOf(directory.resolve("parent")))
+                .as("as the user's mask says")
+                .isEqualTo(modeOf(Files.createDirectory(directory.resolve("other"))));
+    }
+
+    private static String modeOf(Path path) throws IOException {
+        return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.turbidite.feeds.command.operate;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
+import io.turbidite.core.file.OwnerOnly;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
@@ -28,6 +29,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
 import java.util.concurrent.Callable;
 
 /** Sends a store as it is now as one stream. */
@@ -83,7 +85,9 @@ public final class ShipCommand implements Callable<Integer> {
     private ShipmentReport sendToFile(Store store) {
         Path file = console.directory().resolve(PathArgument.path("FILE", target));
         try (FileChannel channel = FileChannel.open(
-                        file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                        file,
+                        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                        OwnerOnly.file());
                 Undo undo = Undo.of(() -> delete(file))) {
             ShipmentReport report = send(store, Channels.newOutputStream(channel));
             channel.force(true);
