@@ -3,6 +3,7 @@ package io.turbidite.ops;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.text.Tokenizer;
+import io.turbidite.ops.expr.Given;
 import io.turbidite.ops.expr.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -53,7 +54,7 @@ public final class Predicates {
      * @throws InvalidRequestException if the name is empty
      */
     public static Predicate.Parameter parameter(String name) {
-        if (name.isEmpty()) {
+        if (Given.notNull(name, "the name of a parameter").isEmpty()) {
             throw new InvalidRequestException("a parameter needs a name");
         }
         return new Predicate.Parameter(name);
@@ -91,12 +92,16 @@ public final class Predicates {
 
     /** A string with all of the tokens of {@code text}, as the tokenizer makes them of both. */
     public static Predicate containsAll(String field, Tokenizer tokenizer, String text) {
-        return new Predicate.Matches(field, new TextQuery.All(tokenizer, text));
+        return new Predicate.Matches(
+                field,
+                new TextQuery.All(Given.notNull(tokenizer, "the tokenizer of a predicate"), text));
     }
 
     /** A string with at least one of the tokens of {@code text}. */
     public static Predicate containsAny(String field, Tokenizer tokenizer, String text) {
-        return new Predicate.Matches(field, new TextQuery.Any(tokenizer, text));
+        return new Predicate.Matches(
+                field,
+                new TextQuery.Any(Given.notNull(tokenizer, "the tokenizer of a predicate"), text));
     }
 
     /**
@@ -104,7 +109,10 @@ public final class Predicates {
      * tokenizer is of words or of whole texts.
      */
     public static Predicate containsPrefix(String field, Tokenizer tokenizer, String beginning) {
-        return new Predicate.Matches(field, new TextQuery.Prefix(tokenizer, beginning));
+        return new Predicate.Matches(
+                field,
+                new TextQuery.Prefix(
+                        Given.notNull(tokenizer, "the tokenizer of a predicate"), beginning));
     }
 
     /**
@@ -114,7 +122,10 @@ public final class Predicates {
      * @param least above 0, at most 1
      */
     public static Predicate jaccard(String field, Tokenizer tokenizer, String text, double least) {
-        return new Predicate.Matches(field, new TextQuery.Jaccard(tokenizer, text, least));
+        return new Predicate.Matches(
+                field,
+                new TextQuery.Jaccard(
+                        Given.notNull(tokenizer, "the tokenizer of a predicate"), text, least));
     }
 
     /**
@@ -248,7 +259,7 @@ public final class Predicates {
 
     /** The part before the first {@code =} and the part behind it. */
     static String[] split(String option, String text, String shape) {
-        int equals = text.indexOf('=');
+        int equals = Given.notNull(text, option).indexOf('=');
         if (equals <= 0) {
             throw new InvalidRequestException(
                     "%s '%s' is not of the form %s".formatted(option, text, shape));

@@ -7,6 +7,7 @@ import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.text.Tokenizer;
 import io.turbidite.ops.aggregate.Aggregate;
+import io.turbidite.ops.expr.Given;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.plan.Plan;
 import io.turbidite.ops.plan.PreparedPlan;
@@ -16,6 +17,7 @@ import io.turbidite.ops.run.RunOptions;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -68,19 +70,19 @@ public final class Query {
 
     /** A query of {@code source}, as it is when the query runs. */
     public static Query on(Source source) {
-        return new Query(source, null);
+        return new Query(Given.notNull(source, "the source of a query"), null);
     }
 
     /**
      * A query of the moment that {@code view} shows; the caller closes the view, after the results.
      */
     public static Query on(ReadView view) {
-        return new Query(view.source(), view);
+        return new Query(Given.notNull(view, "the view of a query").source(), view);
     }
 
     /** Adds a condition; a record must fulfil all of them. */
     public Query where(Predicate predicate) {
-        predicates = with(predicates, predicate);
+        predicates = with(predicates, Given.notNull(predicate, "a predicate"));
         return this;
     }
 
@@ -92,18 +94,19 @@ public final class Query {
      * @throws InvalidRequestException with the position of what is wrong in the text
      */
     public Query where(String condition) {
-        where = with(where, Expression.condition(condition, Expression.Grammar.FIELDS));
+        String text = Given.notNull(condition, "a condition");
+        where = with(where, Expression.condition(text, Expression.Grammar.FIELDS));
         return this;
     }
 
     /** Returns these declared fields, in this order, instead of whole records. */
     public Query select(String... fields) {
-        return select(List.of(fields));
+        return select(Arrays.asList(Given.notNull(fields, "the list of selected fields")));
     }
 
     public Query select(List<String> fields) {
-        for (String field : fields) {
-            select = with(select, field);
+        for (String field : Given.notNull(fields, "the list of selected fields")) {
+            select = with(select, Given.notNull(field, "a selected field"));
         }
         return this;
     }
@@ -122,8 +125,8 @@ public final class Query {
      * count as the same value.
      */
     public Query groupBy(String... fields) {
-        for (String field : fields) {
-            groupBy = with(groupBy, field);
+        for (String field : Given.notNull(fields, "the list of fields to group by")) {
+            groupBy = with(groupBy, Given.notNull(field, "a field to group by"));
         }
         return this;
     }
@@ -162,7 +165,7 @@ public final class Query {
             throw new InvalidRequestException(
                     "cells of %s by %s: both must be finite and above 0".formatted(dx, dy));
         }
-        cells = new QueryRequest.Cells(field, dx, dy);
+        cells = new QueryRequest.Cells(Given.notNull(field, "the field of the cells"), dx, dy);
         return this;
     }
 
@@ -179,6 +182,8 @@ public final class Query {
      * aggregates. Null and missing are below all values.
      */
     public Query orderBy(String field, Order direction) {
+        Given.notNull(field, "a field to order by");
+        Given.notNull(direction, "the direction of an order");
         order = with(order, new QueryRequest.OrderBy(field, direction == Order.DESC));
         return this;
     }
@@ -189,7 +194,7 @@ public final class Query {
      * @throws InvalidRequestException if something else follows a colon
      */
     public Query orderBy(String text) {
-        if (text.endsWith(":desc")) {
+        if (Given.notNull(text, "an order").endsWith(":desc")) {
             return orderBy(text.substring(0, text.length() - ":desc".length()), Order.DESC);
         }
         // a field's own name may hold a colon
@@ -208,9 +213,10 @@ public final class Query {
      * #limit}, those that have most.
      */
     public Query mostTokens(String field, Tokenizer tokenizer, String text) {
+        Predicate predicate = Predicates.containsAny(field, tokenizer, text);
         TextQuery asked = new TextQuery.Any(tokenizer, text);
         order = with(order, new QueryRequest.OrderBy(field, true, asked));
-        return where(new Predicate.Matches(field, asked));
+        return where(predicate);
     }
 
     /** Reads {@code f=text} or {@code f:tokenizer=text}; by words if it names none. */
@@ -234,7 +240,7 @@ public final class Query {
         if (near != null) {
             throw new InvalidRequestException("a query is near one place");
         }
-        near = new QueryRequest.Near(field, x, y);
+        near = new QueryRequest.Near(Given.notNull(field, "the field of near"), x, y);
         return this;
     }
 
@@ -264,7 +270,7 @@ public final class Query {
      * Searches this index even if another access path looks cheaper; it must fit the predicates.
      */
     public Query usingIndex(String index) {
-        access = index;
+        access = Given.notNull(index, "the name of an index");
         return this;
     }
 
@@ -273,13 +279,16 @@ public final class Query {
      * access path looks cheaper; each must fit the predicates.
      */
     public Query usingIndexes(String... indexes) {
+        for (String index : Given.notNull(indexes, "the list of indexes")) {
+            Given.notNull(index, "the name of an index");
+        }
         access = String.join(QueryRequest.AND, indexes);
         return this;
     }
 
     /** Sets the limits of the query; otherwise {@link RunOptions#defaults()}. */
     public Query with(RunOptions newOptions) {
-        options = newOptions;
+        options = Given.notNull(newOptions, "the options of a query");
         return this;
     }
 

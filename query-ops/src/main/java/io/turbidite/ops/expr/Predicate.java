@@ -23,6 +23,7 @@ public sealed interface Predicate {
      */
     record Eq(String field, @Nullable Object value) implements Predicate {
         public Eq {
+            Given.notNull(field, "the field of a predicate");
             value = own(value);
         }
 
@@ -41,6 +42,7 @@ public sealed interface Predicate {
     record Range(
             String field, @Nullable Object low, @Nullable Object high) implements Predicate {
         public Range {
+            Given.notNull(field, "the field of a predicate");
             low = own(low);
             high = own(high);
         }
@@ -68,6 +70,11 @@ public sealed interface Predicate {
 
     /** A point that lies in the window, or a rectangle that meets it; borders included. */
     record Within(String field, Rectangle window) implements Predicate {
+        public Within {
+            Given.notNull(field, "the field of a predicate");
+            Given.notNull(window, "the window of a predicate");
+        }
+
         @Override
         public String toString() {
             return "%s within %s,%s,%s,%s"
@@ -81,6 +88,10 @@ public sealed interface Predicate {
      */
     record Across(String field, double minX, double minY, double maxX, double maxY)
             implements Predicate {
+        public Across {
+            Given.notNull(field, "the field of a predicate");
+        }
+
         @Override
         public String toString() {
             return "%s within %s,%s,%s,%s".formatted(field, minX, minY, maxX, maxY);
@@ -102,6 +113,7 @@ public sealed interface Predicate {
     /** A point or rectangle at most so far from a place, in the measure of the field's type. */
     record Distance(String field, double x, double y, double radius) implements Predicate {
         public Distance {
+            Given.notNull(field, "the field of a predicate");
             var _ = new Circle(Metric.PLANE, x, y, radius);
         }
 
@@ -113,6 +125,11 @@ public sealed interface Predicate {
 
     /** A string that has all of the words, in any order, letters compared without case. */
     record Contains(String field, String words) implements Predicate {
+        public Contains {
+            Given.notNull(field, "the field of a predicate");
+            Given.notNull(words, "the text of a predicate");
+        }
+
         @Override
         public String toString() {
             return field + " contains " + show(words);
@@ -121,6 +138,12 @@ public sealed interface Predicate {
 
     /** A string that matches by its tokens or letters. */
     record Matches(String field, TextQuery query) implements Predicate {
+        public Matches {
+            Given.notNull(field, "the field of a predicate");
+            Given.notNull(query, "what is asked of a text");
+            Given.notNull(query.text(), "the text of a predicate");
+        }
+
         @Override
         public String toString() {
             return field + " " + query;
@@ -157,6 +180,10 @@ public sealed interface Predicate {
 
     /** Stands for a value that each run of a prepared query gives. */
     record Parameter(String name) {
+        public Parameter {
+            Given.notNull(name, "the name of a parameter");
+        }
+
         @Override
         public String toString() {
             return ":" + name;
