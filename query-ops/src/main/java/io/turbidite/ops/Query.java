@@ -210,7 +210,8 @@ public final class Query {
     /**
      * Asks for the records whose text has at least one of the tokens of {@code text} ({@link
      * Predicates#containsAny}), and orders them by how many it has, most first: with a {@link
-     * #limit}, those that have most.
+     * #limit}, those that have most. It is an order like those of {@link #orderBy}: what is ordered
+     * by before decides before it, what is ordered by after breaks its ties.
      */
     public Query mostTokens(String field, Tokenizer tokenizer, String text) {
         Predicate predicate = Predicates.containsAny(field, tokenizer, text);
@@ -256,7 +257,8 @@ public final class Query {
         if (rows < 0) {
             throw new InvalidRequestException("limit %d is below 0".formatted(rows));
         }
-        limit = rows;
+        // so many there never are, and it is a limit
+        limit = Math.min(rows, QueryRequest.NO_LIMIT - 1);
         return this;
     }
 

@@ -176,6 +176,57 @@ class QueryPredicatesTest {
     }
 
     @Test
+    void an_unknown_tokenizer_is_not_taken_for_a_part_of_a_field() {
+        for (String label : List.of("ngram(17)", "ngram(0)", "words", "Word", "")) {
+            assertThatThrownBy(
+                            () -> query().where(Predicates.parseContainsAny("name:" + label + "=x"))
+                                    .run())
+                    .as(label)
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining(
+                            "there is no tokenizer '%s'; there are word".formatted(label));
+        }
+        assertThatThrownBy(() -> query().mostTokens("name:grams=x").run())
+                .hasMessageContaining("there is no tokenizer 'grams'");
+        assertThatThrownBy(
+                        () -> query().where(Predicates.parseSimilar("nam:ngram(99)=x,jaccard>=0.5"))
+                                .run())
+                .hasMessageContaining("names field 'nam:ngram(99)', which is not declared");
+    }
+
+    @Test
+    void what_differs_by_capitals_is_told() {
+        assertThatThrownBy(() -> query().where("DELAY > 3").run())
+                .hasMessageContaining("names field 'DELAY', which is not declared; 'delay' is.");
+        assertThatThrownBy(() -> query().where("tail = NULL").run())
+                .hasMessageContaining("'null' is written in small letters");
+    }
+
+    @Test
+    void neighbours_without_end_are_all() {
+        flights.upsert(Flights.flight(1, "place", new Point(1, 1)))
+                .upsert(Flights.flight(2, "place", new Point(0, 0)));
+        try (QueryResult result =
+                query().near("place", 0, 0).limit(Long.MAX_VALUE).select("id").run()) {
+            assertThat(result.toList()).containsExactly(Map.of("id", 2L), Map.of("id", 1L));
+        }
+    }
+
+    @Test
+    void an_order_breaks_ties_of_most_tokens_or_comes_before_them() {
+        flights.upsert(Flights.flight(1, "name", "fog", "delay", 2.0))
+                .upsert(Flights.flight(2, "name", "fog snow", "delay", 3.0))
+                .upsert(Flights.flight(3, "name", "snow", "delay", 1.0))
+                .upsert(Flights.flight(4, "name", "ice", "delay", 0.0));
+        assertThat(Flights.json(
+                        query().mostTokens("name=fog snow").orderBy("delay").select("id")))
+                .isEqualTo("{\"id\":2}\n{\"id\":3}\n{\"id\":1}\n");
+        assertThat(Flights.json(
+                        query().orderBy("delay").mostTokens("name=fog snow").select("id")))
+                .isEqualTo("{\"id\":3}\n{\"id\":1}\n{\"id\":2}\n");
+    }
+
+    @Test
     void predicates_print_as_they_are_meant() {
         assertThat(Predicates.eq("a", "x")).hasToString("a = \"x\"");
         assertThat(Predicates.eq("a", null)).hasToString("a = null");

@@ -3,12 +3,15 @@ package io.turbidite.ops.expr;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.expr.BoundExpression;
 import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.TokenReader;
 import io.turbidite.core.geo.Circle;
 import io.turbidite.core.geo.LonLat;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.text.TextQuery;
+import io.turbidite.core.text.Tokenizer;
 import io.turbidite.core.text.WordCursor;
+import io.turbidite.core.type.Field;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
@@ -266,9 +269,20 @@ public final class Conditions {
 
     private static int requireField(RecordType type, Predicate predicate) {
         int field = type.indexOf(predicate.field());
+        if (field < 0 && predicate instanceof Predicate.Matches(String name, var _)) {
+            requireTokenizer(type, name);
+        }
         return field >= 0
                 ? field
                 : requireDeclared(type, predicate.field(), "predicate " + predicate);
+    }
+
+    /** What follows a declared field and a colon was meant for a tokenizer. */
+    private static void requireTokenizer(RecordType type, String name) {
+        int colon = name.lastIndexOf(':');
+        if (colon > 0 && type.indexOf(name.substring(0, colon)) >= 0) {
+            var _ = Tokenizer.ofLabel(name.substring(colon + 1), name);
+        }
     }
 
     /**
@@ -281,10 +295,20 @@ public final class Conditions {
         int field = type.indexOf(name);
         if (field < 0) {
             throw new InvalidRequestException(
-                    "%s names field '%s', which is not declared. Only declared fields can be asked for, others are shown with whole records. Declared (dataset.type of the feed definition) are %s"
-                            .formatted(use, name, type.names()));
+                    "%s names field '%s', which is not declared%s. Only declared fields can be asked for, others are shown with whole records. Declared (dataset.type of the feed definition) are %s"
+                            .formatted(use, name, misspelt(type, name), type.names()));
         }
         return field;
+    }
+
+    /** What to say of a name that differs by capitals from what it may be meant for. */
+    private static String misspelt(RecordType type, String name) {
+        for (Field field : type.fields()) {
+            if (field.name().equalsIgnoreCase(name)) {
+                return "; '%s' is".formatted(field.name());
+            }
+        }
+        return TokenReader.inSmallLetters(name);
     }
 
     private static Predicate.Eq read(Predicate.Eq eq, TypeKind kind) {

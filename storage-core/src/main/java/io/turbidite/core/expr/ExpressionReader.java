@@ -366,8 +366,11 @@ final class ExpressionReader {
         if (function == null) {
             throw reader.wrongAt(
                     start,
-                    "there is no function '%s'; functions are %s"
-                            .formatted(name, String.join(", ", Function.names())));
+                    "there is no function '%s'%s; functions are %s"
+                            .formatted(
+                                    name,
+                                    TokenReader.inSmallLetters(name),
+                                    String.join(", ", Function.names())));
         }
         List<Expression> arguments = new ArrayList<>();
         do {

@@ -6,6 +6,7 @@ import io.turbidite.core.type.RecordType;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -162,7 +163,43 @@ public final class TokenReader {
         String found = position >= text.length()
                 ? "the end"
                 : "'" + text.substring(position, Math.min(text.length(), position + 12)) + "'";
-        return wrongAt(position, "expected %s, found %s".formatted(what, found));
+        String hint = inSmallLetters(wordFrom(position));
+        return wrongAt(
+                position,
+                "expected %s, found %s%s"
+                        .formatted(
+                                what, found, hint.isEmpty() ? inSmallLetters(wordBefore()) : hint));
+    }
+
+    private String wordFrom(int start) {
+        int end = start;
+        while (end < text.length() && Character.isLetter(text.charAt(end))) {
+            end++;
+        }
+        return text.substring(start, end);
+    }
+
+    private String wordBefore() {
+        int end = position;
+        while (end > 0 && Character.isWhitespace(text.charAt(end - 1))) {
+            end--;
+        }
+        int start = end;
+        while (start > 0 && Character.isLetter(text.charAt(start - 1))) {
+            start--;
+        }
+        return text.substring(start, end);
+    }
+
+    /**
+     * What to say of a name that means something if it is written in small letters; empty of any
+     * other one.
+     */
+    public static String inSmallLetters(String name) {
+        String small = name.toLowerCase(Locale.ROOT);
+        boolean isMeant =
+                !name.equals(small) && (KEYWORDS.contains(small) || WORDS.contains(small));
+        return isMeant ? "; '%s' is written in small letters".formatted(small) : "";
     }
 
     /** What to throw when {@code problem} is at {@code place}. */

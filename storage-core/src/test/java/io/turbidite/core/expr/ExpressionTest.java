@@ -104,6 +104,13 @@ class ExpressionTest {
         wrong.put("a in (b)", "at position 6: b is no constant");
         wrong.put("a is 5", "at position 5: expected null, found '5'");
         wrong.put("lowest(a)", "at position 0: there is no function 'lowest'; functions are point");
+        wrong.put("a > 1 AND b = 2", "found 'AND b = 2'; 'and' is written in small letters");
+        wrong.put("a = 1 Or b = 2", "'or' is written in small letters");
+        wrong.put("a IS NULL", "found 'IS NULL'; 'is' is written in small letters");
+        wrong.put("a is NULL", "expected null, found 'NULL'; 'null' is written in small letters");
+        wrong.put("a IN (1)", "'in' is written in small letters");
+        wrong.put("NOT a = 1", "found 'a = 1'; 'not' is written in small letters");
+        wrong.put("NOT (a = 1)", "function 'NOT'; 'not' is written in small letters; functions");
         wrong.put("lower(a, b) = 'x'", "at position 0: lower takes 1 argument, not 2");
         wrong.put("lower(a = 'x'", "at position 13: expected ')' or ','");
         wrong.put("a = 1e99999", "at position 4: a number that is compared has at most 40");

@@ -103,7 +103,7 @@ public final class Question {
             paramLabel = "f:tokenizer=text",
             hideParamSyntax = true,
             description =
-                    "As --contains-any; strings with most of the tokens come first: with --limit k the best k.")
+                    "As --contains-any; strings with most of the tokens come first: with --limit k the best k. --order breaks ties.")
     private @Nullable String mostTokens;
 
     @Option(
