@@ -143,8 +143,8 @@ public final class Query {
      *     that the aggregate takes, or a sum does not fit its type
      */
     public Query aggregate(Aggregate... wanted) {
-        for (Aggregate aggregate : wanted) {
-            aggregates = with(aggregates, aggregate);
+        for (Aggregate aggregate : Given.notNull(wanted, "the list of aggregates")) {
+            aggregates = with(aggregates, Given.notNull(aggregate, "an aggregate"));
         }
         return this;
     }
