@@ -99,7 +99,12 @@ public final class Query {
         return this;
     }
 
-    /** Returns these declared fields, in this order, instead of whole records. */
+    /**
+     * Returns these declared fields, in this order, instead of whole records. If no field has such
+     * a name, {@code distance} is how far a record is from the place of {@link #near}, or of the
+     * first {@link Predicates#distance}; {@code similarity} is what the first {@link
+     * Predicates#jaccard} compares; {@code tokens} is the count that {@link #mostTokens} orders by.
+     */
     public Query select(String... fields) {
         return select(Arrays.asList(Given.notNull(fields, "the list of selected fields")));
     }

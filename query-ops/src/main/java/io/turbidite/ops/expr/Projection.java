@@ -9,16 +9,23 @@ import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rows of some fields, as records of a type of their own: null stays null, missing stays missing.
- * <em>Confined to one thread.</em>
+ * Rows of some fields and of what the query finds out, as records of a type of their own: null
+ * stays null, missing stays missing. <em>Confined to one thread.</em>
  */
 public final class Projection implements TupleMaker {
     private final int[] fields;
     private final TypeKind[] kinds;
+
+    /** What is no field; null where there is none. */
+    private final ColumnValue @Nullable [] values;
+
+    private final int[] valueTargets;
 
     /** Where each goes: behind what lies in nested records before it. */
     private final int[] targets;
@@ -27,38 +34,58 @@ public final class Projection implements TupleMaker {
     private final Slice bytes = new Slice();
     private final Slice[] tuple = new Slice[1];
 
-    private Projection(RecordType type, List<Integer> fields, RecordType rowType) {
-        this.fields = new int[fields.size()];
-        this.kinds = new TypeKind[fields.size()];
-        this.targets = new int[fields.size()];
-        for (int i = 0; i < kinds.length; i++) {
-            this.fields[i] = fields.get(i);
-            kinds[i] = type.field(fields.get(i)).kind();
-            targets[i] = rowType.indexOf(type.field(fields.get(i)).name());
+    private Projection(RecordType type, List<? extends Column> columns, RecordType rowType) {
+        int fieldCount = 0;
+        for (Column column : columns) {
+            fieldCount += column instanceof Column.Declared ? 1 : 0;
         }
+        this.fields = new int[fieldCount];
+        this.kinds = new TypeKind[fieldCount];
+        this.targets = new int[fieldCount];
+        int valueCount = columns.size() - fieldCount;
+        ColumnValue[] others = valueCount == 0 ? null : new ColumnValue[valueCount];
+        this.valueTargets = valueCount == 0 ? targets : new int[valueCount];
+        int field = 0;
+        int value = 0;
+        for (Column column : columns) {
+            int target = rowType.indexOf(column.name());
+            if (column instanceof Column.Declared(var _, int of)) {
+                fields[field] = of;
+                kinds[field] = type.field(of).kind();
+                targets[field++] = target;
+            } else if (others != null) {
+                others[value] = ColumnValue.of(type, column);
+                valueTargets[value++] = target;
+            }
+        }
+        this.values = others;
         this.writer = new RecordWriter(rowType);
     }
 
     /** Takes these fields, which are different, in this order. */
     public static Projection of(RecordType type, List<Integer> fields) {
-        return of(type, fields, rowType(type, fields));
+        List<Column> columns = new ArrayList<>(fields.size());
+        for (int field : fields) {
+            columns.add(new Column.Declared(type.field(field).name(), field));
+        }
+        return of(type, columns, rowType(type, columns));
     }
 
     /**
-     * As {@link #of(RecordType, List)}.
+     * Makes rows of these columns, which are different.
      *
      * @param rowType what {@link #rowType} gives for them
      */
-    public static Projection of(RecordType type, List<Integer> fields, RecordType rowType) {
-        return new Projection(type, fields, rowType);
+    public static Projection of(
+            RecordType type, List<? extends Column> columns, RecordType rowType) {
+        return new Projection(type, columns, rowType);
     }
 
-    /** The type of the rows: every field optional, because an older record may miss it. */
-    public static RecordType rowType(RecordType type, List<Integer> fields) {
-        List<Field> rowFields = new ArrayList<>();
-        for (int field : fields) {
-            Field declared = type.field(field);
-            rowFields.add(declared.as(declared.name(), true));
+    /** The type of the rows. */
+    public static RecordType rowType(RecordType type, List<? extends Column> columns) {
+        List<Field> rowFields = new ArrayList<>(columns.size());
+        for (Column column : columns) {
+            rowFields.add(column.rowField(type));
         }
         return RecordType.of(rowFields);
     }
@@ -83,6 +110,12 @@ public final class Projection implements TupleMaker {
                 writer.setNull(targets[i]);
             } else if (!view.isMissing(field)) {
                 copy(view, field, kinds[i], targets[i]);
+            }
+        }
+        ColumnValue[] others = values;
+        if (others != null) {
+            for (int i = 0; i < others.length; i++) {
+                others[i].set(view, writer, valueTargets[i]);
             }
         }
         return writer.finish();

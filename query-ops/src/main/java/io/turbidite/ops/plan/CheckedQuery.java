@@ -11,6 +11,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.aggregate.BoundAggregates;
 import io.turbidite.ops.expr.CellGrid;
+import io.turbidite.ops.expr.Column;
 import io.turbidite.ops.expr.Conditions;
 import io.turbidite.ops.expr.Distances;
 import io.turbidite.ops.expr.Projection;
@@ -34,8 +35,8 @@ import java.util.Map;
  * @param source what is asked
  * @param conditions the predicates
  * @param kind what rows are
- * @param fields of {@code ROWS} the selected ones, empty for whole records; of groups those grouped
- *     by
+ * @param fields of groups those grouped by
+ * @param columns of {@code ROWS} the selected ones, empty for whole records
  * @param cellField of cells the point field, else -1
  * @param grid of cells the grid
  * @param aggregates of {@code AGGREGATES} what each group has
@@ -49,6 +50,7 @@ record CheckedQuery(
         Conditions conditions,
         Kind kind,
         List<Integer> fields,
+        List<Column> columns,
         int cellField,
         @Nullable CellGrid grid,
         BoundAggregates aggregates,
@@ -134,6 +136,7 @@ record CheckedQuery(
                     conditions,
                     aggregates.isEmpty() ? Kind.CELLS : Kind.AGGREGATES,
                     List.of(),
+                    List.of(),
                     field,
                     grid,
                     aggregates,
@@ -148,23 +151,39 @@ record CheckedQuery(
                         ? Kind.GROUPS
                         : request.count() ? Kind.COUNT : Kind.ROWS;
         boolean isGroups = kind == Kind.GROUPS || kind == Kind.AGGREGATES;
-        List<Integer> fields = isGroups
-                ? checkGroup(type, indexes(type, request.groupBy(), "group"))
-                : whole(type, indexes(type, request.select(), "select"));
+        List<Integer> fields =
+                isGroups ? checkGroup(type, indexes(type, request.groupBy(), "group")) : List.of();
+        Near near = near(request, type);
+        List<Column> columns = request.select().isEmpty()
+                ? List.of()
+                : SelectedColumns.columns(
+                        request,
+                        conditions,
+                        near,
+                        whole(type, indexes(type, declared(type, request.select()), "select")));
         return new CheckedQuery(
                 source,
                 conditions,
                 kind,
                 fields,
+                columns,
                 -1,
                 null,
                 aggregates,
                 isGroups
                         ? groupOrder(request, request.groupBy(), aggregates)
                         : recordOrder(request, type),
-                near(request, type),
+                near,
                 request.limit(),
-                rowType(type, kind, fields, aggregates));
+                kind == Kind.ROWS
+                        ? columns.isEmpty() ? type : Projection.rowType(type, columns)
+                        : rowType(type, kind, fields, aggregates));
+    }
+
+    private static List<String> declared(RecordType type, List<String> select) {
+        return select.stream()
+                .filter(name -> !SelectedColumns.isFound(type, name))
+                .toList();
     }
 
     private static BoundAggregates aggregates(QueryRequest request, RecordType type) {
@@ -199,10 +218,9 @@ record CheckedQuery(
     private static RecordType rowType(
             RecordType type, Kind kind, List<Integer> fields, BoundAggregates aggregates) {
         return switch (kind) {
-            case ROWS -> fields.isEmpty() ? type : Projection.rowType(type, fields);
             case COUNT -> CountSource.ROW_TYPE;
             case GROUPS, AGGREGATES -> GroupRows.rowType(fields(type, fields), aggregates);
-            case CELLS -> throw new IllegalArgumentException("cells have rows of their own");
+            case ROWS, CELLS -> throw new IllegalArgumentException(kind + " have their own");
         };
     }
 
@@ -382,6 +400,7 @@ record CheckedQuery(
                 others,
                 kind,
                 fields,
+                columns,
                 cellField,
                 grid,
                 aggregates,
@@ -442,6 +461,12 @@ record CheckedQuery(
     @Nullable
     Distances distances() {
         return near == null ? null : new Distances(type(), near.field(), near.place());
+    }
+
+    /** Makes the rows, for one thread; null where they are the records. */
+    @Nullable
+    Projection newProjection() {
+        return columns.isEmpty() ? null : Projection.of(type(), columns, rowType);
     }
 
     /** Fields that a count or groups by fields need of a record, predicates included. */

@@ -204,9 +204,7 @@ public final class Plan {
     /** Builds the operators. */
     public Rows rows() {
         if (query.kind() == CheckedQuery.Kind.ROWS && !sorts()) {
-            Projection projection = query.fields().isEmpty()
-                    ? null
-                    : Projection.of(query.type(), query.fields(), query.rowType());
+            Projection projection = query.newProjection();
             if (choice.chosen() instanceof Access.Get get) {
                 PointRows rows = new PointRows(
                         view,
@@ -309,9 +307,8 @@ public final class Plan {
     }
 
     private TupleMaker rowMaker() {
-        return query.fields().isEmpty()
-                ? Tuples.wholeRecord()
-                : Projection.of(query.type(), query.fields(), query.rowType());
+        Projection projection = query.newProjection();
+        return projection == null ? Tuples.wholeRecord() : projection;
     }
 
     private TupleMaker orderedMaker() {

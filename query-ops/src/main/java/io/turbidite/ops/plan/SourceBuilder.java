@@ -19,6 +19,7 @@ import io.turbidite.core.scan.SearchWork;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.expr.Column;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.expr.RecordPredicate;
@@ -392,8 +393,10 @@ final class SourceBuilder {
         String predicates = query.conditions().toString();
         long rows = choice.estimates().resultRows();
         long estimate = choice.estimates().chosenRows();
-        if (query.kind() == CheckedQuery.Kind.ROWS && !query.fields().isEmpty()) {
-            steps.add(new PlanStep("project", names(query.fields()), rows, selected));
+        if (!query.columns().isEmpty()) {
+            String columns =
+                    String.join(", ", query.columns().stream().map(Column::name).toList());
+            steps.add(new PlanStep("project", columns, rows, selected));
         }
         String select = lookups != null ? "re-check" : "select";
         if (!predicates.isEmpty()) {

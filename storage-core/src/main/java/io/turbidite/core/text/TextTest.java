@@ -76,6 +76,14 @@ public final class TextTest {
         return found(text, Integer.MAX_VALUE);
     }
 
+    /** Tokens that a text has in common with the query, as a share of the different ones of both. */
+    public double similarity(Slice text) {
+        int common = found(text, Integer.MAX_VALUE);
+        return common == 0
+                ? 0
+                : (double) common / (wanted.count() + differentTokens(text) - common);
+    }
+
     /** Counts up to as many as are enough. */
     private int found(Slice text, int enough) {
         textCount++;

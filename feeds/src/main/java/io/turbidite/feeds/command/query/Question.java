@@ -118,7 +118,8 @@ public final class Question {
             paramLabel = "f,g",
             hideParamSyntax = true,
             split = ",",
-            description = "Print these fields only.")
+            description =
+                    "Print these fields only; also distance (of --near or --distance), similarity (of --similar …,jaccard), tokens (of --most-tokens).")
     private List<String> select = new ArrayList<>();
 
     @Option(
