@@ -1,6 +1,7 @@
 package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.NearestName;
 import io.turbidite.core.memory.ByteSize;
 import io.turbidite.feeds.DefinitionException.Problem;
 import io.turbidite.feeds.YamlNode.Entry;
@@ -280,7 +281,8 @@ final class Section {
                 findings.add(
                         entry.line(),
                         path(key),
-                        "is an unknown key; keys here are " + String.join(", ", known));
+                        "is an unknown key; keys here are %s%s"
+                                .formatted(String.join(", ", known), NearestName.hint(key, known)));
             }
         });
     }

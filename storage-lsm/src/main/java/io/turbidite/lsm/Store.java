@@ -3,6 +3,7 @@ package io.turbidite.lsm;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.NearestName;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
@@ -185,8 +186,11 @@ public final class Store implements AutoCloseable {
     public Dataset dataset(String name) {
         Dataset dataset = findDataset(name);
         if (dataset == null) {
-            throw new InvalidRequestException("there is no dataset '%s'; there are %s"
-                    .formatted(name, new TreeMap<>(datasets).keySet()));
+            throw new InvalidRequestException("there is no dataset '%s'; there are %s%s"
+                    .formatted(
+                            name,
+                            new TreeMap<>(datasets).keySet(),
+                            NearestName.hint(name, new TreeMap<>(datasets).keySet())));
         }
         return dataset;
     }

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.NearestName;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
@@ -60,7 +61,9 @@ import java.io.PrintWriter;
 import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
@@ -244,12 +247,17 @@ public final class Main {
     }
 
     static String unknown(String command, CommandLine line) {
-        return "unknown command '%s'; commands are %s".formatted(command, commandNames(line));
+        List<String> names = commandNames(line);
+        return "unknown command '%s'; commands are %s%s"
+                .formatted(command, String.join(", ", names), NearestName.hint(command, names));
     }
 
-    private static String commandNames(CommandLine line) {
-        String names = String.join(", ", line.getSubcommands().keySet());
-        return line.getParent() == null ? names + ", " + BENCH : names;
+    private static List<String> commandNames(CommandLine line) {
+        List<String> names = new ArrayList<>(line.getSubcommands().keySet());
+        if (line.getParent() == null) {
+            names.add(BENCH);
+        }
+        return names;
     }
 
     /** The nearest directory upwards that has the samples, where no launcher says it. */
@@ -302,7 +310,8 @@ public final class Main {
         public Integer call() {
             CommandLine line = Objects.requireNonNull(spec).commandLine();
             throw new ParameterException(
-                    line, "no command given; commands are " + commandNames(line));
+                    line,
+                    "no command given; commands are " + String.join(", ", commandNames(line)));
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.turbidite.feeds.command;
 
+import io.turbidite.core.NearestName;
+
 import org.jspecify.annotations.Nullable;
 
 import picocli.CommandLine.Model.CommandSpec;
@@ -8,9 +10,6 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Which option was meant by one that a command does not have. Static, without state. */
 final class Mistyped {
-    /** One letter in so many may be wrong. */
-    private static final int LETTERS_AN_ERROR = 3;
-
     private Mistyped() {}
 
     /** What to say of an unknown option that is like one there is, or null. */
@@ -24,36 +23,11 @@ final class Mistyped {
     }
 
     private static @Nullable String nearest(String given, CommandSpec command) {
-        String nearest = null;
-        int least = given.length() / LETTERS_AN_ERROR + 1;
-        for (OptionSpec option : command.options()) {
-            int distance = distance(given, option.longestName());
-            if (!option.hidden() && distance < least) {
-                least = distance;
-                nearest = option.longestName();
-            }
-        }
-        return nearest;
-    }
-
-    /**
-     * Letters put in, left out or replaced (Wagner and Fischer, "The string-to-string correction
-     * problem", 1974).
-     */
-    private static int distance(String from, String to) {
-        int[] row = new int[to.length() + 1];
-        for (int j = 0; j < row.length; j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= from.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j < row.length; j++) {
-                int replaced = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
-            }
-        }
-        return row[to.length()];
+        return NearestName.of(
+                given,
+                command.options().stream()
+                        .filter(option -> !option.hidden())
+                        .map(OptionSpec::longestName)
+                        .toList());
     }
 }

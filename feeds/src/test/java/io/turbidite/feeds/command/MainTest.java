@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.feeds.command.Command.Result;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -143,6 +144,32 @@ class MainTest {
         }
         assertThat(Command.run("get", "a", "b", "c", "--frobnicate").err())
                 .contains("Unknown option: '--frobnicate'");
+    }
+
+    @Test
+    void a_mistyped_command_gets_the_right_one_named() {
+        assertThat(Command.run("qurey", "x").err()).contains("; is 'query' meant?");
+        assertThat(Command.run("help", "inspct").err()).contains("; is 'inspect' meant?");
+        assertThat(Command.run("index", "crate").err()).contains("; is 'create' meant?");
+        assertThat(Command.run("benhc").err()).contains("; is 'bench' meant?");
+        assertThat(Command.run("frobnicate").err()).doesNotContain("meant");
+    }
+
+    @Test
+    void a_mistyped_name_gets_the_right_one_named(@TempDir Path directory) throws IOException {
+        Path store = Command.load(directory);
+        assertThat(Command.run("get", store, "numbers", "7").err())
+                .contains("there is no dataset 'numbers'; there are [", "; is 'Numbers' meant?");
+        assertThat(Command.run("query", store, "Trips", "--eq", "carier=UA").err())
+                .contains("; is 'carrier' meant?");
+        assertThat(Command.run("query", store, "Trips", "--select", "tial").err())
+                .contains("; is 'tail' meant?");
+        assertThat(Command.run("index", "drop", store, "Trips", "by_tial").err())
+                .contains("; is 'by_tail' meant?");
+        Path feed = directory.resolve("feed.yaml");
+        Files.writeString(feed, Command.FEED.replace("primaryKey", "primarykey"));
+        assertThat(Command.run("run", feed, "--store", store).err())
+                .contains("; is 'primaryKey' meant?");
     }
 
     @Test

@@ -294,9 +294,15 @@ public final class Conditions {
     public static int requireDeclared(RecordType type, String name, String use) {
         int field = type.indexOf(name);
         if (field < 0) {
+            String misspelt = misspelt(type, name);
             throw new InvalidRequestException(
-                    "%s names field '%s', which is not declared%s. Only declared fields can be asked for, others are shown with whole records. Declared (dataset.type of the feed definition) are %s"
-                            .formatted(use, name, misspelt(type, name), type.names()));
+                    "%s names field '%s', which is not declared%s. Only declared fields can be asked for, others are shown with whole records. Declared (dataset.type of the feed definition) are %s%s"
+                            .formatted(
+                                    use,
+                                    name,
+                                    misspelt,
+                                    type.names(),
+                                    misspelt.isEmpty() ? type.meant(name) : ""));
         }
         return field;
     }

@@ -2,6 +2,7 @@ package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.NearestName;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Circle;
@@ -565,8 +566,9 @@ final class AccessChoice {
         List<String> names = indexes.stream().map(IndexDescription::name).toList();
         for (String name : wanted.split(QueryRequest.AND, -1)) {
             if (!names.contains(name)) {
-                throw new InvalidRequestException("there is no index '%s' on %s; there are %s"
-                        .formatted(name, query.source().name(), names));
+                throw new InvalidRequestException("there is no index '%s' on %s; there are %s%s"
+                        .formatted(
+                                name, query.source().name(), names, NearestName.hint(name, names)));
             }
         }
         throw new InvalidRequestException(

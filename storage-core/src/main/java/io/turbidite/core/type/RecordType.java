@@ -2,6 +2,7 @@ package io.turbidite.core.type;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.NearestName;
 
 import org.jspecify.annotations.Nullable;
 
@@ -275,17 +276,26 @@ public final class RecordType {
         int index = indexOf(name);
         if (index < 0) {
             throw new InvalidRequestException(
-                    "%s names field '%s', which is not declared; declared are %s"
-                            .formatted(use, name, names()));
+                    "%s names field '%s', which is not declared; declared are %s%s"
+                            .formatted(use, name, names(), meant(name)));
         }
         return index;
     }
 
     /** All paths, for messages. */
     public String names() {
+        return String.join(", ", paths());
+    }
+
+    /** The end of a message on a field that is not declared: which one may be meant, or nothing. */
+    public String meant(String name) {
+        return NearestName.hint(name, paths());
+    }
+
+    private List<String> paths() {
         return Stream.concat(fields.stream(), elements.stream())
                 .map(Field::name)
-                .collect(Collectors.joining(", "));
+                .toList();
     }
 
     /**

@@ -3,6 +3,7 @@ package io.turbidite.lsm.engine;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.NearestName;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.background.BackgroundWork;
@@ -160,13 +161,10 @@ public final class SchemaChanges {
     private static IndexSchema find(DatasetSchema schema, String name) {
         IndexSchema index = schema.catalog().find(name);
         if (index == null) {
-            throw new InvalidRequestException("dataset %s has no index '%s'; there are %s"
-                    .formatted(
-                            schema.name(),
-                            name,
-                            schema.catalog().all().stream()
-                                    .map(IndexSchema::name)
-                                    .toList()));
+            List<String> names =
+                    schema.catalog().all().stream().map(IndexSchema::name).toList();
+            throw new InvalidRequestException("dataset %s has no index '%s'; there are %s%s"
+                    .formatted(schema.name(), name, names, NearestName.hint(name, names)));
         }
         return index;
     }
