@@ -1,5 +1,7 @@
 package io.turbidite.core.expr;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -10,12 +12,16 @@ import java.util.stream.Collectors;
  * <pre>
  * expression  = conjunction { ( "||" | "or" ) conjunction }
  * conjunction = term { ( "&amp;&amp;" | "and" ) term }
- * term        = ( "!" | "not" ) term | "(" expression ")" | operand [ comparison ]
- * comparison  = ( "==" | "=" | "!=" | "&lt;&gt;" | "&lt;" | "&lt;=" | "&gt;" | "&gt;=" ) operand
- *             | ( "^=" | "!^=" ) operand                    (starts with, starts not with)
+ * term        = ( "!" | "not" ) term | "(" expression ")" | sum [ comparison ]
+ * comparison  = ( "==" | "=" | "!=" | "&lt;&gt;" | "&lt;" | "&lt;=" | "&gt;" | "&gt;=" ) sum
+ *             | ( "^=" | "!^=" ) sum                        (starts with, starts not with)
  *             | [ "not" ] "in" "(" constant { "," constant } ")"
  *             | "is" [ "not" ] "null"
+ * sum         = product { ( "+" | "-" ) product }
+ * product     = factor { ( "*" | "/" | "%" ) factor }
+ * factor      = "-" factor | "(" expression ")" | operand
  * operand     = constant | field | ":" name | function "(" expression { "," expression } ")"
+ *             | "case" { "when" expression "then" expression } [ "else" expression ] "end"
  * constant    = string | number | "true" | "false" | "null"
  * string      = '"' as in JSON '"' | "'" text with '' for ' "'"
  * field       = path | name | "`" any name, `` for ` "`"
@@ -90,9 +96,49 @@ public sealed interface Expression {
 
         @Override
         public String text() {
+            Arithmetic sign = function.sign();
+            if (sign != null) {
+                return "%s %s %s".formatted(left(sign), sign.symbol(), right(sign));
+            }
+            if (function.equals(Function.CASE)) {
+                return caseText();
+            }
             return arguments.stream()
                     .map(Expression::text)
                     .collect(Collectors.joining(", ", function.functionName() + "(", ")"));
+        }
+
+        private String left(Arithmetic sign) {
+            Arithmetic inner = signOf(arguments.get(0));
+            boolean isBare = inner == null || sign.isSum() || !inner.isSum();
+            return text(arguments.get(0), isBare);
+        }
+
+        private String right(Arithmetic sign) {
+            Arithmetic inner = signOf(arguments.get(1));
+            boolean isBare = inner == null || (sign.isSum() && !inner.isSum());
+            return text(arguments.get(1), isBare);
+        }
+
+        private static @Nullable Arithmetic signOf(Expression operand) {
+            return operand instanceof Call call ? call.function.sign() : null;
+        }
+
+        private static String text(Expression operand, boolean isBare) {
+            return isBare ? operand.text() : "(" + operand.text() + ")";
+        }
+
+        private String caseText() {
+            StringBuilder text = new StringBuilder("case");
+            int last = arguments.size() - 1;
+            for (int i = 0; i < last; i += 2) {
+                text.append(" when ").append(arguments.get(i).text());
+                text.append(" then ").append(arguments.get(i + 1).text());
+            }
+            if (last % 2 == 0) {
+                text.append(" else ").append(arguments.get(last).text());
+            }
+            return text.append(" end").toString();
         }
     }
 

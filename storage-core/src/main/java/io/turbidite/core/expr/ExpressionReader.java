@@ -15,18 +15,21 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** Reads {@link Expression}s: one method a rule of the grammar, bounded in depth and number. */
 final class ExpressionReader {
     static final int DEPTH_MAX = 32;
     static final int COMPARISON_COUNT_MAX = 256;
 
+    private static final Function NEGATIVE = Objects.requireNonNull(Function.named("negative"));
     private static final Constant TRUE = new Constant(new Literal.Bool(true));
 
     private final TokenReader reader;
     private final Grammar grammar;
     private int depth;
     private int comparisonCount;
+    private int calculationCount;
 
     ExpressionReader(TokenReader reader, Grammar grammar) {
         this.reader = reader;
@@ -50,10 +53,14 @@ final class ExpressionReader {
         return value;
     }
 
-    private Expression expression() {
+    private void deeper() {
         if (++depth > DEPTH_MAX) {
             throw reader.wrongAt(reader.position(), "nested deeper than the limit of " + DEPTH_MAX);
         }
+    }
+
+    private Expression expression() {
+        deeper();
         int start = reader.position();
         Expression first = conjunction();
         List<Expression> terms = new ArrayList<>();
@@ -163,13 +170,11 @@ final class ExpressionReader {
     }
 
     private Expression positive() {
-        if (reader.accept("(")) {
-            Expression inner = expression();
-            reader.expect(")");
-            return inner;
-        }
         int start = reader.position();
-        Expression operand = operand();
+        Expression operand = sum();
+        if (isCondition(operand)) {
+            return operand;
+        }
         Operator operator = operator();
         if (operator != null) {
             return compared(operand, operator, start);
@@ -224,7 +229,90 @@ final class ExpressionReader {
 
     private Expression compared(Expression left, Operator operator, int start) {
         int position = reader.position();
-        return comparison(left, operator, operand(), start, position);
+        Expression right = sum();
+        if (isCondition(right)) {
+            throw reader.wrongAt(position, "%s is a condition, no value".formatted(right.text()));
+        }
+        return comparison(left, operator, right, start, position);
+    }
+
+    private static boolean isCondition(Expression expression) {
+        return switch (expression) {
+            case Comparison _, And _, Or _ -> true;
+            case Name _, Path _, Call _, Constant _, Parameter _ -> false;
+        };
+    }
+
+    private Expression sum() {
+        int start = reader.position();
+        Expression left = product();
+        while (true) {
+            Arithmetic sign = reader.accept("+")
+                    ? Arithmetic.PLUS
+                    : reader.accept("-") ? Arithmetic.MINUS : null;
+            if (sign == null) {
+                return left;
+            }
+            left = calculated(left, sign, start, reader.position(), product());
+        }
+    }
+
+    private Expression product() {
+        int start = reader.position();
+        Expression left = factor();
+        while (true) {
+            Arithmetic sign = reader.accept("*")
+                    ? Arithmetic.TIMES
+                    : reader.accept("/")
+                            ? Arithmetic.DIVIDED
+                            : reader.accept("%") ? Arithmetic.REMAINDER : null;
+            if (sign == null) {
+                return left;
+            }
+            left = calculated(left, sign, start, reader.position(), factor());
+        }
+    }
+
+    private Call calculated(
+            Expression left, Arithmetic sign, int leftAt, int rightAt, Expression right) {
+        requireValue(left, leftAt, sign);
+        requireValue(right, rightAt, sign);
+        countCalculation(rightAt);
+        return new Call(Function.of(sign), List.of(left, right));
+    }
+
+    private void requireValue(Expression value, int position, Arithmetic sign) {
+        if (isCondition(value)) {
+            throw reader.wrongAt(
+                    position,
+                    "%s is a condition: '%s' needs a value".formatted(value.text(), sign.symbol()));
+        }
+    }
+
+    private void countCalculation(int position) {
+        if (++calculationCount > COMPARISON_COUNT_MAX) {
+            throw reader.wrongAt(
+                    position, "more calculations than the limit of " + COMPARISON_COUNT_MAX);
+        }
+    }
+
+    /** A sign before a number belongs to it. */
+    private Expression factor() {
+        if (reader.at("-") && !reader.atSignedNumber()) {
+            int start = reader.position();
+            reader.expect("-");
+            deeper();
+            Expression value = factor();
+            depth--;
+            requireValue(value, start, Arithmetic.MINUS);
+            return new Call(NEGATIVE, List.of(value));
+        }
+        if (reader.accept("(")) {
+            Expression inner = expression();
+            reader.expect(")");
+            return inner;
+        }
+        return operand();
     }
 
     /** A condition of an expression that may be an operand. */
@@ -329,6 +417,9 @@ final class ExpressionReader {
         boolean quoted = reader.peek() == '`';
         if (!quoted) {
             Expression word = keyword();
+            if (word == null) {
+                word = choice();
+            }
             if (word != null) {
                 return word;
             }
@@ -359,6 +450,35 @@ final class ExpressionReader {
             return new Constant(new Literal.Bool(false));
         }
         return reader.acceptWord("null") ? new Constant(new Literal.Null()) : null;
+    }
+
+    /** {@code case} is a field where no {@code when} follows. */
+    private @Nullable Call choice() {
+        int start = reader.position();
+        if (!reader.acceptWord("case")) {
+            return null;
+        }
+        if (!reader.acceptWord("when")) {
+            reader.back(start);
+            return null;
+        }
+        List<Expression> arguments = new ArrayList<>();
+        do {
+            int position = reader.position();
+            arguments.add(condition(expression(), position));
+            if (!reader.acceptWord("then")) {
+                throw reader.expected("then");
+            }
+            arguments.add(expression());
+            countCalculation(position);
+        } while (reader.acceptWord("when"));
+        if (reader.acceptWord("else")) {
+            arguments.add(expression());
+        }
+        if (!reader.acceptWord("end")) {
+            throw reader.expected("when, else or end");
+        }
+        return new Call(Function.CASE, arguments);
     }
 
     private Call call(String name, int start) {

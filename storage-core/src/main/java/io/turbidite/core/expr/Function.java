@@ -8,11 +8,15 @@ import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
 
+import java.math.RoundingMode;
+import java.time.temporal.ChronoField;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.function.UnaryOperator;
@@ -42,7 +46,20 @@ public record Function(
     /** Whether a point lies in a window, or a rectangle meets it. */
     public static final String WITHIN = "within";
 
+    /** The first value whose condition is true: conditions and values in turn, then the rest's. */
+    public static final Function CASE =
+            new Function("case", null, 2, Integer.MAX_VALUE, (arguments, row) -> {
+                int last = arguments.size() - 1;
+                for (int i = 0; i < last; i += 2) {
+                    if (Boolean.TRUE.equals(arguments.get(i).evaluate(row))) {
+                        return arguments.get(i + 1).evaluate(row);
+                    }
+                }
+                return last % 2 == 0 ? arguments.get(last).evaluate(row) : null;
+            });
+
     private static final int ARGUMENT_COUNT_MAX = 32;
+    private static final Map<Arithmetic, Function> BY_SIGN = bySign();
     private static final Map<String, Function> BY_NAME = byName();
 
     /** The work itself; arguments come unevaluated, so that it may stop early. */
@@ -55,6 +72,38 @@ public record Function(
     /** The function of a name; null if there is none. */
     static @Nullable Function named(String name) {
         return BY_NAME.get(name);
+    }
+
+    /** What a sign of arithmetic stands for. */
+    public static Function of(Arithmetic sign) {
+        return Objects.requireNonNull(BY_SIGN.get(sign));
+    }
+
+    /** The sign that it is written by; null if it is written by its name. */
+    public @Nullable Arithmetic sign() {
+        for (Map.Entry<Arithmetic, Function> entry : BY_SIGN.entrySet()) {
+            if (entry.getValue().equals(this)) {
+                return entry.getKey();
+            }
+        }
+        return null;
+    }
+
+    private static Map<Arithmetic, Function> bySign() {
+        Map<Arithmetic, Function> functions = new EnumMap<>(Arithmetic.class);
+        for (Arithmetic sign : Arithmetic.values()) {
+            functions.put(
+                    sign,
+                    new Function(
+                            sign.symbol(),
+                            null,
+                            2,
+                            2,
+                            (arguments, row) -> sign.apply(
+                                    arguments.get(0).evaluate(row),
+                                    arguments.get(1).evaluate(row))));
+        }
+        return functions;
     }
 
     /** All names. */
@@ -79,6 +128,27 @@ public record Function(
         add(functions, "upper", TypeKind.STRING, 1, 1, text(s -> s.toUpperCase(Locale.ROOT)));
         add(functions, "trim", TypeKind.STRING, 1, 1, text(String::strip));
         add(functions, "concat", TypeKind.STRING, 1, ARGUMENT_COUNT_MAX, Function::concat);
+        add(functions, "length", TypeKind.INT64, 1, 1, Functions::length);
+        add(functions, "substring", TypeKind.STRING, 2, 3, Functions::substring);
+        add(functions, "replace", TypeKind.STRING, 3, 3, Functions::replace);
+        add(functions, "negative", null, 1, 1, Functions::negative);
+        add(functions, "abs", null, 1, 1, Functions::abs);
+        add(functions, "floor", null, 1, 1, Functions.rounding(RoundingMode.FLOOR));
+        add(functions, "ceil", null, 1, 1, Functions.rounding(RoundingMode.CEILING));
+        add(functions, "round", null, 1, 1, Functions.rounding(RoundingMode.HALF_UP));
+        add(functions, "year", TypeKind.INT64, 1, 1, Functions.part(ChronoField.YEAR));
+        add(functions, "month", TypeKind.INT64, 1, 1, Functions.part(ChronoField.MONTH_OF_YEAR));
+        add(functions, "day", TypeKind.INT64, 1, 1, Functions.part(ChronoField.DAY_OF_MONTH));
+        add(functions, "weekday", TypeKind.INT64, 1, 1, Functions.part(ChronoField.DAY_OF_WEEK));
+        add(functions, "hour", TypeKind.INT64, 1, 1, Functions.part(ChronoField.HOUR_OF_DAY));
+        add(functions, "minute", TypeKind.INT64, 1, 1, Functions.part(ChronoField.MINUTE_OF_HOUR));
+        add(
+                functions,
+                "second",
+                TypeKind.INT64,
+                1,
+                1,
+                Functions.part(ChronoField.SECOND_OF_MINUTE));
         add(functions, "nullif", null, 2, 2, Function::nullIf);
         add(functions, "coalesce", null, 1, ARGUMENT_COUNT_MAX, Function::coalesce);
         add(functions, CONTAINS, TypeKind.BOOL, 2, 2, words(List::containsAll));

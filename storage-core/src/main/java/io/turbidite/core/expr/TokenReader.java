@@ -402,6 +402,14 @@ public final class TokenReader {
         return c == '-' || (c >= '0' && c <= '9') || (flat && c == '+');
     }
 
+    /** Whether a sign comes next and right behind it a digit. */
+    boolean atSignedNumber() {
+        char sign = peek();
+        return (sign == '-' || (flat && sign == '+'))
+                && position + 1 < text.length()
+                && Character.digit(text.charAt(position + 1), 10) >= 0;
+    }
+
     /**
      * A number as it is written: as JSON writes it, in flat records also with a plus sign and with
      * zeros before it, of any length.

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
+import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.UUID;
 
@@ -169,10 +170,19 @@ public final class Values {
         return (double) ValueParser.parse(TypeKind.DOUBLE, text(value));
     }
 
-    /** The value itself, or what its text reads as. */
+    /** The value itself, a part of it, or what its text reads as. */
     static Object cast(TypeKind kind, Object value) {
         if (kind == TypeKind.STRING) {
             return text(value);
+        }
+        if (value instanceof Instant at && kind == TypeKind.DATE) {
+            return LocalDate.ofInstant(at, ZoneOffset.UTC);
+        }
+        if (value instanceof Instant at && kind == TypeKind.TIME) {
+            return LocalTime.ofInstant(at, ZoneOffset.UTC);
+        }
+        if (value instanceof LocalDate day && kind == TypeKind.DATETIME) {
+            return day.atStartOfDay().toInstant(ZoneOffset.UTC);
         }
         boolean hasText = value instanceof String
                 || value instanceof Number
