@@ -156,7 +156,7 @@ final class Group {
      * @param from the first of them; the stretch says how many
      */
     void decode(MemorySegment page, long pagePrefixOffset, int from, Stretch stretch) {
-        decodeVersions(page, from, stretch.versions, stretch.count());
+        decodeVersions(page, from, stretch.versions, 0, stretch.count());
         findShared(page, pagePrefixOffset);
         decodePrefixes(page, from, stretch);
         boolean fitsWords = lengthBytes == 0 && prefixBytes + suffixBytes <= 2 * Long.BYTES;
@@ -199,7 +199,7 @@ final class Group {
     }
 
     /**
-     * Puts keys and versions of entries into an empty batch, as many as fit.
+     * Puts keys and versions of entries into a batch, as many as fit.
      *
      * @param pagePrefixOffset where the page's prefix lies
      * @param from the first of them
@@ -214,33 +214,36 @@ final class Group {
         int prefix = prefixBytes;
         int bytes = prefix + suffixBytes;
         int entries = Math.min(entriesMax, batch.room(bytes));
-        decodeVersions(page, from, batch.versions(), entries);
+        decodeVersions(page, from, batch.versions(), batch.count(), entries);
         MemorySegment keys = batch.keys();
-        copyPrefixes(page, pagePrefixOffset, keys);
+        int first = batch.usedBytes();
+        copyPrefixes(page, pagePrefixOffset, keys, first);
         for (int i = 0; i < entries; i++) {
-            int at = i * bytes;
+            int at = first + i * bytes;
             for (int done = 0; i > 0 && done < prefix; done += Long.BYTES) {
-                keys.set(Bytes.I64, at + done, keys.get(Bytes.I64, done));
+                keys.set(Bytes.I64, at + done, keys.get(Bytes.I64, first + done));
             }
             keys.set(Bytes.I64_BE, at + prefix, heads.whole(heads.at(page, from + i)));
         }
         int tail = suffixBytes - Heads.BYTES;
         for (int i = 0; tail > 0 && i < entries; i++) {
             long tailAt = heapStart(page, from + i);
-            Bytes.copyShort(page, tailAt, keys, i * bytes + prefix + Heads.BYTES, tail);
+            Bytes.copyShort(page, tailAt, keys, first + i * bytes + prefix + Heads.BYTES, tail);
         }
         batch.added(entries, bytes);
     }
 
     private void takeOfManyLengths(
             MemorySegment page, long pagePrefixOffset, int from, int entriesMax, EntryBatch batch) {
-        decodeVersions(page, from, batch.versions(), Math.min(entriesMax, EntryBatch.ENTRIES_MAX));
+        int entries = Math.min(entriesMax, EntryBatch.ENTRIES_MAX - batch.count());
+        decodeVersions(page, from, batch.versions(), batch.count(), entries);
         MemorySegment keys = batch.keys();
-        copyPrefixes(page, pagePrefixOffset, keys);
-        for (int i = 0; i < entriesMax && !batch.isFull(); i++) {
+        int first = batch.usedBytes();
+        copyPrefixes(page, pagePrefixOffset, keys, first);
+        for (int i = 0; i < entries && !batch.isFull(); i++) {
             int at = batch.usedBytes();
             for (int done = 0; i > 0 && done < prefixBytes; done += Long.BYTES) {
-                keys.set(Bytes.I64, at + done, keys.get(Bytes.I64, done));
+                keys.set(Bytes.I64, at + done, keys.get(Bytes.I64, first + done));
             }
             keys.set(Bytes.I64_BE, at + prefixBytes, heads.whole(heads.at(page, from + i)));
             long start = heapStart(page, from + i);
@@ -254,15 +257,18 @@ final class Group {
         }
     }
 
-    /** Copies the page's prefix and the group's to where the first key is. */
-    private void copyPrefixes(MemorySegment page, long pagePrefixOffset, MemorySegment keys) {
-        Bytes.copyShort(page, pagePrefixOffset, keys, 0, pagePrefixBytes);
-        Bytes.copyShort(page, prefixOffset, keys, pagePrefixBytes, prefixBytes - pagePrefixBytes);
+    /** Copies the page's prefix and the group's to {@code at}. */
+    private void copyPrefixes(
+            MemorySegment page, long pagePrefixOffset, MemorySegment keys, int at) {
+        Bytes.copyShort(page, pagePrefixOffset, keys, at, pagePrefixBytes);
+        int own = prefixBytes - pagePrefixBytes;
+        Bytes.copyShort(page, prefixOffset, keys, at + pagePrefixBytes, own);
     }
 
-    private void decodeVersions(MemorySegment page, int from, long[] versions, int entries) {
+    private void decodeVersions(
+            MemorySegment page, int from, long[] versions, int to, int entries) {
         if (versionBytes == 0) {
-            Arrays.fill(versions, 0, entries, versionBase);
+            Arrays.fill(versions, to, to + entries, versionBase);
             return;
         }
         int bytes = versionBytes;
@@ -270,7 +276,7 @@ final class Group {
         long base = versionBase;
         long at = versionsOffset + (long) (from + 1) * bytes - Long.BYTES;
         for (int i = 0; i < entries; i++) {
-            versions[i] = base + (page.get(Bytes.I64, at + (long) i * bytes) >>> shift);
+            versions[to + i] = base + (page.get(Bytes.I64, at + (long) i * bytes) >>> shift);
         }
     }
 

@@ -174,13 +174,22 @@ final class Leaf {
     }
 
     /**
-     * Puts the keys and versions of {@code entry} and of those behind it in its group into an empty
-     * batch: as many as there are and as fit, {@code entriesMax} at most.
+     * Puts the keys and versions of {@code entry} and of those behind it into a batch: as many as
+     * there are and as fit, {@code entriesMax} at most.
+     *
+     * @return how many
      */
-    void take(int entry, int entriesMax, EntryBatch batch) {
-        int at = inGroup(entry);
-        int entries = Math.min(groupEntries - at, entriesMax);
-        group.take(page, LeafLayout.prefix(groupCount), at, entries, batch);
+    int take(int entry, int entriesMax, EntryBatch batch) {
+        int before = batch.count();
+        int end = Math.min(count, entry + entriesMax);
+        int next = entry;
+        while (next < end && !batch.isFull()) {
+            int at = inGroup(next);
+            int entries = Math.min(groupEntries - at, end - next);
+            group.take(page, LeafLayout.prefix(groupCount), at, entries, batch);
+            next = entry + batch.count() - before;
+        }
+        return next - entry;
     }
 
     private void touchValues(Stretch stretch) {

@@ -69,14 +69,16 @@ public final class TreeCursor implements OrdinalCursor {
         checkOpen();
         standsOnEntry = false;
         stretchEntries = STRETCH_ENTRIES_MIN;
-        int targetPage = tree.fences().pageOf(target, Long.MAX_VALUE);
+        int targetPage = tree.fences().pageOf(target, Long.MAX_VALUE, page);
         if (targetPage < 0) {
             return;
         }
+        int hint = index + 1;
         if (targetPage != page) {
             load(targetPage);
+            hint = -1;
         }
-        index = leaf.lowerBound(target, Long.MAX_VALUE, -1) - 1;
+        index = leaf.lowerBound(target, Long.MAX_VALUE, hint) - 1;
     }
 
     /** Stands before the entry of this ordinal; less than the entry count. */
@@ -142,10 +144,26 @@ public final class TreeCursor implements OrdinalCursor {
             }
             first = 0;
         }
-        leaf.take(first, countMax, batch);
-        index = first + batch.count() - 1;
-        standsOnEntry = false;
+        take(first, countMax, batch);
         return true;
+    }
+
+    /**
+     * Puts entries of a page, from one of them on, into a batch, as many as fit; it stands behind
+     * them then.
+     *
+     * @return how many
+     */
+    public int take(int targetPage, int first, int entries, EntryBatch batch) {
+        goTo(targetPage);
+        return take(first, entries, batch);
+    }
+
+    private int take(int first, int entries, EntryBatch batch) {
+        int taken = leaf.take(first, entries, batch);
+        index = first + taken - 1;
+        standsOnEntry = false;
+        return taken;
     }
 
     @Override

@@ -69,14 +69,13 @@ public final class EntryBatch {
     }
 
     /**
-     * How many entries there is room for, of an empty batch.
+     * How many more entries there is room for, in a batch that is not full.
      *
      * @param bytesOfKey of each, as long as the longest key at most
      */
     public int room(int bytesOfKey) {
-        assert count == 0 : count;
-        int free = KEYS_BYTES - 2 * Long.BYTES;
-        return Math.clamp(free / Math.max(1, bytesOfKey), 1, ENTRIES_MAX);
+        int free = KEYS_BYTES - 2 * Long.BYTES - usedBytes;
+        return Math.clamp(free / Math.max(1, bytesOfKey), 1, ENTRIES_MAX - count);
     }
 
     /**
@@ -106,6 +105,22 @@ public final class EntryBatch {
         }
         usedBytes += entries * bytesOfKey;
         count = end;
+    }
+
+    /** Adds an entry of another batch; there must be room. */
+    public void add(EntryBatch other, int entry) {
+        int bytes = other.keyBytes[entry];
+        int from = other.keyOffsets[entry];
+        // by words, as there are always some bytes of something behind a key
+        for (int done = 0; done < bytes; done += Long.BYTES) {
+            keys.set(Bytes.I64, usedBytes + done, other.keys.get(Bytes.I64, from + done));
+        }
+        keyOffsets[count] = usedBytes;
+        keyBytes[count] = bytes;
+        versions[count] = other.versions[entry];
+        checkedUntil[count] = other.checkedUntil[entry];
+        usedBytes += bytes;
+        count++;
     }
 
     /** Says of all entries how far they are checked. */
@@ -138,7 +153,7 @@ public final class EntryBatch {
     }
 
     /** The first eight bytes of an entry's key, as {@link Bytes#prefix}. */
-    private long prefix(int entry) {
+    public long prefix(int entry) {
         // there are always eight bytes from where it begins, though not all may be its own
         long word = keys.get(Bytes.I64_BE, keyOffsets[entry]);
         int missing = Long.BYTES - keyBytes[entry];
@@ -148,6 +163,30 @@ public final class EntryBatch {
     /** Order of an entry's key against another one. */
     public int compareKey(int entry, Slice key) {
         return compareKey(entry, key, Bytes.prefix(key.segment(), key.offset(), key.length()));
+    }
+
+    /**
+     * Order of two entries of batches, which have the same first eight bytes: by key, then by
+     * timestamp, the larger first, then matter before anti-matter.
+     */
+    public static int compareRest(EntryBatch a, int entryOfA, EntryBatch b, int entryOfB) {
+        int bytesOfA = a.keyBytes[entryOfA] - Long.BYTES;
+        int bytesOfB = b.keyBytes[entryOfB] - Long.BYTES;
+        int order = bytesOfA <= 0 || bytesOfB <= 0
+                ? Integer.compare(bytesOfA, bytesOfB)
+                : Bytes.compare(
+                        a.keys,
+                        a.keyOffsets[entryOfA] + Long.BYTES,
+                        bytesOfA,
+                        b.keys,
+                        b.keyOffsets[entryOfB] + Long.BYTES,
+                        bytesOfB);
+        if (order == 0) {
+            order = Long.compare(b.timestamp(entryOfB), a.timestamp(entryOfA));
+        }
+        return order != 0
+                ? order
+                : Boolean.compare(a.isAntimatter(entryOfA), b.isAntimatter(entryOfB));
     }
 
     private int compareKey(int entry, Slice key, long prefixOfKey) {

@@ -29,7 +29,7 @@ public interface EntryCursor extends EntryStream {
      * as are at hand. False at the end.
      *
      * <p>Only for trees without values. Afterwards the cursor stands somewhere at the last of them:
-     * it may go on forward, or be sought.
+     * it may be filled from again, or be sought.
      *
      * @param countMax most entries to put, at least 1
      */

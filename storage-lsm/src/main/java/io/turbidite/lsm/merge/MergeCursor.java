@@ -1,8 +1,11 @@
 package io.turbidite.lsm.merge;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryHead;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.Arrays;
 import java.util.List;
@@ -31,6 +34,9 @@ public final class MergeCursor implements EntryCursor {
     private static final int FORWARD = 1;
     private static final int BACKWARD = 2;
 
+    /** The streams stand behind the batches that were filled from them. */
+    private static final int FILLING = 3;
+
     private final EntryCursor[] streams;
 
     /**
@@ -51,6 +57,9 @@ public final class MergeCursor implements EntryCursor {
 
     /** What makes a rank of a key prefix: it orders unsigned numbers, and turns them round. */
     private long flip = Long.MIN_VALUE;
+
+    /** Made when it is first filled from. */
+    private @Nullable BatchMerge batches;
 
     private MergeCursor(List<? extends EntryCursor> newestFirst) {
         streams = newestFirst.toArray(EntryCursor[]::new);
@@ -101,11 +110,30 @@ public final class MergeCursor implements EntryCursor {
     }
 
     @Override
+    public boolean fill(EntryBatch batch, int countMax) {
+        if (direction == FORWARD || direction == BACKWARD) {
+            // the streams stand on entries already: one by one, until it is sought
+            return EntryCursor.super.fill(batch, countMax);
+        }
+        BatchMerge merge = batches;
+        if (merge == null) {
+            merge = new BatchMerge(streams);
+            batches = merge;
+        }
+        if (direction != FILLING) {
+            direction = FILLING;
+            merge.start();
+        }
+        return merge.fill(batch, countMax);
+    }
+
+    @Override
     public boolean previous() {
         return move(BACKWARD);
     }
 
     private boolean move(int wanted) {
+        assert direction != FILLING : "it must be sought";
         if (streams.length == 0) {
             return false;
         }
@@ -265,6 +293,11 @@ public final class MergeCursor implements EntryCursor {
 
     @Override
     public void close() {
+        BatchMerge merge = batches;
+        if (merge != null) {
+            batches = null;
+            merge.close();
+        }
         for (EntryCursor stream : streams) {
             stream.close();
         }

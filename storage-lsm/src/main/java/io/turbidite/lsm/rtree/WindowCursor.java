@@ -8,6 +8,7 @@ import io.turbidite.core.geo.Zone;
 import io.turbidite.lsm.btree.Fences;
 import io.turbidite.lsm.btree.Tree;
 import io.turbidite.lsm.btree.TreeCursor;
+import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.OrdinalCursor;
 
 import org.jspecify.annotations.Nullable;
@@ -110,6 +111,44 @@ public final class WindowCursor implements OrdinalCursor {
             }
             from++;
         }
+    }
+
+    @Override
+    public boolean fill(EntryBatch batch, int countMax) {
+        checkOpen();
+        long from = standsOnEntry ? place + 1 : place;
+        standsOnEntry = false;
+        while (batch.count() < countMax && !batch.isFull()) {
+            if (from < chunkStart || from >= chunkEnd) {
+                if (batch.count() > 0 && from >= pageEnd) {
+                    break; // what is on the next page is not at hand
+                }
+                from = chunkFrom(from);
+                if (from < 0) {
+                    place = entryCount;
+                    return batch.count() > 0;
+                }
+            }
+            long left = maybe >>> (from - chunkStart);
+            if (left == 0) {
+                from = chunkEnd;
+                continue;
+            }
+            from += Long.numberOfTrailingZeros(left);
+            int run = Long.numberOfTrailingZeros(~(surely >>> (from - chunkStart)));
+            if (run > 0) {
+                int wanted =
+                        (int) Math.min(Math.min(run, chunkEnd - from), countMax - batch.count());
+                from += entries().take(page, (int) (from - pageStart), wanted, batch);
+            } else {
+                if (shows(from, true)) {
+                    batch.add(entries());
+                }
+                from++;
+            }
+        }
+        place = from;
+        return true;
     }
 
     @Override
