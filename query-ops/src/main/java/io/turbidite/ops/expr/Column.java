@@ -6,6 +6,9 @@ import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /** What a selected row has: fields of its record, and what the query finds out about it. */
 public sealed interface Column {
     /** In the row. */
@@ -22,6 +25,15 @@ public sealed interface Column {
 
     /** How many tokens of a question a text has. */
     record TokenCount(String name, int field, TextQuery asked) implements Column {}
+
+    /** The type of rows of some columns. */
+    static RecordType rowType(RecordType type, List<? extends Column> columns) {
+        List<Field> fields = new ArrayList<>(columns.size());
+        for (Column column : columns) {
+            fields.add(column.rowField(type));
+        }
+        return RecordType.of(fields);
+    }
 
     /** The field of a row: every one is optional, because an older record may miss it. */
     default Field rowField(RecordType type) {

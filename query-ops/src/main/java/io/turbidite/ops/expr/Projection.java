@@ -5,7 +5,6 @@ import io.turbidite.core.record.KindValues;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.RecordStream;
-import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
@@ -64,30 +63,31 @@ public final class Projection implements TupleMaker {
 
     /** Takes these fields, which are different, in this order. */
     public static Projection of(RecordType type, List<Integer> fields) {
-        List<Column> columns = new ArrayList<>(fields.size());
-        for (int field : fields) {
-            columns.add(new Column.Declared(type.field(field).name(), field));
-        }
-        return of(type, columns, rowType(type, columns));
+        List<Column> columns = columns(type, fields);
+        return of(type, columns, Column.rowType(type, columns));
     }
 
     /**
      * Makes rows of these columns, which are different.
      *
-     * @param rowType what {@link #rowType} gives for them
+     * @param rowType what {@link Column#rowType} gives for them
      */
     public static Projection of(
             RecordType type, List<? extends Column> columns, RecordType rowType) {
         return new Projection(type, columns, rowType);
     }
 
-    /** The type of the rows. */
-    public static RecordType rowType(RecordType type, List<? extends Column> columns) {
-        List<Field> rowFields = new ArrayList<>(columns.size());
-        for (Column column : columns) {
-            rowFields.add(column.rowField(type));
+    /** The type of rows of some fields. */
+    public static RecordType rowType(RecordType type, List<Integer> fields) {
+        return Column.rowType(type, columns(type, fields));
+    }
+
+    private static List<Column> columns(RecordType type, List<Integer> fields) {
+        List<Column> columns = new ArrayList<>(fields.size());
+        for (int field : fields) {
+            columns.add(new Column.Declared(type.field(field).name(), field));
         }
-        return RecordType.of(rowFields);
+        return columns;
     }
 
     @Override

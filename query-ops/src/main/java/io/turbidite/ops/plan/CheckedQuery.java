@@ -176,7 +176,7 @@ record CheckedQuery(
                 near,
                 request.limit(),
                 kind == Kind.ROWS
-                        ? columns.isEmpty() ? type : Projection.rowType(type, columns)
+                        ? columns.isEmpty() ? type : Column.rowType(type, columns)
                         : rowType(type, kind, fields, aggregates));
     }
 

@@ -103,20 +103,20 @@ final class CellChart {
     }
 
     /**
-     * The lower borders of columns or rows, as many as can be read. The library would leave some
-     * out too, but put the others where they don't belong.
+     * The middles of columns or rows, which the library puts labels at, as many as can be read. It
+     * would leave some out too, but put the others where they don't belong.
      */
     static List<String> labels(double first, double step, long count) {
         long apart = (count + LABELS_MAX - 1) / LABELS_MAX;
         List<String> labels = new ArrayList<>();
         for (long i = 0; i < count; i++) {
-            labels.add(i % apart == 0 ? label(first + i * step) : " ");
+            labels.add(i % apart == 0 ? label(first + (i + 0.5) * step) : " ");
         }
         return labels;
     }
 
-    private static String label(double border) {
-        return BigDecimal.valueOf(border)
+    private static String label(double middle) {
+        return BigDecimal.valueOf(middle)
                 .round(new MathContext(9))
                 .stripTrailingZeros()
                 .toPlainString();
