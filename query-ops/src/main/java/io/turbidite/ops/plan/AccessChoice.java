@@ -209,7 +209,7 @@ final class AccessChoice {
                 addElements(query, index, filter, others);
                 continue;
             }
-            if (index.kind() != IndexDescription.Kind.BTREE) {
+            if (!index.kind().hasRanges()) {
                 continue;
             }
             boolean entriesDo = entriesSuffice(query, index);
