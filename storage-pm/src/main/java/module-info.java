@@ -1,6 +1,4 @@
 module io.turbidite.storage.pm {
     requires transitive io.turbidite.storage.core;
     requires transitive org.jspecify;
-
-    exports io.turbidite.pm;
 }

@@ -20,7 +20,7 @@ final class StoreOptionsReader {
     private StoreOptionsReader() {}
 
     static StoreOptions read(Section root) {
-        StoreOptions options = StoreDefaults.options();
+        StoreOptions options = StoreOptions.defaults();
         Section section = root.child("store");
         if (section == null) {
             return options;

@@ -413,10 +413,8 @@ public final class Dataset implements Source {
                         opened,
                         spec.name(),
                         base -> spec.resolve(
-                                changes().core().kinds(),
                                 base.name(),
                                 base.type(),
-                                base.primaryKey(),
                                 base.catalog().nextId(),
                                 base.maintenance(),
                                 IndexSchema.State.BUILDING)));

@@ -1,7 +1,6 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.schema.DatasetOptions;
@@ -15,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
 
 /**
  * Finds where a specification contradicts a dataset that exists. <em>Confined to one thread, used
@@ -32,22 +30,21 @@ final class SpecMatch {
     private final DatasetSchema there;
     private final List<String> differences = new ArrayList<>();
 
-    private SpecMatch(DatasetSpec spec, DatasetSchema there, IndexKinds kinds) {
+    private SpecMatch(DatasetSpec spec, DatasetSchema there) {
         this.spec = spec;
-        this.wanted = spec.resolve(there.id(), kinds);
+        this.wanted = spec.resolve(there.id());
         this.there = there;
     }
 
     /**
      * Checks that a specification fits a dataset.
      *
-     * @param kinds that the store was given
      * @param where the store, for people
      * @throws InvalidRequestException listing all that differs, or saying what is wrong with the
      *     specification itself
      */
-    static void check(DatasetSpec spec, DatasetSchema there, IndexKinds kinds, String where) {
-        SpecMatch match = new SpecMatch(spec, there, kinds);
+    static void check(DatasetSpec spec, DatasetSchema there, String where) {
+        SpecMatch match = new SpecMatch(spec, there);
         match.compareType();
         match.compare("the primary key", spec.primaryKey(), there.primaryKey().fields());
         match.compareChosen("the filter", spec.filterFields(), there.filterFields(), List.of());
@@ -65,21 +62,14 @@ final class SpecMatch {
         RecordType type = there.type();
         for (Field field : wanted.type().fields()) {
             int index = type.indexOf(field.name());
-            if (index < 0) {
-                differences.add(
-                        "field '%s' is %s, there not declared, which is for life: leave it out, since records keep fields that are not declared too, or load the records into a new dataset"
-                                .formatted(field.name(), field.typeLabel()));
-                continue;
-            }
             compare(
                     "field '%s'".formatted(field.name()),
                     field.typeLabel(),
-                    type.field(index).typeLabel());
+                    index < 0 ? "not declared" : type.field(index).typeLabel());
         }
         for (Field field : type.fields()) {
             if (wanted.type().indexOf(field.name()) < 0) {
-                differences.add("field '%s' is not declared, there %s: declare it so"
-                        .formatted(field.name(), field.typeLabel()));
+                compare("field '%s'".formatted(field.name()), "not declared", field.typeLabel());
             }
         }
     }
@@ -104,8 +94,7 @@ final class SpecMatch {
             String what = "index " + index.name();
             if (kept == null) {
                 differences.add(
-                        "%s is not there: create it with store.dataset(\"%s\").createIndex(%s)"
-                                .formatted(what, spec.name(), call(index)));
+                        "%s is not there: create it with Dataset.createIndex".formatted(what));
                 continue;
             }
             compare(what + ": the kind", index.kind().label(), kept.kind().label());
@@ -117,8 +106,7 @@ final class SpecMatch {
             compare(what + ": unique", index.unique(), kept.unique());
             if (kept.state() == IndexSchema.State.DISABLED) {
                 differences.add(
-                        "%s is disabled: enable it with store.dataset(\"%s\").enableIndex(\"%s\")"
-                                .formatted(what, spec.name(), index.name()));
+                        "%s is disabled: enable it with Dataset.enableIndex".formatted(what));
             }
         }
         for (IndexSpec index : spec.indexes()) {
@@ -130,20 +118,6 @@ final class SpecMatch {
                 compareChosen(what + ": pages", index.pages(), kept.pages(), null);
             }
         }
-    }
-
-    /** As it is written in Java. */
-    private static String call(IndexSchema index) {
-        List<String> arguments = new ArrayList<>();
-        arguments.add(index.name());
-        arguments.addAll(index.fields());
-        return "IndexSpec.%s(%s)%s"
-                .formatted(
-                        index.kind().label(),
-                        arguments.stream()
-                                .map(argument -> '"' + argument + '"')
-                                .collect(Collectors.joining(", ")),
-                        index.unique() ? ".asUnique()" : "");
     }
 
     private static String text(@Nullable Object value) {

@@ -1,14 +1,10 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.index.IndexKind;
-import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.lsm.engine.EngineOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
-
-import java.util.List;
 
 /**
  * Budgets and durability of a store. <em>Immutable.</em> A value out of range is refused with an
@@ -29,8 +25,6 @@ import java.util.List;
  *     buffer cache then. Does not concern log and manifest. If the file system refuses direct I/O,
  *     files are buffered as without it, and
  *     {@link io.turbidite.core.meter.StoreEvent.DirectIoRefused} says so
- * @param indexKinds kinds of index beside the store's own; a store that has an index of another
- *     kind is not opened
  */
 public record StoreOptions(
         long writeMemoryBytes,
@@ -38,8 +32,7 @@ public record StoreOptions(
         long logBytesMax,
         LogOptions log,
         BackgroundOptions background,
-        boolean directIo,
-        IndexKinds indexKinds) {
+        boolean directIo) {
     private static final long MIB = 1 << 20;
 
     public StoreOptions {
@@ -60,8 +53,7 @@ public record StoreOptions(
                 512 * MIB,
                 LogOptions.defaults(),
                 BackgroundOptions.defaults(),
-                false,
-                IndexKinds.NONE);
+                false);
     }
 
     /** Begins with the {@link #defaults defaults}. */
@@ -94,11 +86,6 @@ public record StoreOptions(
         return toBuilder().directIo(direct).build();
     }
 
-    /** Hands kinds of index to the store, in place of those given before. */
-    public StoreOptions withIndexKinds(IndexKind... kinds) {
-        return toBuilder().indexKinds(new IndexKinds(List.of(kinds))).build();
-    }
-
     public StoreOptions withDurability(Durability durability) {
         return toBuilder().durability(durability).build();
     }
@@ -106,7 +93,7 @@ public record StoreOptions(
     /** The engine's form of these options. */
     EngineOptions forEngine() {
         return new EngineOptions(
-                writeMemoryBytes, cacheBytes, logBytesMax, log, background, directIo, indexKinds);
+                writeMemoryBytes, cacheBytes, logBytesMax, log, background, directIo);
     }
 
     private static void require(boolean holds, String name, long value, String rule) {
@@ -127,7 +114,6 @@ public record StoreOptions(
         private LogOptions log;
         private BackgroundOptions background;
         private boolean directIo;
-        private IndexKinds indexKinds;
 
         private Builder(StoreOptions from) {
             this.writeMemoryBytes = from.writeMemoryBytes;
@@ -136,7 +122,6 @@ public record StoreOptions(
             this.log = from.log;
             this.background = from.background;
             this.directIo = from.directIo;
-            this.indexKinds = from.indexKinds;
         }
 
         public Builder writeMemoryBytes(long value) {
@@ -169,11 +154,6 @@ public record StoreOptions(
             return this;
         }
 
-        public Builder indexKinds(IndexKinds value) {
-            indexKinds = value;
-            return this;
-        }
-
         /** Changes the durability of the log options that were given so far. */
         public Builder durability(Durability value) {
             return log(log.withDurability(value));
@@ -181,13 +161,7 @@ public record StoreOptions(
 
         public StoreOptions build() {
             return new StoreOptions(
-                    writeMemoryBytes,
-                    cacheBytes,
-                    logBytesMax,
-                    log,
-                    background,
-                    directIo,
-                    indexKinds);
+                    writeMemoryBytes, cacheBytes, logBytesMax, log, background, directIo);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.turbidite.ops.intersect;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.ops.search.IndexRange;
@@ -71,7 +72,7 @@ public record JoinedRanges(
         if (range.search() instanceof TermSearch) {
             return true;
         }
-        if (!range.index().kind().hasRanges()
+        if (range.index().kind() != IndexDescription.Kind.BTREE
                 || range.narrowed().size() != range.index().fields().size()
                 || !(range.search() instanceof KeyRange keys)) {
             return false;

@@ -209,7 +209,7 @@ final class AccessChoice {
                 addElements(query, index, filter, others);
                 continue;
             }
-            if (!index.kind().hasRanges()) {
+            if (index.kind() != IndexDescription.Kind.BTREE) {
                 continue;
             }
             boolean entriesDo = entriesSuffice(query, index);

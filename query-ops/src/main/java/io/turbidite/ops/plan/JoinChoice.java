@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.geo.SpatialKind;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.TermSearch;
@@ -224,7 +225,8 @@ final class JoinChoice {
     }
 
     private static boolean isOfFields(IndexRange range) {
-        return range.index().kind().hasRanges() && !range.index().multiValued();
+        return range.index().kind() == IndexDescription.Kind.BTREE
+                && !range.index().multiValued();
     }
 
     private boolean hasField(IndexRange range, String name) {

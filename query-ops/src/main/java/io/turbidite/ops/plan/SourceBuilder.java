@@ -181,7 +181,7 @@ final class SourceBuilder {
     FrameSource build(
             List<Integer> partitions, TupleMaker maker, FrameWriter target, long memoryBytes) {
         if (choice.chosen() instanceof Access.Entries(var range)) {
-            EntryTuples fields = range.index().kind().hasRanges()
+            EntryTuples fields = range.index().kind() == IndexDescription.Kind.BTREE
                     ? entryFields(range)
                     : new EntryCells(query.grid());
             return new IndexOnlyScan(

@@ -99,6 +99,11 @@ final class Grid {
         return Math.scalb((double) cell, cellExponent(gridClass));
     }
 
+    /** How wide a cell is. */
+    static double cellWidth(int gridClass) {
+        return Double.longBitsToDouble((long) (cellExponent(gridClass) + BIAS) << FRACTION_BITS);
+    }
+
     private static int cellExponent(int gridClass) {
         return FIRST_CELL_EXPONENT + CLASS_EXPONENTS * gridClass;
     }

@@ -147,6 +147,23 @@ public final class Hilbert {
         return found & 0x300;
     }
 
+    /**
+     * The square of cells whose numbers start with the same 28 levels as {@code number}: its corner
+     * with the smallest coordinates. Sixteen cells wide.
+     */
+    static long coarseCell(long number) {
+        int x = 0;
+        int y = 0;
+        int state = 0;
+        for (int shift = 56; shift >= Byte.SIZE; shift -= 8) {
+            int found = CELLS[state | (int) (number >>> shift & 0xFF)];
+            x = x << 4 | (found >> 4 & 0xF);
+            y = y << 4 | (found & 0xF);
+            state = found & 0x300;
+        }
+        return join(x << 4 ^ Integer.MIN_VALUE, y << 4 ^ Integer.MIN_VALUE);
+    }
+
     private static long join(int x, int y) {
         return (long) x << 32 | (y & 0xFFFF_FFFFL);
     }

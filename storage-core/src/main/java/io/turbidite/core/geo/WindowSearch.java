@@ -4,12 +4,15 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.type.Rectangle;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a search for the points in a window, or for the rectangles that meet it, asks of sorted
  * keys: whether one is found, and where the next one may be. Borders belong to the window. Of a
  * {@link Zone} with a circle, keys in its window are looked at one by one.
  *
- * <p><em>Confined to one thread.</em> Makes no garbage. Keys may have more behind them.
+ * <p><em>Confined to one thread.</em> Makes no garbage. Keys may have more behind them. It remembers
+ * nothing of the keys that it was asked about: cursors of one thread may share it.
  */
 public final class WindowSearch {
     /** Of {@link #test}: the key is not in the window. */
@@ -38,7 +41,9 @@ public final class WindowSearch {
     private final Zone zone;
     private final Box window;
     private final Box value = new Box();
-    private final CurveWindow curve = new CurveWindow();
+
+    /** Made when the first place is looked for: a search by boxes never does. */
+    private @Nullable CurveWindow curve;
 
     /** Of the size class that the fields below are for; -1 for none yet. Points have one. */
     private int sizeClass = -1;
@@ -150,8 +155,9 @@ public final class WindowSearch {
         if (grid > lastClass) {
             return upwards ? behindSize(size, target) : found(size, lastClass, -1L, false, target);
         }
-        if (curve.find(number, upwards)) {
-            return curve.found() == number ? Way.STEP : put(curve.found(), upwards, target);
+        CurveWindow cells = curve();
+        if (cells.find(number, upwards)) {
+            return cells.found() == number ? Way.STEP : put(cells.found(), upwards, target);
         }
         if (upwards) {
             return grid < lastClass
@@ -195,9 +201,21 @@ public final class WindowSearch {
     /** The first or last cell of a class that the window has cells of. */
     private Way found(int size, int grid, long from, boolean upwards, ByteSink target) {
         enter(size, grid);
-        boolean isThere = curve.find(from, upwards);
+        CurveWindow cells = curve();
+        boolean isThere = cells.find(from, upwards);
         assert isThere : grid;
-        return put(curve.found(), upwards, target);
+        return put(cells.found(), upwards, target);
+    }
+
+    /** The cells of the class that was entered. */
+    private CurveWindow curve() {
+        CurveWindow made = curve;
+        if (made == null) {
+            made = new CurveWindow();
+            made.set(lowX, lowY, highX, highY);
+            curve = made;
+        }
+        return made;
     }
 
     private Way put(long number, boolean upwards, ByteSink target) {
@@ -233,7 +251,10 @@ public final class WindowSearch {
             highY = Grid.cell(maxY, gridClass);
             long wide = Math.max((long) highX - lowX, (long) highY - lowY);
             wideLevel = Math.max(LEVELS_UNTOLD, Long.SIZE - Long.numberOfLeadingZeros(wide));
-            curve.set(lowX, lowY, highX, highY);
+            CurveWindow made = curve;
+            if (made != null) {
+                made.set(lowX, lowY, highX, highY);
+            }
         }
     }
 

@@ -49,6 +49,9 @@ class HilbertTest {
             long cell = Hilbert.cell(number);
             assertEquals(x, Hilbert.x(cell));
             assertEquals(y, Hilbert.y(cell));
+            long coarse = Hilbert.coarseCell(number);
+            assertEquals(x & ~15, Hilbert.x(coarse));
+            assertEquals(y & ~15, Hilbert.y(coarse));
             long near = Hilbert.beginning(number);
             assertEquals(Grid.restBits(x), Grid.restBits(Hilbert.x(near)));
             assertEquals(Grid.restBits(y), Grid.restBits(Hilbert.y(near)));

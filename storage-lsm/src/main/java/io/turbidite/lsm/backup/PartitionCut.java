@@ -166,8 +166,7 @@ public final class PartitionCut implements AutoCloseable {
                 timestamp,
                 states.entrySet().stream()
                         .map(tree -> new TreeState(tree.getKey(), tree.getValue()))
-                        .toList(),
-                List.of());
+                        .toList());
     }
 
     /** The files that {@link #writeMemory} wrote, those that it could not finish included. */

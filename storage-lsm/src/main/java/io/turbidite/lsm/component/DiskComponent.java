@@ -333,7 +333,7 @@ public final class DiskComponent implements AutoCloseable {
      * The entries of an R-tree's component that are in a window, in order, through the buffer
      * cache.
      *
-     * @param search for this cursor alone
+     * @param search for cursors of this thread alone
      * @param work where it counts
      */
     public WindowCursor windowCursor(WindowSearch search, WindowWork work) {

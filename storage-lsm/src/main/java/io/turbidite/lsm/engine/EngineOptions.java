@@ -1,6 +1,5 @@
 package io.turbidite.lsm.engine;
 
-import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 
@@ -14,5 +13,4 @@ public record EngineOptions(
         long logBytesMax,
         LogOptions log,
         BackgroundOptions background,
-        boolean directIo,
-        IndexKinds indexKinds) {}
+        boolean directIo) {}

@@ -39,7 +39,7 @@ import java.util.function.BooleanSupplier;
  *
  * <p><em>Confined to one thread at a time.</em>
  */
-public final class PartitionBuild implements IndexFilling {
+public final class PartitionBuild {
     private final Partition partition;
     private final IndexBackfill backfill;
     private final List<ComponentHandle> sources = new ArrayList<>();
@@ -81,7 +81,12 @@ public final class PartitionBuild implements IndexFilling {
                 this::supersededAt);
     }
 
-    @Override
+    /**
+     * Holds the components to build from.
+     *
+     * @return false if one of them is being merged: try again when that is over
+     * @throws io.turbidite.core.QuarantinedException if one of them is set aside
+     */
     public boolean tryHold() {
         Version pinned = partition.pin();
         try {
@@ -116,7 +121,12 @@ public final class PartitionBuild implements IndexFilling {
         return true;
     }
 
-    @Override
+    /**
+     * Reads on.
+     *
+     * @param entryCount how many entries of the primary
+     * @return false when all are read
+     */
     public boolean read(int entryCount) {
         EntryCursor cursor = versions();
         for (int i = 0; i < entryCount; i++) {
@@ -207,7 +217,11 @@ public final class PartitionBuild implements IndexFilling {
         }
     }
 
-    @Override
+    /**
+     * Writes all components and makes them durable.
+     *
+     * @param stop asked now and then; if it says so, the work is left where it is
+     */
     public void complete(BooleanSupplier stop) {
         closeVersions();
         for (BuiltComponent target : all()) {
@@ -223,7 +237,6 @@ public final class PartitionBuild implements IndexFilling {
      * Puts what was built under what the partition has of the index; it takes references of its
      * own.
      */
-    @Override
     public void install() {
         if (!complete) {
             throw new IllegalStateException("the build is not complete");
@@ -247,17 +260,17 @@ public final class PartitionBuild implements IndexFilling {
         return partition;
     }
 
-    @Override
+    /** Entries of the primary read so far. */
     public long entriesRead() {
         return entriesRead;
     }
 
-    @Override
+    /** Entries of the primary to be read; 0 until they are held. */
     public long entriesTotal() {
         return entriesTotal;
     }
 
-    @Override
+    /** Lets everything go; what was not installed is deleted. */
     public void close(boolean installed) {
         closeVersions();
         all().forEach(target -> target.close(installed));

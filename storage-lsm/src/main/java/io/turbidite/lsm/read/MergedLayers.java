@@ -23,14 +23,12 @@ import io.turbidite.lsm.strategy.deletedkey.DeletedKeys;
 import io.turbidite.lsm.strategy.deletedkey.UndeletedCursor;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
-import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * The layers of one tree that a reader at a snapshot must read, and how they make one cursor. There
@@ -54,7 +52,10 @@ final class MergedLayers {
     private final FilterPredicate filter;
     private final TimestampRange band;
     private final IndexSearch.@Nullable Spatial spatial;
-    private final List<Zone> zones;
+
+    /** Of each zone of the search one, for all layers. */
+    private final List<WindowSearch> searches;
+
     private final WindowWork work;
     private final long snapshot;
     private final LayerCount layers;
@@ -80,7 +81,7 @@ final class MergedLayers {
         this.filter = bounds.filter();
         this.band = bounds.band();
         this.spatial = bounds.spatial();
-        this.zones = spatial == null ? List.of() : spatial.zones();
+        this.searches = searches(bounds.spatial());
         this.work = bounds.work();
         this.snapshot = snapshot;
         this.layers = layers;
@@ -89,6 +90,16 @@ final class MergedLayers {
             memory.add(frozen);
         }
         memory.add(version.current());
+    }
+
+    private static List<WindowSearch> searches(IndexSearch.@Nullable Spatial spatial) {
+        List<WindowSearch> searches = new ArrayList<>(1);
+        if (spatial != null) {
+            for (Zone zone : spatial.zones()) {
+                searches.add(new WindowSearch(spatial.kind(), zone));
+            }
+        }
+        return searches;
     }
 
     /** A cursor over what the snapshot shows of all of them. */
@@ -116,11 +127,6 @@ final class MergedLayers {
         // rule 2: where filters know of new records alone, what is newer than a match may hide it
         boolean mayHide = !isChecked && version.schema().maintenance().isBlind();
         boolean isNeeded = false;
-        RegionLayer region = version.region(tree);
-        if (region != null && isRead(false, ComponentFilter.NOT_RULED_OUT)) {
-            oldestFirst.add(RegionCursor.open(
-                    region, Objects.requireNonNull(version.schema().index(tree)), snapshot));
-        }
         for (ComponentHandle handle : version.tree(tree).reversed()) {
             if (handle.livingCount() == 0) {
                 continue;
@@ -170,8 +176,8 @@ final class MergedLayers {
             return false;
         }
         boolean isOutside = true;
-        for (Zone zone : zones) {
-            isOutside &= !handle.component().mayMeet(zone);
+        for (WindowSearch search : searches) {
+            isOutside &= !handle.component().mayMeet(search.zone());
         }
         work.asked(isOutside);
         return isOutside;
@@ -187,8 +193,7 @@ final class MergedLayers {
             add(handle.nearestCursor(kind, place, work), isChecked, checkedUntil);
             return;
         }
-        for (Zone zone : zones) {
-            WindowSearch search = new WindowSearch(spatial.kind(), zone);
+        for (WindowSearch search : searches) {
             add(handle.windowCursor(search, work), isChecked, checkedUntil);
         }
     }
@@ -205,8 +210,7 @@ final class MergedLayers {
             add(new NearestByCurve(kind, place, all, work), isChecked, checkedUntil);
             return;
         }
-        for (Zone zone : zones) {
-            WindowSearch search = new WindowSearch(spatial.kind(), zone);
+        for (WindowSearch search : searches) {
             EntryCursor all = layer.tree(tree).cursor();
             add(new SkippingCursor(all, search, work), isChecked, checkedUntil);
         }

@@ -430,7 +430,7 @@ final class SnapshotCursor implements AutoCloseable {
         }
         closeLayers();
         Version version = hold.pin();
-        if (!version.hasTree(tree) && version.region(tree) == null) {
+        if (!version.hasTree(tree)) {
             throw new InvalidRequestException("the index that was to be searched is no more in %s"
                     .formatted(version.schema().name()));
         }

@@ -17,10 +17,10 @@ import java.util.Arrays;
  */
 public final class BoxesBuilder {
     /**
-     * Entries of a group. With fewer, a search passes over more entries and looks at more boxes; at
-     * 32 both cost about the same.
+     * Entries of a group. With more, a search looks at more entries that it does not show; with
+     * fewer, boxes take more memory, and there are more of them to look at.
      */
-    public static final int GROUP_ENTRIES = 32;
+    public static final int GROUP_ENTRIES = 16;
 
     private static final int BOXES_BYTES_MAX = Integer.MAX_VALUE - 64;
 

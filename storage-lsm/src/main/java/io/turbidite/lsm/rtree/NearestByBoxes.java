@@ -3,18 +3,22 @@ package io.turbidite.lsm.rtree;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Box;
 import io.turbidite.core.geo.Place;
+import io.turbidite.core.geo.PrefixDistance;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.lsm.btree.Fences;
 import io.turbidite.lsm.btree.Tree;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.entry.OrdinalCursor;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The entries of a component, nearest first (Hjaltason and Samet, best first).
  *
  * <ol>
  *   <li>The nearest box that waits is opened: what is in it waits too, boxes by their nearest place
- *       and entries by their own.
+ *       and entries by their own. Points of the plane wait as squares of a few cells first, which the
+ *       first bytes of their keys tell; few of them ever have to be read.
  *   <li>An entry that is nearer than all that waits is shown. Equally far ones come in the order of
  *       their ordinals, and so of their keys; a box's entries are at or behind its first one.
  *   <li>Where too many wait, all boxes are opened, one down to its entries before the next, and the
@@ -26,11 +30,18 @@ import io.turbidite.lsm.entry.OrdinalCursor;
  * <p><em>Confined to one thread.</em> Owns the cursor that it reads.
  */
 public final class NearestByBoxes extends NearestCursor implements OrdinalCursor {
-    /** Levels of elements: entries, groups, then pages and the boxes above them. */
+    /**
+     * Levels of elements: entries, those of which a square is known, groups, then pages and the
+     * boxes above them.
+     */
     private static final int ENTRY = 0;
 
-    private static final int GROUP = 1;
-    private static final int PAGE = 2;
+    private static final int SQUARE = 1;
+    private static final int GROUP = 2;
+    private static final int PAGE = 3;
+
+    /** Keys whose first bytes are read at a time. */
+    private static final int PREFIXES_MAX = 64;
 
     private final Tree tree;
     private final Fences fences;
@@ -40,10 +51,12 @@ public final class NearestByBoxes extends NearestCursor implements OrdinalCursor
     private final TreeCursor entries;
     private final WindowWork work;
     private final int waitingMax;
-    private final NearestQueue waiting = new NearestQueue(Integer::compare);
+    private final NearestQueue waiting = room.waiting;
 
     /** What is opened down to the entries, lowest levels first. */
-    private final NearestQueue aside = new NearestQueue(Integer::compare);
+    private final NearestQueue aside = room.aside;
+
+    private final @Nullable PrefixDistance prefixDistance;
 
     /** Whether boxes that are found in others go there. */
     private boolean isAside;
@@ -82,6 +95,7 @@ public final class NearestByBoxes extends NearestCursor implements OrdinalCursor
         this.entries = entries;
         this.work = work;
         this.waitingMax = waitingMax;
+        this.prefixDistance = PrefixDistance.of(kind, place);
         start(0, 0);
     }
 
@@ -115,9 +129,7 @@ public final class NearestByBoxes extends NearestCursor implements OrdinalCursor
                 int first = waiting.remove();
                 if (waiting.level(first) == ENTRY) {
                     double distance = waiting.distance(first);
-                    entries.seekOrdinal(waiting.low(first));
-                    boolean isThere = entries.next();
-                    assert isThere : waiting.low(first);
+                    goTo(waiting.low(first), waiting.extra(first));
                     return distance;
                 }
                 open(waiting, first);
@@ -135,7 +147,10 @@ public final class NearestByBoxes extends NearestCursor implements OrdinalCursor
     private void open(NearestQueue from, int slot) {
         int level = from.level(slot);
         int index = from.extra(slot);
-        if (level == GROUP) {
+        if (level == SQUARE) {
+            goTo(from.low(slot), index);
+            addEntry(from.low(slot), index);
+        } else if (level == GROUP) {
             openGroup(index, from.low(slot));
         } else if (level == PAGE) {
             openPage(index);
@@ -197,18 +212,44 @@ public final class NearestByBoxes extends NearestCursor implements OrdinalCursor
         }
         work.enteredGroup();
         long end = Math.min(first + boxes.groupEntries(), fences.firstOrdinal(index + 1));
-        entries.seekOrdinal(first);
+        work.lookedAt((int) (end - first));
+        PrefixDistance least = prefixDistance;
+        // what was shown or forgotten is told by distances alone
+        boolean isFresh = fromDistance == 0 && fromOrdinal == 0 && toOrdinal == Long.MAX_VALUE;
+        if (least != null && isFresh && !isAside) {
+            addSquares(index, first, end, least);
+            return;
+        }
         for (long ordinal = first; ordinal < end; ordinal++) {
-            boolean isThere = entries.next();
-            assert isThere : ordinal;
-            work.lookedAtEntry();
-            kind.decode(entries.key(), 0, box);
-            double distance = place.distance(box);
-            boolean isShown =
-                    distance < fromDistance || (distance == fromDistance && ordinal < fromOrdinal);
-            if (!isShown && !isForgotten(distance, ordinal)) {
-                waiting.add(distance, 0, ordinal, ENTRY, 0);
+            goTo(ordinal, index);
+            addEntry(ordinal, index);
+        }
+    }
+
+    private void addSquares(int index, long first, long end, PrefixDistance least) {
+        long pageStart = fences.firstOrdinal(index);
+        for (long from = first; from < end; from += PREFIXES_MAX) {
+            int count = (int) Math.min(end - from, PREFIXES_MAX);
+            long[] prefixes = entries.prefixes(index, (int) (from - pageStart), count);
+            for (int i = 0; i < count; i++) {
+                waiting.add(least.least(prefixes[i]), 0, from + i, SQUARE, index);
             }
+        }
+    }
+
+    /** Stands on an entry of a page. */
+    private void goTo(long ordinal, int index) {
+        entries.standOn(index, (int) (ordinal - fences.firstOrdinal(index)), true, 1);
+    }
+
+    /** Adds the entry that is stood on, if it is wanted. */
+    private void addEntry(long ordinal, int index) {
+        kind.decode(entries.key(), 0, box);
+        double distance = place.distance(box);
+        boolean isShown =
+                distance < fromDistance || (distance == fromDistance && ordinal < fromOrdinal);
+        if (!isShown && !isForgotten(distance, ordinal)) {
+            waiting.add(distance, 0, ordinal, ENTRY, index);
         }
     }
 

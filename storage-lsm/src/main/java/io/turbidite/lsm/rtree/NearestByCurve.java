@@ -36,10 +36,10 @@ public final class NearestByCurve extends NearestCursor {
     private final EntryCursor entries;
     private final WindowWork work;
     private final int waitingMax;
-    private final NearestQueue waiting;
+    private final NearestQueue waiting = room.waiting;
 
     /** What is looked into down to its values, lowest levels first. */
-    private final NearestQueue aside = new NearestQueue(Integer::compare);
+    private final NearestQueue aside = room.aside;
 
     /** Whether squares that are found in others go there. */
     private boolean isAside;
@@ -49,27 +49,27 @@ public final class NearestByCurve extends NearestCursor {
     private final Box box = new Box();
 
     /** Secondary keys of the values that wait; an element's extra is where its own starts. */
-    private ByteSink keys = new ByteSink(1 << 10, Integer.MAX_VALUE - 8);
+    private ByteSink keys = room.keys.clear();
 
-    private ByteSink spareKeys = new ByteSink(1 << 10, Integer.MAX_VALUE - 8);
+    private ByteSink spareKeys = room.spareKeys;
     private final Slice left = new Slice();
     private final Slice right = new Slice();
-    private final ByteSink target = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final ByteSink target = room.target;
     private final Slice targetSlice = new Slice();
 
     /** What is nearer than this, or as far with a smaller key, was shown, or is not wanted. */
     private double fromDistance;
 
-    private final ByteSink fromKey = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final ByteSink fromKey = room.fromKey.clear();
 
     /** If there is one: what is farther, or as far with this key or a larger one, was forgotten. */
     private double toDistance;
 
-    private final ByteSink toKey = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final ByteSink toKey = room.toKey.clear();
     private boolean hasForgotten;
 
     /** The value whose entries are being shown, and how far it is; negative if none is. */
-    private final ByteSink value = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final ByteSink value = room.value.clear();
 
     private double valueDistance = -1;
     private boolean isStarted;
@@ -92,8 +92,7 @@ public final class NearestByCurve extends NearestCursor {
         this.waitingMax = waitingMax;
         this.square = new CurveSquare(kind);
         this.part = new CurveSquare(kind);
-        this.waiting =
-                new NearestQueue((a, b) -> waitingKey(a, left).compareBytes(waitingKey(b, right)));
+        waiting.setOrder((a, b) -> waitingKey(a, left).compareBytes(waitingKey(b, right)));
     }
 
     private Slice waitingKey(int slot, Slice into) {

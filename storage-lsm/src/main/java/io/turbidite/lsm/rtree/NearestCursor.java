@@ -24,7 +24,11 @@ public abstract class NearestCursor implements EntryCursor {
     public static final int WAITING_MAX = 1 << 14;
 
     private final EntryCursor entries;
-    private final ByteSink key = new ByteSink(64, Integer.MAX_VALUE - 8);
+
+    /** Belongs to another one when this is closed. */
+    final NearestRoom room = NearestRoom.take();
+
+    private final ByteSink key = room.key;
     private final Slice keySlice = new Slice();
     private boolean hasKey;
     private double distance;
@@ -126,7 +130,10 @@ public abstract class NearestCursor implements EntryCursor {
 
     @Override
     public final void close() {
-        closed = true;
-        entries.close();
+        if (!closed) {
+            closed = true;
+            entries.close();
+            room.giveBack();
+        }
     }
 }

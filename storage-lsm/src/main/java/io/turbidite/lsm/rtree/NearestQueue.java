@@ -17,7 +17,7 @@ final class NearestQueue {
         int compare(int slot, int other);
     }
 
-    private final Order order;
+    private Order order = Integer::compare;
     private double[] distances = new double[32];
     private long[] highs = new long[32];
     private long[] lows = new long[32];
@@ -29,16 +29,23 @@ final class NearestQueue {
 
     private int size;
 
-    NearestQueue(Order order) {
-        this.order = order;
-        clear();
+    NearestQueue() {
+        Arrays.setAll(heap, i -> i);
     }
 
-    final void clear() {
+    /** Orders what the numbers leave equal; before by the numbers of slots. */
+    void setOrder(Order newOrder) {
+        order = newOrder;
+    }
+
+    void clear() {
+        // the heap names each slot once, whatever is in it
         size = 0;
-        for (int i = 0; i < heap.length; i++) {
-            heap[i] = i;
-        }
+    }
+
+    /** Elements that it has room for. */
+    int capacity() {
+        return heap.length;
     }
 
     int size() {

@@ -41,7 +41,13 @@ import java.util.stream.Stream;
  */
 class ComponentFormatTest {
     private static final String BOXES_3 = "component-v3-boxes.hex";
-    private static final String BOXES = "component-v4-boxes.hex";
+
+    /** Boxes around groups of 32 entries. */
+    private static final String BOXES_32 = "component-v4-boxes.hex";
+
+    /** Around groups of 16. */
+    private static final String BOXES = "component-v4-boxes-16.hex";
+
     static final String FILTER = "component-v4-filter.hex";
 
     @ParameterizedTest
@@ -160,9 +166,11 @@ class ComponentFormatTest {
         }
         assertThat(written).isEqualTo(golden(BOXES));
         findsPoints(disk, options);
-        SimDisk old = new SimDisk(1, Profile.STRICT);
-        old.put(Components.NAME, HexFormat.of().parseHex(golden(BOXES_3)));
-        findsPoints(old, options);
+        for (String archived : List.of(BOXES_3, BOXES_32)) {
+            SimDisk old = new SimDisk(1, Profile.STRICT);
+            old.put(Components.NAME, HexFormat.of().parseHex(golden(archived)));
+            findsPoints(old, options);
+        }
     }
 
     private static void findsPoints(SimDisk disk, ComponentOptions options) {

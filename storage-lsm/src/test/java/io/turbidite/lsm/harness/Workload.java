@@ -104,7 +104,6 @@ public final class Workload {
                 .index(IndexSpec.btree("by_tag", "tags[]"))
                 .index(IndexSpec.btree("by_author", "author.name", "author.scores[]")
                         .withMaintenance(other))
-                .index(IndexSpec.pm("by_region", "user"))
                 .mergePolicy(policy));
         store.createDataset(
                 Row.withPlaces(Row.blindSpec(BLIND)).components(components).mergePolicy(policy));

@@ -49,10 +49,7 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
         }
         List<List<TreeId>> groups = new ArrayList<>();
         groups.add(List.of(TreeId.PRIMARY));
-        schema.indexes().stream()
-                .map(IndexSchema::treeIds)
-                .filter(trees -> !trees.isEmpty())
-                .forEach(groups::add);
+        schema.indexes().forEach(index -> groups.add(index.treeIds()));
         return groups;
     }
 
