@@ -22,6 +22,9 @@ final class BlockWriter {
     /** A megabyte: 32 default pages a write. */
     static final int BUFFER_BYTES = 1 << 20;
 
+    /** To begin with: most components of a small memory are not larger, and memory comes zeroed. */
+    private static final int FIRST_BUFFER_BYTES = 64 << 10;
+
     private final DiskFile file;
     private final long fileId;
     private final Crc32c crc = new Crc32c();
@@ -38,7 +41,7 @@ final class BlockWriter {
         this.fileId = fileId;
         this.bufferFileOffset = fileOffset;
         this.arena = arena;
-        this.buffer = NativeMemory.allocate(arena, BUFFER_BYTES, 64);
+        this.buffer = NativeMemory.allocate(arena, FIRST_BUFFER_BYTES, 64);
     }
 
     /** Where the next block starts in the file. */
@@ -57,6 +60,11 @@ final class BlockWriter {
      * @return its offset in {@link #buffer()}
      */
     int reserve(int blockBytes) {
+        while (blockBytes > buffer.byteSize() - buffered && buffer.byteSize() < BUFFER_BYTES) {
+            MemorySegment larger = NativeMemory.allocate(arena, 4 * buffer.byteSize(), 64);
+            MemorySegment.copy(buffer, 0, larger, 0, buffered);
+            buffer = larger;
+        }
         if (blockBytes > buffer.byteSize() - buffered) {
             flush();
             if (blockBytes > buffer.byteSize()) {

@@ -10,11 +10,9 @@ import io.turbidite.core.geo.Circle;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.geo.Place;
 import io.turbidite.core.geo.SpatialKind;
-import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
-import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FilterPredicate;
@@ -34,6 +32,7 @@ import io.turbidite.core.type.Point;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Inside;
+import io.turbidite.lsm.harness.RowEntries.Entry;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 
@@ -44,7 +43,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -60,27 +58,42 @@ import java.util.function.Predicate;
  * view's timestamp picks.
  */
 public final class AnswerCheck {
+    /** Between two walks along all entries of an index where not everything is asked. */
+    private static final int WHOLE_INTERVAL = 2;
+
+    /** The same for one that has several times as many entries as others. */
     private static final int WHOLE_INVERTED_INTERVAL = 4;
+
+    /** Windows, circles and neighbours. */
+    private static final int SPATIAL_COUNT = 3;
 
     private final Dataset dataset;
     private final ReadView view;
     private final Collection<Row> rows;
     private final SplittableRandom random;
     private final RecordView record;
-    private final RecordWriter writer;
-    private final EntryKeyList keys = new EntryKeyList();
+    private final RowEntries entries;
 
-    private AnswerCheck(Dataset dataset, ReadView view, Collection<Row> rows) {
+    private AnswerCheck(Dataset dataset, ReadView view, Collection<Row> rows, RowEntries entries) {
         this.dataset = dataset;
         this.view = view;
         this.rows = rows;
         this.random = new SplittableRandom(view.timestamp());
         this.record = new RecordView(dataset.type());
-        this.writer = dataset.newRecordWriter();
+        this.entries = entries;
     }
 
+    /** Compares what a view answers, asked in every way, with the rows that it should know. */
     public static void run(Dataset dataset, ReadView view, Map<Long, Row> rows) {
-        run(dataset, Inside.schema(dataset), view, rows);
+        run(dataset, Inside.schema(dataset), view, rows, new RowEntries(), Questions.ALL);
+    }
+
+    /** How much is asked. */
+    enum Questions {
+        /** Everything of each index. */
+        ALL,
+        /** Of each index one thing or two, by turns. */
+        SOME
     }
 
     /**
@@ -88,9 +101,14 @@ public final class AnswerCheck {
      *
      * @param schema as it was when the view was opened
      */
-    public static void run(
-            Dataset dataset, DatasetSchema schema, ReadView view, Map<Long, Row> rows) {
-        AnswerCheck check = new AnswerCheck(dataset, view, rows.values());
+    static void run(
+            Dataset dataset,
+            DatasetSchema schema,
+            ReadView view,
+            Map<Long, Row> rows,
+            RowEntries entries,
+            Questions questions) {
+        AnswerCheck check = new AnswerCheck(dataset, view, rows.values(), entries);
         FilterPredicate filter = FilterPredicate.none();
         Range created = new Range(null, null);
         if (!dataset.filterFields().isEmpty() && check.random.nextBoolean()) {
@@ -98,20 +116,31 @@ public final class AnswerCheck {
             filter = created.filter(dataset);
             check.scans(created, filter);
         }
+        boolean isAll = questions == Questions.ALL;
         for (IndexSchema index : schema.indexes()) {
             if (index.isReady()) {
-                boolean isInverted = index.kind() == Kind.INVERTED;
-                // it has several times as many entries as others
-                if (!isInverted || check.random.nextInt(WHOLE_INVERTED_INTERVAL) == 0) {
-                    check.search(index, created, filter);
-                }
-                check.window(index, created, filter);
-                check.around(index, created, filter);
-                check.nearest(index, created, filter);
-                if (isInverted) {
-                    check.terms(index, created, filter);
-                }
+                check.ask(index, created, filter, isAll);
             }
+        }
+    }
+
+    private void ask(IndexSchema index, Range created, FilterPredicate filter, boolean isAll) {
+        int interval = index.kind() == Kind.INVERTED ? WHOLE_INVERTED_INTERVAL : WHOLE_INTERVAL;
+        if (isAll || random.nextInt(interval) == 0) {
+            search(index, created, filter);
+        }
+        int turn = random.nextInt(SPATIAL_COUNT);
+        if (isAll || turn == 0) {
+            window(index, created, filter);
+        }
+        if (isAll || turn == 1) {
+            around(index, created, filter);
+        }
+        if (isAll || turn == 2) {
+            nearest(index, created, filter);
+        }
+        if (index.kind() == Kind.INVERTED) {
+            terms(index, created, filter);
         }
     }
 
@@ -509,47 +538,6 @@ public final class AnswerCheck {
     }
 
     private List<Entry> entries(IndexSchema index, Row row) {
-        record.wrap(writer.write(row.toMap(dataset.type())));
-        byte[] primary = dataset.primaryKeySpec().encode(row.id());
-        index.entryKeys().append(record, Slice.of(primary), keys.clear());
-        List<Entry> entries = new ArrayList<>();
-        for (int i = 0; i < keys.count(); i++) {
-            entries.add(new Entry(keys.key(i, new Slice()).toByteArray()));
-        }
-        return entries;
-    }
-
-    /** An entry of an index. */
-    private static final class Entry implements Comparable<Entry> {
-        private final byte[] key;
-
-        Entry(byte[] key) {
-            this.key = key;
-        }
-
-        Entry(byte[] secondary, byte[] primary) {
-            this.key = Arrays.copyOf(secondary, secondary.length + primary.length);
-            System.arraycopy(primary, 0, key, secondary.length, primary.length);
-        }
-
-        @Override
-        public int compareTo(Entry other) {
-            return Arrays.compareUnsigned(key, other.key);
-        }
-
-        @Override
-        public boolean equals(@Nullable Object other) {
-            return other instanceof Entry entry && Arrays.equals(key, entry.key);
-        }
-
-        @Override
-        public int hashCode() {
-            return Arrays.hashCode(key);
-        }
-
-        @Override
-        public String toString() {
-            return HexFormat.of().formatHex(key);
-        }
+        return entries.of(dataset, index.entryKeys(), row);
     }
 }

@@ -180,7 +180,7 @@ public final class History {
             held.forEach(Workload.Held::check);
             closeAll();
             sim.verify();
-            workload.check(sim.store, seed & 15);
+            workload.checkAll(sim.store, seed & 15);
             end.check(workload, sim.store);
             assertThat(Inside.holdsNothing(sim.store)).isTrue();
             sim.close();

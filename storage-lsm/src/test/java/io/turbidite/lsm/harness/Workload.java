@@ -16,6 +16,7 @@ import io.turbidite.lsm.Inside;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.WriteBatch;
 import io.turbidite.lsm.component.ComponentOptions;
+import io.turbidite.lsm.harness.AnswerCheck.Questions;
 import io.turbidite.lsm.harness.Oracle.Change;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.BitmapHandover;
@@ -45,6 +46,7 @@ public final class Workload {
     private final Axes axes;
     private final StepDraw draw;
     private final Oracle oracle;
+    private final RowEntries entries = new RowEntries();
     private @Nullable Maintenance forced;
 
     /** Taken from the seed without drawing from it, so that histories stay what they were. */
@@ -278,13 +280,28 @@ public final class Workload {
         check(store, draw.id());
     }
 
-    /** Compares everything there is to read with the oracle, and what a get of one key gives. */
+    /** Compares what there is to read with the oracle, and what a get of one key gives. */
     public void check(Store store, long id) {
+        check(store, id, Questions.SOME);
+    }
+
+    /** The same, asking the indexes everything. */
+    void checkAll(Store store, long id) {
+        check(store, id, Questions.ALL);
+    }
+
+    private void check(Store store, long id, Questions questions) {
         List<Dataset> datasets = List.of(store.dataset(INDEXED), store.dataset(BLIND));
         for (Dataset dataset : datasets) {
             assertThat(SimStore.rows(dataset)).isEqualTo(oracle.rows(dataset.name()));
             try (ReadView view = dataset.openView()) {
-                AnswerCheck.run(dataset, view, oracle.rows(dataset.name()));
+                AnswerCheck.run(
+                        dataset,
+                        Inside.schema(dataset),
+                        view,
+                        oracle.rows(dataset.name()),
+                        entries,
+                        questions);
             }
         }
         for (Dataset dataset : datasets) {
@@ -300,12 +317,13 @@ public final class Workload {
             Dataset dataset,
             DatasetSchema schema,
             NavigableMap<Long, Row> rows,
+            RowEntries entries,
             ViewWalk walk)
             implements AutoCloseable {
         public void check() {
             assertThat(SimStore.rows(dataset, view)).isEqualTo(rows);
             BatchCheck.run(dataset, view, rows);
-            AnswerCheck.run(dataset, schema, view, rows);
+            AnswerCheck.run(dataset, schema, view, rows, entries, Questions.SOME);
             wander();
         }
 
@@ -328,6 +346,6 @@ public final class Workload {
         ViewWalk walk =
                 ViewWalk.open(dataset, view, rows.values(), new SplittableRandom(hold.seed()));
         walk.go(20);
-        return new Held(view, dataset, Inside.schema(dataset), rows, walk);
+        return new Held(view, dataset, Inside.schema(dataset), rows, entries, walk);
     }
 }
