@@ -1,0 +1,79 @@
+package io.turbidite.ops.plan;
+
+import io.turbidite.ops.search.IndexRange;
+
+/**
+ * What ways in cost a query. <em>Immutable.</em>
+ *
+ * @param resultRows about how many records match
+ * @param scanRows records that a scan would read
+ * @param hasHidden whether the filter passes over layers
+ */
+record WayCost(CheckedQuery query, long resultRows, long scanRows, boolean hasHidden) {
+    /** How probable it is that a limit is not reached. */
+    private static final double LIMIT_RISK = 0.05;
+
+    /** The cost of a way in that reads some records or entries. */
+    AccessChoice.Costed of(Access access, long rows) {
+        boolean isNearest = access instanceof Access.Fetch fetch && fetch.isNearest();
+        // of all entries, which are what was counted, those that are expected to do
+        long read = isNearest
+                ? Math.min(rows, Math.max(query.limit(), Math.round(rows * part(access))))
+                : rows;
+        return new AccessChoice.Costed(access, read, cost(access, rows));
+    }
+
+    private double cost(Access access, long rows) {
+        double ofRows = switch (access) {
+            case Access.Fetch(var range) ->
+                AccessCost.entries(range, (double) rows)
+                        + AccessCost.fetches((double) rows, (double) scanRows);
+            case Access.Entries(var range) ->
+                AccessCost.entries(range, (double) rows) + validations(range, (double) rows);
+            case Access.Scan _,
+                    Access.Get _,
+                    Access.Nothing _,
+                    Access.JoinedFetch _,
+                    Access.JoinedEntries _ -> rows;
+        };
+        return AccessCost.OPEN + ofRows * part(access);
+    }
+
+    /** Entries of an always valid index are doubtful behind layers that the filter passes over. */
+    private double validations(IndexRange range, double rows) {
+        return range.index().alwaysValid()
+                ? hasHidden ? AccessCost.fetches(rows, (double) scanRows) : 0
+                : AccessCost.validations(rows);
+    }
+
+    /**
+     * How much of the rows is read before there are enough. Where some are read in vain there may
+     * be fewer in the end than are wanted, or they may come last: that risk counts, or a scan would
+     * look cheap by a limit that it never reaches.
+     */
+    double part(Access access) {
+        boolean isNearest = access instanceof Access.Fetch fetch && fetch.isNearest();
+        boolean inOrder = isNearest
+                || (query.order().isEmpty() && query.near() == null)
+                || (access instanceof Access.Scan scan && scan.order().isOrdered());
+        boolean stopsEarly = query.kind() == CheckedQuery.Kind.ROWS && query.hasLimit() && inOrder;
+        if (!stopsEarly) {
+            return 1;
+        }
+        double part = Math.min(1, (double) query.limit() / Math.max(1, resultRows));
+        return isNearest || isRowEach(access) ? part : part + LIMIT_RISK * (1 - part);
+    }
+
+    /** Whether each record or entry that is read is a row. */
+    private boolean isRowEach(Access access) {
+        return switch (access) {
+            case Access.Fetch(var range) ->
+                range.index().alwaysValid()
+                        && range.isExact()
+                        && query.conditions().isDecidedBy(range.narrowed());
+            case Access.Scan scan -> query.conditions().isDecidedBy(scan.decided());
+            case Access.Get _, Access.Nothing _ -> true;
+            case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _ -> false;
+        };
+    }
+}
