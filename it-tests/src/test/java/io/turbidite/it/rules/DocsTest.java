@@ -46,6 +46,10 @@ class DocsTest {
             "(?:format \"[\\w-]+\",|[Ff]ormat \\{@code [\\w-]+}|^ \\* The .*), version (\\d+)",
             Pattern.MULTILINE);
 
+    /** A limit with the constant that says it. */
+    private static final Pattern LIMIT_ROW = Pattern.compile(
+            "^\\| [^|]*\\| ([\\d,]+) \\| `(\\w+)\\.(\\w+)` \\|$", Pattern.MULTILINE);
+
     /**
      * In backticks for other reasons: units, values, an event of a data set, a class of the JDK.
      */
@@ -211,5 +215,47 @@ class DocsTest {
         }
         assertThat(wrong).isEmpty();
         assertThat(seen).isGreaterThan(5);
+    }
+
+    @Test
+    void limits_are_those_of_the_code() throws IOException {
+        Matcher rows = LIMIT_ROW.matcher(Files.readString(HOME.resolve("docs/limits.md")));
+        int rowCount = 0;
+        while (rows.find()) {
+            long said = Long.parseLong(rows.group(1).replace(",", ""));
+            assertThat(constant(rows.group(2), rows.group(3)))
+                    .as("%s.%s", rows.group(2), rows.group(3))
+                    .isEqualTo(said);
+            rowCount++;
+        }
+        assertThat(rowCount).isGreaterThan(15);
+    }
+
+    /** What the sources give a constant: a number, or one that is shifted, less one perhaps. */
+    private static long constant(String type, String name) throws IOException {
+        for (Path path : files(
+                ".java",
+                "storage-core/src/main",
+                "storage-lsm/src/main",
+                "storage-hashlog/src/main")) {
+            if (path.endsWith(type + ".java")) {
+                String source = Files.readString(path);
+                Matcher found = Pattern.compile(
+                                " %s = \\(?(\\w+)(?: << (\\w+))?\\)?( - 1)?;".formatted(name))
+                        .matcher(source);
+                if (found.find()) {
+                    long number =
+                            Long.parseLong(found.group(1).replace("_", "").replaceFirst("L$", ""));
+                    String shift = found.group(2);
+                    if (shift != null) {
+                        number <<= Character.isDigit(shift.charAt(0))
+                                ? Long.parseLong(shift)
+                                : constant(type, shift);
+                    }
+                    return number - (found.group(3) == null ? 0 : 1);
+                }
+            }
+        }
+        throw new AssertionError("no constant %s.%s that is a plain number".formatted(type, name));
     }
 }
