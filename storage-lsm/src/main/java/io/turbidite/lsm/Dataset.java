@@ -14,6 +14,7 @@ import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
+import io.turbidite.core.scan.RecordScan;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.PageOptions;
@@ -294,6 +295,14 @@ public final class Dataset implements Source {
      */
     public List<@Nullable Map<String, @Nullable Object>> getAll(List<?> primaryKeys) {
         return Changes.getAll(this, primaryKeys);
+    }
+
+    /**
+     * The records whose primary keys are in a range, as they are now, in key order. Close it soon:
+     * it keeps old versions alive.
+     */
+    public RecordScan scan(KeyRange primaryKeys) {
+        return RecordScan.owning(openView(), primaryKeys);
     }
 
     /**

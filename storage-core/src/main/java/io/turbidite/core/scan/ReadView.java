@@ -58,6 +58,11 @@ public interface ReadView extends AutoCloseable {
     /** The live records of a partition in primary key order, from either end. */
     RecordCursor scan(int partition, KeyRange primaryKeys, FilterPredicate filter);
 
+    /** The records of all partitions within a range, in primary key order, as maps too. */
+    default RecordScan records(KeyRange primaryKeys) {
+        return RecordScan.of(this, primaryKeys);
+    }
+
     /**
      * As {@link #scan}, but in no order, for callers that count, filter or aggregate. A source that
      * compares its layers only for the order reads them one after the other instead.
