@@ -8,6 +8,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.memory.Pool;
+import io.turbidite.core.record.RecordBinding;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
@@ -37,6 +38,7 @@ import io.turbidite.lsm.write.Operations;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -320,6 +322,53 @@ public final class Dataset implements Source {
     private int find(Slice key, Found found) {
         store.checkReadable();
         return opened.find(key, store.core().timestamps(), found);
+    }
+
+    /**
+     * The dataset as one of Java records.
+     *
+     * @param lookup of a class that may call the record's constructor and accessors, usually {@code
+     *     MethodHandles.lookup()} beside it
+     * @throws InvalidRequestException listing all components and fields that do not fit
+     */
+    public <R extends Record> TypedDataset<R> typed(MethodHandles.Lookup lookup, Class<R> type) {
+        return new TypedDataset<>(this, RecordBinding.of(lookup, type, type()));
+    }
+
+    <R extends Record> void upsert(RecordBinding<R> binding, R record) {
+        RecordScratch scratch = scratches.take();
+        scratch.begin().upsert(opened, binding.write(scratch.writer, record));
+        write(scratch);
+    }
+
+    <R extends Record> Commit upsertAsync(RecordBinding<R> binding, R record) {
+        RecordScratch scratch = scratches.take();
+        scratch.begin().upsert(opened, binding.write(scratch.writer, record));
+        return writeAsync(scratch);
+    }
+
+    <R extends Record> void insert(RecordBinding<R> binding, R record) {
+        RecordScratch scratch = scratches.take();
+        scratch.begin().insert(opened, binding.write(scratch.writer, record));
+        write(scratch);
+    }
+
+    <R extends Record> boolean insertIfAbsent(RecordBinding<R> binding, R record) {
+        RecordScratch scratch = scratches.take();
+        Slice encoded = binding.write(scratch.writer, record);
+        scratch.begin().upsert(opened, encoded).onlyIf(Operations.NO_VERSION);
+        return writeIf(scratch);
+    }
+
+    <R extends Record> @Nullable R get(RecordBinding<R> binding, Object[] primaryKey) {
+        RecordScratch scratch = scratches.take();
+        Slice key = encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
+        R record = null;
+        if (find(key, scratch.found) == Found.MATTER) {
+            record = binding.read(scratch.view.wrap(scratch.found.value.asSlice(scratch.slice)));
+        }
+        scratches.give(scratch);
+        return record;
     }
 
     /** A reusable writer of encoded records for {@link #upsertRecord}; for one thread. */
