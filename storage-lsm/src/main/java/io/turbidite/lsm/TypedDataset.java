@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.function.Consumer;
 
 /**
- * A dataset whose records are put and read as Java records ({@link RecordBinding} says how). For all
- * else there is its {@link #dataset}.
+ * A dataset whose records are put and read as Java records ({@link RecordBinding} says how). For
+ * all else there is its {@link #dataset}.
  *
  * <pre>{@code
  * record Person(long id, String name, @Nullable LocalDate born) {}

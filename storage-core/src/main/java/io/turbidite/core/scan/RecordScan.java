@@ -16,8 +16,8 @@ import java.util.NoSuchElementException;
 import java.util.PriorityQueue;
 
 /**
- * The records of a range of primary keys, of all partitions, in key order: for who asks no more of a
- * source than that.
+ * The records of a range of primary keys, of all partitions, in key order: for who asks no more
+ * of a source than that.
  *
  * <pre>{@code
  * KeySpec key = dataset.primaryKeySpec();
