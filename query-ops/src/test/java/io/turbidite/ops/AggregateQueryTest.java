@@ -143,6 +143,61 @@ class AggregateQueryTest {
         }
     }
 
+    @Test
+    void rows_are_ordered_by_doubles_of_both_signs() {
+        flights.upsert(Flights.flight(1, "tail", "a", "delay", -2.0))
+                .upsert(Flights.flight(2, "tail", "b", "delay", 1.0))
+                .upsert(Flights.flight(3, "tail", "c"));
+        assertThat(Flights.json(query().groupBy("tail")
+                        .aggregate(Aggregate.avg("delay").as("m"))
+                        .orderBy("m")))
+                .isEqualTo("""
+                        {"tail":"c","m":null}
+                        {"tail":"a","m":-2.0}
+                        {"tail":"b","m":1.0}
+                        """);
+    }
+
+    @Test
+    void expressions_are_selected_and_aggregated() {
+        flights.upsert(Flights.flight(1, "tail", "a", "delay", -2.0))
+                .upsert(Flights.flight(2, "tail", "b", "delay", 40.5))
+                .upsert(Flights.flight(3, "tail", "b"));
+        assertThat(Flights.json(query().select(
+                                "id",
+                                "delay * 2 - id as twice",
+                                "case when delay > 30 then 'late' else tail end as what",
+                                "hour(departure) as hour")
+                        .orderBy("id")))
+                .isEqualTo("""
+                        {"id":1,"twice":-5.0,"what":"a","hour":1}
+                        {"id":2,"twice":79.0,"what":"late","hour":2}
+                        {"id":3,"twice":null,"what":"b","hour":3}
+                        """);
+        assertThat(Flights.json(query().select("id + 1 as next").where(Predicates.eq("id", 2L))))
+                .isEqualTo("{\"next\":3}\n");
+        assertThat(Flights.json(query().groupBy("tail")
+                        .aggregate(
+                                Aggregate.sum("id * 10 + hour(departure)").as("s"),
+                                Aggregate.countDistinct("case when delay > 0 then 1 else 2 end")
+                                        .as("d"),
+                                Aggregate.max("concat(tail, carrier)").as("m"))))
+                .isEqualTo("""
+                        {"tail":"a","s":11,"d":1,"m":"aUA"}
+                        {"tail":"b","s":55,"d":2,"m":"bUA"}
+                        """);
+        Map<Query, String> wrong = Map.of(
+                query().select("delay + 1"), "needs a name: write 'delay + 1 as name'",
+                query().select("delay + 1 as x", "id as x"), "select names 'x' twice",
+                query().select("delay + tail as x"), "'+' does not go between double and string",
+                query().select("delay + as x"), "at position",
+                query().aggregate(Aggregate.sum("tail = 'a'").as("x")), "of type bool",
+                query().select("id % 0 as x"), "1 % 0: division by zero, in: id % 0");
+        wrong.forEach((query, message) -> assertThatThrownBy(() -> Flights.json(query))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining(message));
+    }
+
     // ---- kinds ----------------------------------------------------------------------------------
 
     private static final RecordType KINDS = RecordType.builder()

@@ -202,6 +202,24 @@ class QueryCommandTest {
     }
 
     @Test
+    void values_are_worked_out() {
+        assertThat(rows(
+                        "--select",
+                        "number,substring(carrier, 1, 1) as c,delay + 1 as d",
+                        "--order",
+                        "number",
+                        "--limit",
+                        "2"))
+                .isEqualTo(
+                        "{\"number\":-3,\"c\":\"U\",\"d\":null}\n{\"number\":1,\"c\":\"A\",\"d\":1}\n");
+        assertThat(rows("--sum", "number * 2 as twice,delay", "--max", "concat(carrier, ',') as c"))
+                .isEqualTo("{\"twice\":2,\"sum_delay\":5,\"c\":\"UA,\"}\n");
+        Result wrong = query("--select", "number + 1");
+        assertThat(wrong.code()).isEqualTo(2);
+        assertThat(wrong.err()).contains("needs a name");
+    }
+
+    @Test
     void an_explanation_goes_to_standard_error_with_both_row_counts() {
         Result text = query("--eq", "tail=N1", "--explain");
         assertThat(text.code()).isZero();

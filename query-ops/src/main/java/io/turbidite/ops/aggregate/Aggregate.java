@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * are 0, and everything else is null.
  *
  * @param function what is made of the values
- * @param field the declared field that has the values, by its path; null: it counts records
+ * @param field what has the values: a declared field, by its path, or an expression, which needs a
+ *     name by {@link #as}: {@code sum("arr_delay - dep_delay").as("lost")}; null: it counts records
  * @param name the name of the result in the rows of the query
  */
 public record Aggregate(Function function, @Nullable String field, String name) {

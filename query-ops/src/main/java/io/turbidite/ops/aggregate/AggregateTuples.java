@@ -3,11 +3,15 @@ package io.turbidite.ops.aggregate;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldKey;
 import io.turbidite.ops.expr.TupleMaker;
+import io.turbidite.ops.expression.Computed;
+import io.turbidite.ops.expression.TypedExpression;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +24,11 @@ import java.util.List;
 final class AggregateTuples implements TupleMaker {
     private final TupleMaker keys;
     private final int[] fields;
+
+    /** Null where the argument is a field. */
+    private final @Nullable Computed[] computed;
+
+    private final TypeKind[] kinds;
     private final ArgumentFormat.Form[] forms;
 
     /** Of arguments that are keys. */
@@ -31,16 +40,23 @@ final class AggregateTuples implements TupleMaker {
 
     /**
      * @param keys makes the group keys
-     * @param fields the arguments
+     * @param arguments what lies behind them
      */
-    AggregateTuples(TupleMaker keys, RecordType type, List<Integer> fields) {
+    AggregateTuples(TupleMaker keys, RecordType type, List<BoundAggregates.Argument> arguments) {
         this.keys = keys;
-        this.fields = fields.stream().mapToInt(Integer::intValue).toArray();
+        this.fields =
+                arguments.stream().mapToInt(BoundAggregates.Argument::field).toArray();
+        this.kinds =
+                arguments.stream().map(BoundAggregates.Argument::kind).toArray(TypeKind[]::new);
+        this.computed = new Computed[fields.length];
         this.forms = new ArgumentFormat.Form[this.fields.length];
         this.fieldKeys = new FieldKey[this.fields.length];
         for (int i = 0; i < forms.length; i++) {
-            forms[i] = ArgumentFormat.Form.of(type.field(this.fields[i]).kind());
-            if (forms[i] == ArgumentFormat.Form.KEY) {
+            forms[i] = ArgumentFormat.Form.of(kinds[i]);
+            TypedExpression expression = arguments.get(i).expression();
+            if (expression != null) {
+                computed[i] = expression.computed();
+            } else if (forms[i] == ArgumentFormat.Form.KEY) {
                 fieldKeys[i] = new FieldKey(type, this.fields[i], false);
             }
         }
@@ -80,7 +96,14 @@ final class AggregateTuples implements TupleMaker {
         sink.clear().reserve(ArgumentFormat.slotOffset(fields.length));
         long present = 0;
         for (int i = 0; i < fields.length; i++) {
-            if (!view.isAbsent(fields[i])) {
+            Computed value = computed[i];
+            if (value != null) {
+                if (value.compute(view)) {
+                    present |= 1L << i;
+                    long slot = slot(value, i);
+                    sink.segment().set(Bytes.I64, ArgumentFormat.slotOffset(i), slot);
+                }
+            } else if (!view.isAbsent(fields[i])) {
                 present |= 1L << i;
                 long slot = slot(view, i);
                 sink.segment().set(Bytes.I64, ArgumentFormat.slotOffset(i), slot);
@@ -109,6 +132,24 @@ final class AggregateTuples implements TupleMaker {
                 yield ArgumentFormat.placeOf(start, sink.length() - start);
             }
             case PRESENCE -> 0;
+        };
+    }
+
+    private long slot(Computed value, int argument) {
+        return switch (forms[argument]) {
+            case NUMBER -> value.number();
+            case DOUBLE -> Double.doubleToLongBits(value.fraction() + 0.0);
+            case TEXT -> {
+                int start = sink.length();
+                sink.putBytes(value.bytes());
+                yield ArgumentFormat.placeOf(start, sink.length() - start);
+            }
+            case KEY -> {
+                int start = sink.length();
+                KeyCodec.append(sink, kinds[argument], value.object());
+                yield ArgumentFormat.placeOf(start, sink.length() - start);
+            }
+            case PRESENCE -> throw new IllegalStateException("no value of its own");
         };
     }
 }

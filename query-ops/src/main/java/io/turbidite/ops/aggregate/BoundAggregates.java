@@ -6,10 +6,13 @@ import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.TupleMaker;
+import io.turbidite.ops.expression.TypedExpression;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.ToIntFunction;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -17,15 +20,34 @@ import java.util.stream.Collectors;
  *
  * @param type of the records
  * @param bound the aggregates, in the order of the rows
- * @param arguments the fields that they need, each once
+ * @param arguments what they need of a record, each once
  */
-public record BoundAggregates(RecordType type, List<Bound> bound, List<Integer> arguments) {
+public record BoundAggregates(RecordType type, List<Bound> bound, List<Argument> arguments) {
     /** Most aggregates of one query; a tag of one byte tells their values apart. */
     public static final int COUNT_MAX = 64;
 
     /** No aggregates. */
     public static final BoundAggregates NONE =
             new BoundAggregates(RecordType.of(List.of()), List.of(), List.of());
+
+    /**
+     * Something that aggregates are made of.
+     *
+     * @param field index of a declared field, where it is one
+     * @param expression null where it is a field
+     */
+    public record Argument(
+            int field, TypeKind kind, @Nullable TypedExpression expression) {
+        /** A declared field of one value. */
+        public static Argument ofField(RecordType type, int field) {
+            return new Argument(field, type.field(field).kind(), null);
+        }
+
+        /** What an expression comes to. */
+        public static Argument of(TypedExpression expression) {
+            return new Argument(-1, expression.kind(), expression);
+        }
+    }
 
     /**
      * One of them.
@@ -44,18 +66,18 @@ public record BoundAggregates(RecordType type, List<Bound> bound, List<Integer> 
     /**
      * Checks aggregates.
      *
-     * @param fieldOf finds a declared field of one value in a record, or refuses it
+     * @param argumentOf finds what an aggregate names, or refuses it
      * @throws InvalidRequestException if there are too many, one does not take the values of its
      *     field, or two have one name
      */
     public static BoundAggregates of(
-            RecordType type, List<Aggregate> aggregates, ToIntFunction<String> fieldOf) {
+            RecordType type, List<Aggregate> aggregates, Function<String, Argument> argumentOf) {
         if (aggregates.size() > COUNT_MAX) {
             throw new InvalidRequestException("%,d aggregates are more than the limit of %d"
                     .formatted(aggregates.size(), COUNT_MAX));
         }
         List<Bound> bound = new ArrayList<>();
-        List<Integer> arguments = new ArrayList<>();
+        List<Argument> arguments = new ArrayList<>();
         for (Aggregate aggregate : aggregates) {
             String name = aggregate.field();
             if (name == null) {
@@ -63,16 +85,15 @@ public record BoundAggregates(RecordType type, List<Bound> bound, List<Integer> 
                         aggregate, Accumulators.Count.ROWS, TypeKind.INT64, TypeKind.INT64));
                 continue;
             }
-            int field = fieldOf.applyAsInt(name);
-            TypeKind kind = type.field(field).kind();
-            if (!arguments.contains(field)) {
-                arguments.add(field);
+            Argument argument = argumentOf.apply(name);
+            if (!arguments.contains(argument)) {
+                arguments.add(argument);
             }
             bound.add(new Bound(
                     aggregate,
-                    arguments.indexOf(field),
-                    kind,
-                    aggregate.function().resultKind(kind, name)));
+                    arguments.indexOf(argument),
+                    argument.kind(),
+                    aggregate.function().resultKind(argument.kind(), name)));
         }
         return new BoundAggregates(type, bound, arguments);
     }

@@ -8,6 +8,7 @@ import io.turbidite.core.type.TypeKind;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** What a selected row has: fields of its record, and what the query finds out about it. */
 public sealed interface Column {
@@ -35,12 +36,22 @@ public sealed interface Column {
         return RecordType.of(fields);
     }
 
+    /**
+     * What an expression comes to.
+     *
+     * @param text the expression
+     * @param maker makes what works it out, for one thread
+     */
+    record Computed(String name, String text, TypeKind kind, Supplier<? extends ColumnValue> maker)
+            implements Column {}
+
     /** The field of a row: every one is optional, because an older record may miss it. */
     default Field rowField(RecordType type) {
         return switch (this) {
             case Declared(String name, int field) -> type.field(field).as(name, true);
             case Far _, Similar _ -> new Field(name(), TypeKind.DOUBLE, true);
             case TokenCount _ -> new Field(name(), TypeKind.INT64, true);
+            case Computed computed -> new Field(name(), computed.kind(), true);
         };
     }
 }

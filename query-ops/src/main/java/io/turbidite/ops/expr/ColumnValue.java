@@ -7,7 +7,7 @@ import io.turbidite.core.text.TextTest;
 import io.turbidite.core.type.RecordType;
 
 /** Writes what a query finds out about a record into its row. <em>Confined to one thread.</em> */
-interface ColumnValue {
+public interface ColumnValue {
     /** Sets a field of the row, to null where the record has nothing to find out about. */
     void set(RecordView record, RecordWriter row, int to);
 
@@ -15,6 +15,7 @@ interface ColumnValue {
     static ColumnValue of(RecordType type, Column column) {
         return switch (column) {
             case Column.Declared declared -> throw new IllegalArgumentException(declared.name());
+            case Column.Computed computed -> computed.maker().get();
             case Column.Far(var _, int field, var place) -> {
                 Distances distances = new Distances(type, field, place);
                 yield (record, row, to) -> {

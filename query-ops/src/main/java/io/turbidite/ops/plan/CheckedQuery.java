@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.Expression;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.geo.Place;
 import io.turbidite.core.scan.Source;
@@ -16,6 +17,7 @@ import io.turbidite.ops.expr.Conditions;
 import io.turbidite.ops.expr.Distances;
 import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.expr.RecordPredicate;
+import io.turbidite.ops.expression.TypedExpression;
 import io.turbidite.ops.group.CountSource;
 import io.turbidite.ops.group.GroupRows;
 import io.turbidite.ops.scan.KeyOrder;
@@ -182,7 +184,8 @@ record CheckedQuery(
 
     private static List<String> declared(RecordType type, List<String> select) {
         return select.stream()
-                .filter(name -> !SelectedColumns.isFound(type, name))
+                .filter(name -> !SelectedColumns.isFound(type, name)
+                        && !SelectedColumns.isExpression(type, name))
                 .toList();
     }
 
@@ -205,14 +208,18 @@ record CheckedQuery(
         return bound;
     }
 
-    private static int aggregated(RecordType type, String name) {
+    private static BoundAggregates.Argument aggregated(RecordType type, String name) {
+        if (SelectedColumns.isExpression(type, name)) {
+            return BoundAggregates.Argument.of(
+                    TypedExpression.of(Expression.value(name, Expression.Grammar.FIELDS), type));
+        }
         int field = Conditions.requireDeclared(type, name, "aggregate");
         if (type.isEach(field)) {
             throw new InvalidRequestException(
                     "aggregate names '%s', the elements of an array: a record has many values of it"
                             .formatted(name));
         }
-        return field;
+        return BoundAggregates.Argument.ofField(type, field);
     }
 
     private static RecordType rowType(

@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.NamedExpression;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.geo.Place;
 import io.turbidite.core.text.TextQuery;
@@ -8,12 +9,16 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.Column;
 import io.turbidite.ops.expr.Conditions;
 import io.turbidite.ops.expr.Predicate;
+import io.turbidite.ops.expression.TypedExpression;
 
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * What a selected name means: a declared field, or what the query finds out about a record, under a
@@ -38,6 +43,9 @@ final class SelectedColumns {
             return name().toLowerCase(Locale.ROOT);
         }
     }
+
+    /** What may be the name of a field or of what a query finds out. */
+    private static final Pattern NAME = Pattern.compile("[\\p{L}\\p{N}_$.\\-]*(\\[])?");
 
     private SelectedColumns() {}
 
@@ -140,11 +148,40 @@ final class SelectedColumns {
                     throw new InvalidRequestException("select names '%s' twice".formatted(name));
                 }
                 columns.add(column);
+            } else if (isExpression(type, name)) {
+                columns.add(computed(type, name));
             } else {
                 int field = declared.get(next++);
                 columns.add(new Column.Declared(type.field(field).name(), field));
             }
         }
+        checkNames(columns);
         return List.copyOf(columns);
+    }
+
+    private static void checkNames(List<Column> columns) {
+        Set<String> names = new HashSet<>();
+        for (Column column : columns) {
+            if (!names.add(column.name())) {
+                throw new InvalidRequestException(
+                        "select names '%s' twice".formatted(column.name()));
+            }
+        }
+    }
+
+    /** Whether a text is no name, and so an expression with one. */
+    static boolean isExpression(RecordType type, String text) {
+        return type.indexOf(text) < 0 && !NAME.matcher(text).matches();
+    }
+
+    private static Column computed(RecordType type, String text) {
+        NamedExpression named = NamedExpression.of(text);
+        String name = named.name();
+        if (name == null) {
+            throw new InvalidRequestException(
+                    "a value that is selected needs a name: write '%s as name'".formatted(text));
+        }
+        TypedExpression typed = TypedExpression.of(named.expression(), type);
+        return new Column.Computed(name, typed.toString(), typed.kind(), typed::computed);
     }
 }

@@ -92,16 +92,10 @@ public record Function(
     private static Map<Arithmetic, Function> bySign() {
         Map<Arithmetic, Function> functions = new EnumMap<>(Arithmetic.class);
         for (Arithmetic sign : Arithmetic.values()) {
-            functions.put(
-                    sign,
-                    new Function(
-                            sign.symbol(),
-                            null,
-                            2,
-                            2,
-                            (arguments, row) -> sign.apply(
-                                    arguments.get(0).evaluate(row),
-                                    arguments.get(1).evaluate(row))));
+            functions.put(sign, new Function(sign.symbol(), null, 2, 2, (arguments, row) -> {
+                Object left = arguments.get(0).evaluate(row);
+                return left == null ? null : sign.apply(left, arguments.get(1).evaluate(row));
+            }));
         }
         return functions;
     }

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command.query;
 
 import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.NamedExpression;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Query;
@@ -15,10 +16,15 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The options of {@code query} that say what is asked. Set by the parser. */
 public final class Question {
+    private static final Pattern NAMED = Pattern.compile("(.*\\S)\\s+as\\s+(\\S+)\\s*");
+
     @Option(
             names = "--eq",
             paramLabel = "f=value",
@@ -117,7 +123,6 @@ public final class Question {
             names = "--select",
             paramLabel = "f,g",
             hideParamSyntax = true,
-            split = ",",
             description =
                     "Print these fields only; also distance (of --near or --distance), similarity (of --similar …,jaccard), tokens (of --most-tokens).")
     private List<String> select = new ArrayList<>();
@@ -139,15 +144,14 @@ public final class Question {
             names = "--sum",
             paramLabel = "f,g",
             hideParamSyntax = true,
-            split = ",",
-            description = "Print sums, as sum_f: of each group, or of all records in one row.")
+            description =
+                    "Print sums, as sum_f: of each group, or of all records in one row; f may be 'a - b as lost'.")
     private List<String> sums = new ArrayList<>();
 
     @Option(
             names = "--avg",
             paramLabel = "f,g",
             hideParamSyntax = true,
-            split = ",",
             description = "Print means, as avg_f.")
     private List<String> means = new ArrayList<>();
 
@@ -155,7 +159,6 @@ public final class Question {
             names = "--min",
             paramLabel = "f,g",
             hideParamSyntax = true,
-            split = ",",
             description = "Print least values, as min_f.")
     private List<String> least = new ArrayList<>();
 
@@ -163,7 +166,6 @@ public final class Question {
             names = "--max",
             paramLabel = "f,g",
             hideParamSyntax = true,
-            split = ",",
             description = "Print greatest values, as max_f.")
     private List<String> greatest = new ArrayList<>();
 
@@ -171,7 +173,6 @@ public final class Question {
             names = "--var",
             paramLabel = "f,g",
             hideParamSyntax = true,
-            split = ",",
             description = "Print variances (of a sample), as var_f.")
     private List<String> variances = new ArrayList<>();
 
@@ -179,7 +180,6 @@ public final class Question {
             names = "--stddev",
             paramLabel = "f,g",
             hideParamSyntax = true,
-            split = ",",
             description = "Print standard deviations (of a sample), as stddev_f.")
     private List<String> deviations = new ArrayList<>();
 
@@ -187,7 +187,6 @@ public final class Question {
             names = "--count-values",
             paramLabel = "f,g",
             hideParamSyntax = true,
-            split = ",",
             description = "Print how many records have a value of f, as count_f.")
     private List<String> counted = new ArrayList<>();
 
@@ -195,7 +194,6 @@ public final class Question {
             names = "--count-distinct",
             paramLabel = "f,g",
             hideParamSyntax = true,
-            split = ",",
             description = "Print how many different values f has, as count_distinct_f.")
     private List<String> distinct = new ArrayList<>();
 
@@ -245,15 +243,30 @@ public final class Question {
     /** What rows have instead of counts. */
     private Stream<Aggregate> aggregates() {
         return Stream.of(
-                        counted.stream().map(Aggregate::count),
-                        distinct.stream().map(Aggregate::countDistinct),
-                        sums.stream().map(Aggregate::sum),
-                        means.stream().map(Aggregate::avg),
-                        least.stream().map(Aggregate::min),
-                        greatest.stream().map(Aggregate::max),
-                        variances.stream().map(Aggregate::variance),
-                        deviations.stream().map(Aggregate::standardDeviation))
+                        aggregates(counted, Aggregate::count),
+                        aggregates(distinct, Aggregate::countDistinct),
+                        aggregates(sums, Aggregate::sum),
+                        aggregates(means, Aggregate::avg),
+                        aggregates(least, Aggregate::min),
+                        aggregates(greatest, Aggregate::max),
+                        aggregates(variances, Aggregate::variance),
+                        aggregates(deviations, Aggregate::standardDeviation))
                 .flatMap(some -> some);
+    }
+
+    /** Of fields, and of expressions with a name: {@code a - b as lost}. */
+    private static Stream<Aggregate> aggregates(
+            List<String> lists, Function<String, Aggregate> maker) {
+        return items(lists).map(text -> {
+            Matcher named = NAMED.matcher(text);
+            return named.matches()
+                    ? maker.apply(named.group(1)).as(named.group(2))
+                    : maker.apply(text);
+        });
+    }
+
+    private static Stream<String> items(List<String> lists) {
+        return lists.stream().flatMap(list -> NamedExpression.split(list).stream());
     }
 
     /** Whether rows are cells of a grid. */
@@ -291,7 +304,7 @@ public final class Question {
         Query query = Query.on(source);
         predicates().forEach(query::where);
         conditions.forEach(query::where);
-        query.select(select).groupBy(groups.toArray(String[]::new));
+        query.select(items(select).toList()).groupBy(groups.toArray(String[]::new));
         aggregates().forEach(query::aggregate);
         if (count) {
             query.count();
