@@ -141,6 +141,7 @@ public final class Plan {
     /** The operators, from the result down to the storage. */
     public List<PlanStep> steps() {
         SourceBuilder builder = sources == null ? newSources() : sources;
+        WayInSteps wayIn = builder.steps();
         OperatorMeter limitedRows = limited;
         PointRows asked = point;
         if (asked != null) {
@@ -171,20 +172,20 @@ public final class Plan {
             case COUNT -> steps.add(new PlanStep("count", "records", 1, grouped));
             case GROUPS ->
                 steps.add(new PlanStep(
-                        "group", "count by " + builder.names(query.fields()), rows, grouped));
+                        "group", "count by " + wayIn.names(query.fields()), rows, grouped));
             case CELLS ->
                 steps.add(new PlanStep("group", "count by " + cellDetail(), rows, grouped));
             case AGGREGATES ->
-                steps.add(new PlanStep("group", aggregateDetail(builder), rows, grouped));
+                steps.add(new PlanStep("group", aggregateDetail(wayIn), rows, grouped));
         }
-        steps.addAll(builder.steps());
+        steps.addAll(wayIn.all());
         return steps;
     }
 
-    private String aggregateDetail(SourceBuilder builder) {
+    private String aggregateDetail(WayInSteps wayIn) {
         String groups = query.grid() != null
                 ? cellDetail()
-                : query.fields().isEmpty() ? "" : builder.names(query.fields());
+                : query.fields().isEmpty() ? "" : wayIn.names(query.fields());
         return groups.isEmpty()
                 ? query.aggregates().toString()
                 : "%s by %s".formatted(query.aggregates(), groups);
