@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
  * Meters meters = new Meters();
  * Counter upserts = meters.scope("dataset", "Tweets").counter("write.upserts");
  * upserts.increment();
- * new MicrometerBinder(meters).bindTo(registry);
+ * new MicrometerBinder(meters, "tweets").bindTo(registry);
  * }</pre>
  */
 public final class Meters {
@@ -94,6 +94,11 @@ public final class Meters {
     /** Calls {@code observer} for each instrument there is, and at once for each that comes. */
     public void observe(Consumer<Instrument> observer) {
         registry.observe(observer);
+    }
+
+    /** Undoes {@link #observe}; nothing happens if the observer isn't there. */
+    public void forget(Consumer<Instrument> observer) {
+        registry.observers.remove(observer);
     }
 
     private static String checkName(String name) {

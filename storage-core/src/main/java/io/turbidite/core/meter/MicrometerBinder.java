@@ -2,62 +2,208 @@ package io.turbidite.core.meter;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import io.turbidite.core.InvalidRequestException;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 
 /**
- * Exports a store's {@link Meters} to Micrometer, those too that come after binding.
+ * Exports a store's {@link Meters} to Micrometer, those too that come after binding. Closed, it
+ * takes them all away again.
  *
- * <p><em>Thread-safe.</em> Names get the prefix {@code turbidite.}. A latency becomes a function
- * timer (count and total time) and four gauges in seconds with the tag {@code quantile}: 0.5, 0.99,
- * 0.999, 1; they are since the start of the store, as our histograms are.
+ * <pre>{@code
+ * MicrometerBinder binder = new MicrometerBinder(store.meters(), "tweets");
+ * binder.bindTo(registry);
+ * }</pre>
+ *
+ * <p>Names get the prefix {@code turbidite.}. A registry of several stores needs a tag that tells
+ * them apart. A latency becomes a function timer (count and total time) and four gauges in seconds
+ * with the tag {@code quantile}: 0.5, 0.99, 0.999, 1; they are since the start of the store, as our
+ * histograms are.
+ *
+ * <p><em>Thread-safe by its monitor</em>, which the thread holds that makes an instrument.
  */
 @SuppressWarnings("exports") // an optional library: who names this class has it
-public final class MicrometerBinder implements MeterBinder {
+public final class MicrometerBinder implements MeterBinder, AutoCloseable {
+    /** The tag of the constructor that takes a store's name. */
+    public static final String STORE_TAG = "store";
+
+    private static final Logger LOG = LoggerFactory.getLogger(MicrometerBinder.class);
     private static final String PREFIX = "turbidite.";
 
     private final Meters meters;
+    private final Tags baseTags;
+    private final List<Binding> bindings = new ArrayList<>();
+    private boolean closed;
 
+    /** For a registry of one store. */
     public MicrometerBinder(Meters meters) {
+        this(meters, Tags.empty());
+    }
+
+    /**
+     * For a registry of several stores: each meter has the tag {@value #STORE_TAG}.
+     *
+     * @param store by which people know it
+     */
+    public MicrometerBinder(Meters meters, String store) {
+        this(meters, Tags.of(STORE_TAG, store));
+    }
+
+    /**
+     * With tags that each meter has.
+     *
+     * @param baseTags another store's in the same registry differ
+     */
+    public MicrometerBinder(Meters meters, Iterable<Tag> baseTags) {
         this.meters = meters;
+        this.baseTags = Tags.of(baseTags);
     }
 
+    /**
+     * Registers what there is and what comes.
+     *
+     * @throws InvalidRequestException if the registry has meters of the same names and tags, which
+     *     are another store's; nothing is registered then
+     */
     @Override
-    public void bindTo(MeterRegistry registry) {
-        meters.observe(instrument -> bind(registry, instrument));
-    }
-
-    private static void bind(MeterRegistry registry, Instrument instrument) {
-        String name = PREFIX + instrument.name();
-        List<Tag> pairs = instrument.tags().entrySet().stream()
-                .map(tag -> Tag.of(tag.getKey(), tag.getValue()))
-                .toList();
-        Tags tags = Tags.of(pairs);
-        switch (instrument) {
-            case Counter counter ->
-                FunctionCounter.builder(name, counter, Counter::sum).tags(tags).register(registry);
-            case Latency latency -> bindLatency(registry, name, tags, latency);
-            case Reading reading -> {
-                if (reading.isTotal()) {
-                    FunctionCounter.builder(name, reading, Reading::value)
-                            .tags(tags)
-                            .register(registry);
-                } else {
-                    Gauge.builder(name, reading, Reading::value).tags(tags).register(registry);
-                }
+    public synchronized void bindTo(MeterRegistry registry) {
+        if (closed) {
+            throw new InvalidRequestException("the binder is closed");
+        }
+        Binding binding = new Binding(registry);
+        boolean done = false;
+        try {
+            meters.observe(binding);
+            binding.begun = true;
+            bindings.add(binding);
+            done = true;
+        } finally {
+            if (!done) {
+                binding.end();
             }
         }
     }
 
-    private static void bindLatency(
+    /** Takes all its meters out of the registries. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        bindings.forEach(Binding::end);
+        bindings.clear();
+    }
+
+    /** What is registered with one registry. */
+    private final class Binding implements Consumer<Instrument> {
+        private final MeterRegistry registry;
+        private final Map<String, List<Meter>> own = new HashMap<>();
+        private final Set<Meter> ownMeters = Collections.newSetFromMap(new IdentityHashMap<>());
+        private boolean begun;
+        private boolean ended;
+
+        Binding(MeterRegistry registry) {
+            this.registry = registry;
+        }
+
+        /** Of an instrument that comes late, a store knows nothing of what a registry refuses. */
+        @Override
+        public void accept(Instrument instrument) {
+            synchronized (MicrometerBinder.this) {
+                if (ended) {
+                    return;
+                }
+                try {
+                    bind(instrument);
+                } catch (RuntimeException e) {
+                    if (!begun) {
+                        throw e;
+                    }
+                    LOG.warn("{} can't be registered with {}", instrument, registry, e);
+                }
+            }
+        }
+
+        private void bind(Instrument instrument) {
+            String key = instrument.name() + instrument.tags();
+            List<Meter> before = own.remove(key);
+            if (before != null) {
+                before.forEach(this::remove); // one that takes another's place
+            }
+            Set<Meter> others = Collections.newSetFromMap(new IdentityHashMap<>());
+            others.addAll(registry.getMeters());
+            others.removeAll(ownMeters);
+            List<Meter> registered = MicrometerBinder.register(registry, baseTags, instrument);
+            for (Meter meter : registered) {
+                if (others.contains(meter)) {
+                    registered.stream().filter(one -> !others.contains(one)).forEach(this::remove);
+                    throw new InvalidRequestException(
+                            "the registry has a meter %s%s of another store already: give each store's binder a tag of its own, new MicrometerBinder(meters, \"name of the store\")"
+                                    .formatted(
+                                            meter.getId().getName(),
+                                            meter.getId().getTags()));
+                }
+            }
+            own.put(key, registered);
+            ownMeters.addAll(registered);
+        }
+
+        private void remove(Meter meter) {
+            ownMeters.remove(meter);
+            var _ = registry.remove(meter);
+        }
+
+        void end() {
+            ended = true;
+            meters.forget(this);
+            own.values().forEach(some -> some.forEach(this::remove));
+            own.clear();
+        }
+    }
+
+    private static List<Meter> register(
+            MeterRegistry registry, Tags baseTags, Instrument instrument) {
+        String name = PREFIX + instrument.name();
+        List<Tag> pairs = instrument.tags().entrySet().stream()
+                .map(tag -> Tag.of(tag.getKey(), tag.getValue()))
+                .toList();
+        Tags tags = baseTags.and(pairs);
+        return switch (instrument) {
+            case Counter counter ->
+                List.of(FunctionCounter.builder(name, counter, Counter::sum)
+                        .tags(tags)
+                        .register(registry));
+            case Latency latency -> registerLatency(registry, name, tags, latency);
+            case Reading reading ->
+                List.of(
+                        reading.isTotal()
+                                ? FunctionCounter.builder(name, reading, Reading::value)
+                                        .tags(tags)
+                                        .register(registry)
+                                : Gauge.builder(name, reading, Reading::value)
+                                        .tags(tags)
+                                        .register(registry));
+        };
+    }
+
+    private static List<Meter> registerLatency(
             MeterRegistry registry, String name, Tags tags, Latency latency) {
-        registry.more()
+        Meter timer = registry.more()
                 .timer(
                         name,
                         tags,
@@ -65,24 +211,26 @@ public final class MicrometerBinder implements MeterBinder {
                         timed -> timed.summary().count(),
                         timed -> timed.summary().nanosSum(),
                         TimeUnit.NANOSECONDS);
-        quantile(registry, name, tags.and("quantile", "0.5"), latency, Latency.Summary::p50Nanos);
-        quantile(registry, name, tags.and("quantile", "0.99"), latency, Latency.Summary::p99Nanos);
-        quantile(
-                registry, name, tags.and("quantile", "0.999"), latency, Latency.Summary::p999Nanos);
-        quantile(registry, name, tags.and("quantile", "1"), latency, Latency.Summary::maxNanos);
+        return List.of(
+                timer,
+                quantile(registry, name, tags, "0.5", latency, Latency.Summary::p50Nanos),
+                quantile(registry, name, tags, "0.99", latency, Latency.Summary::p99Nanos),
+                quantile(registry, name, tags, "0.999", latency, Latency.Summary::p999Nanos),
+                quantile(registry, name, tags, "1", latency, Latency.Summary::maxNanos));
     }
 
-    private static void quantile(
+    private static Meter quantile(
             MeterRegistry registry,
             String name,
             Tags tags,
+            String quantile,
             Latency latency,
             ToLongFunction<Latency.Summary> nanos) {
-        Gauge.builder(
+        return Gauge.builder(
                         name + ".quantile",
                         latency,
                         timed -> nanos.applyAsLong(timed.summary()) / 1e9)
-                .tags(tags)
+                .tags(tags.and("quantile", quantile))
                 .baseUnit("seconds")
                 .register(registry);
     }
