@@ -4,6 +4,7 @@ import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.IndexEntries;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.Cleanup;
@@ -58,6 +59,7 @@ public final class Intersection implements AutoCloseable {
     private final ByteSink keyBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
     private final Slice key = new Slice();
     private final Slice secondaryKey = new Slice();
+    private final Slice foundKey = new Slice();
     private long[] timestamps = new long[4];
     private long[] checkedUntil = new long[4];
     private int[] shownEntries = new int[4];
@@ -219,31 +221,40 @@ public final class Intersection implements AutoCloseable {
             @Nullable CandidateBits earlier,
             @Nullable CandidateBits own) {
         boolean isShown = range == ranges.shown();
-        long entryCount = 0;
+        int sinceLook = 0;
         OperatorMeter searched = meters.searched().get(range);
         try (IndexCursor cursor = search(view, partition, ranges.ranges().get(range))) {
+            IndexEntries found = cursor.entries();
             boolean fits = true;
-            while (fits && cursor.next()) {
-                if (++entryCount % ENTRIES_A_LOOK == 0) {
+            while (fits) {
+                int count = cursor.nextEntries(ENTRIES_A_LOOK);
+                if (count == 0) {
+                    break;
+                }
+                sinceLook += count;
+                if (sinceLook >= ENTRIES_A_LOOK) {
                     options.checkNotStopped();
-                    searched.add(ENTRIES_A_LOOK);
+                    searched.add(sinceLook);
+                    sinceLook = 0;
                 }
-                Slice primaryKey = cursor.primaryKey();
-                long hash = own == null ? 0 : BloomFilter.hash(primaryKey);
-                if (earlier != null && !earlier.mayContain(hash)) {
-                    continue;
+                for (int i = 0; fits && i < count; i++) {
+                    found.primaryKey(i, foundKey);
+                    long hash = own == null ? 0 : BloomFilter.hash(foundKey);
+                    if (earlier != null && !earlier.mayContain(hash)) {
+                        continue;
+                    }
+                    if (own != null) {
+                        own.add(hash);
+                    }
+                    fits = into.add(
+                            hash,
+                            foundKey,
+                            found.timestamp(i),
+                            found.checkedUntil(i),
+                            isShown ? found.secondaryKey(i, secondaryKey) : NOTHING);
                 }
-                if (own != null) {
-                    own.add(hash);
-                }
-                fits = into.add(
-                        hash,
-                        primaryKey,
-                        cursor.timestamp(),
-                        cursor.checkedUntil(),
-                        isShown ? cursor.secondaryKey() : NOTHING);
             }
-            searched.add(entryCount % ENTRIES_A_LOOK);
+            searched.add(sinceLook);
             meters.searches().get(range).add(cursor.work(), cursor.layers());
             return fits;
         }

@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.IndexEntries;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.TermSearch;
@@ -22,6 +23,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CandidateSearch implements Candidates {
     private final IndexCursor cursor;
+    private final IndexEntries entries;
+    private final Slice primaryKey = new Slice();
+    private final Slice secondaryKey = new Slice();
+
+    /** Entries that the cursor has moved over last, and the first of them not in a batch yet. */
+    private int entryCount;
+
+    private int nextEntry;
     private final SearchMeter searches;
     private final OperatorMeter meter;
 
@@ -53,6 +62,7 @@ public final class CandidateSearch implements Candidates {
             OperatorMeter meter,
             SearchMeter searches) {
         this.cursor = cursor;
+        this.entries = cursor.entries();
         this.hasVersions = hasVersions;
         this.isMultiValued = isMultiValued;
         this.isDoubtful = isDoubtful;
@@ -99,17 +109,36 @@ public final class CandidateSearch implements Candidates {
             begin.clear().putBytes(end().asSlice(high));
             boolean fits = add(batch);
             assert fits : "a batch holds one longest key";
+            nextEntry++;
         }
         first = false;
         pending = false;
-        while (!pending && cursor.next()) {
+        while (!pending && isOnEntry(countMax - batch.size())) {
             if (batch.size() >= countMax || !add(batch)) {
                 pending = true;
-                end().clear().putBytes(cursor.secondaryKey()).putBytes(cursor.primaryKey());
+                end().clear()
+                        .putBytes(entries.secondaryKey(nextEntry, secondaryKey))
+                        .putBytes(entries.primaryKey(nextEntry, primaryKey));
+            } else {
+                nextEntry++;
             }
         }
         meter.add(batch.size());
         return batch.size() > 0;
+    }
+
+    /**
+     * Whether there is an entry to put.
+     *
+     * @param wanted how many are
+     */
+    private boolean isOnEntry(long wanted) {
+        if (nextEntry == entryCount) {
+            nextEntry = 0;
+            entryCount = 0; // should the move fail
+            entryCount = cursor.nextEntries(Math.clamp(wanted, 1, Integer.MAX_VALUE));
+        }
+        return nextEntry < entryCount;
     }
 
     private ByteSink end() {
@@ -123,10 +152,11 @@ public final class CandidateSearch implements Candidates {
     }
 
     private boolean add(KeyBatch batch) {
-        long checkedUntil = cursor.checkedUntil();
+        long checkedUntil = entries.checkedUntil(nextEntry);
+        entries.primaryKey(nextEntry, primaryKey);
         boolean fits = hasVersions
-                ? batch.add(cursor.primaryKey(), cursor.timestamp(), checkedUntil)
-                : batch.add(cursor.primaryKey());
+                ? batch.add(primaryKey, entries.timestamp(nextEntry), checkedUntil)
+                : batch.add(primaryKey);
         if (!fits) {
             return false;
         }

@@ -15,6 +15,8 @@ import java.util.BitSet;
 public final class CandidateBatch {
     private final KeyBatch primaryKeys;
     private final KeyBatch secondaryKeys;
+    private final Slice primaryKey = new Slice();
+    private final Slice secondaryKey = new Slice();
     private final BitSet valid = new BitSet();
     private long[] timestamps = new long[128];
     private long[] checkedUntil = new long[128];
@@ -42,6 +44,19 @@ public final class CandidateBatch {
     public boolean add(IndexCursor entry) {
         return add(
                 entry.primaryKey(), entry.secondaryKey(), entry.timestamp(), entry.checkedUntil());
+    }
+
+    /**
+     * Adds an entry that a cursor shows. False if the batch is full; then it adds nothing.
+     *
+     * @param entry its number
+     */
+    public boolean add(IndexEntries entries, int entry) {
+        return add(
+                entries.primaryKey(entry, primaryKey),
+                entries.secondaryKey(entry, secondaryKey),
+                entries.timestamp(entry),
+                entries.checkedUntil(entry));
     }
 
     /**

@@ -14,6 +14,22 @@ public interface IndexCursor extends AutoCloseable {
     /** Moves to the next entry; false at the end of the range. */
     boolean next();
 
+    /**
+     * Moves over the next entries, as many as are at hand, and stands on the last of them: for
+     * whoever reads many, sooner than one by one. {@link #entries} shows them.
+     *
+     * @param countMax most of them, at least 1
+     * @return how many; 0 at the end of the range
+     */
+    default int nextEntries(int countMax) {
+        return next() ? 1 : 0;
+    }
+
+    /** What shows the entries that {@link #nextEntries} moved over; each time the same. */
+    default IndexEntries entries() {
+        return new OneEntry(this);
+    }
+
     /** Moves to the previous entry; false at the start of the range. */
     boolean previous();
 

@@ -27,16 +27,20 @@ public final class ValidSearch implements AutoCloseable {
     private final IndexDescription index;
     private final IndexSearch search;
     private final IndexCursor cursor;
+    private final IndexEntries entries;
     private final @Nullable CandidateBatch batch;
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
     private int batchCountMax = FIRST_BATCH_COUNT;
 
-    /** The entry of the batch at which the search stands. */
+    /** The entry of the batch at which the search stands; without a batch, that of the cursor. */
     private int at = -1;
 
-    /** Whether the cursor stands on an entry that did not fit into the batch. */
-    private boolean pending;
+    /** Entries that the cursor has moved over last. */
+    private int entryCount;
+
+    /** The first of these that is not in a batch yet. */
+    private int nextEntry;
 
     private long candidateCount;
 
@@ -52,6 +56,7 @@ public final class ValidSearch implements AutoCloseable {
         this.index = index;
         this.search = search;
         this.cursor = cursor;
+        this.entries = cursor.entries();
         this.batch = batch;
     }
 
@@ -72,11 +77,12 @@ public final class ValidSearch implements AutoCloseable {
     public boolean next() {
         CandidateBatch candidates = batch;
         if (candidates == null) {
-            if (!cursor.next()) {
-                return false;
+            if (++at >= entryCount) {
+                entryCount = cursor.nextEntries(Integer.MAX_VALUE);
+                at = 0;
             }
-            candidateCount++;
-            return true;
+            candidateCount += entryCount > 0 ? 1 : 0;
+            return entryCount > 0;
         }
         do {
             while (++at < candidates.size()) {
@@ -91,13 +97,12 @@ public final class ValidSearch implements AutoCloseable {
     private boolean fill(CandidateBatch candidates) {
         candidates.clear();
         at = -1;
-        if (pending) {
-            boolean fits = candidates.add(cursor);
-            assert fits : "a batch holds one longest key";
-            pending = false;
-        }
-        while (!pending && candidates.size() < batchCountMax && cursor.next()) {
-            pending = !candidates.add(cursor);
+        while (candidates.size() < batchCountMax && isOnEntry(batchCountMax - candidates.size())) {
+            if (!candidates.add(entries, nextEntry)) {
+                assert candidates.size() > 0 : "a batch holds one longest key";
+                break;
+            }
+            nextEntry++;
         }
         batchCountMax = (int) Math.min(Integer.MAX_VALUE, (long) batchCountMax * BATCH_GROWTH);
         candidateCount += candidates.size();
@@ -108,19 +113,32 @@ public final class ValidSearch implements AutoCloseable {
         return true;
     }
 
+    private boolean isOnEntry(int countMax) {
+        if (nextEntry == entryCount) {
+            nextEntry = 0;
+            entryCount = 0; // should the move fail
+            entryCount = cursor.nextEntries(countMax);
+        }
+        return nextEntry < entryCount;
+    }
+
     /** The encoded secondary key, without the primary key behind it; valid until it moves. */
     public Slice secondaryKey() {
-        return batch == null ? cursor.secondaryKey() : batch.secondaryKey(at, secondaryKey);
+        return batch == null
+                ? entries.secondaryKey(at, secondaryKey)
+                : batch.secondaryKey(at, secondaryKey);
     }
 
     /** The encoded primary key; valid until it moves. */
     public Slice primaryKey() {
-        return batch == null ? cursor.primaryKey() : batch.primaryKey(at, primaryKey);
+        return batch == null
+                ? entries.primaryKey(at, primaryKey)
+                : batch.primaryKey(at, primaryKey);
     }
 
     /** The timestamp of the operation that wrote the entry. */
     public long timestamp() {
-        return batch == null ? cursor.timestamp() : batch.timestamp(at);
+        return batch == null ? entries.timestamp(at) : batch.timestamp(at);
     }
 
     /** Entries that the index has returned so far, valid or not. */

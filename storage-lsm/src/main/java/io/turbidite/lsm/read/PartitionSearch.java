@@ -8,20 +8,25 @@ import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.IndexEntries;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.SearchWork;
 import io.turbidite.core.scan.TermSearch;
+import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.rtree.WindowWork;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The live entries of a secondary index that a search asks for.
@@ -43,6 +48,11 @@ final class PartitionSearch implements IndexCursor {
     private final EntryKeys entryKeys;
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
+    private final Together together = new Together();
+
+    /** Bytes of each entry's secondary key; -1 if they differ. */
+    private final int secondaryBytes;
+
     private final WindowWork work;
 
     /** In front of an entry's key, if neighbours are asked for: how far it is. */
@@ -66,8 +76,16 @@ final class PartitionSearch implements IndexCursor {
     /** Whether the entries of one version of a record have its timestamp. */
     private final boolean hasTimestampOfVersion;
 
+    /**
+     * @param bounds of one search, or of one for each term
+     * @param isOfTerms whether all entries in each of the bounds have the lowest one's secondary key
+     */
     private PartitionSearch(
-            Partition partition, IndexSchema index, ViewState view, List<ScanBounds> bounds) {
+            Partition partition,
+            IndexSchema index,
+            ViewState view,
+            List<ScanBounds> bounds,
+            boolean isOfTerms) {
         this.partition = partition;
         this.index = index;
         this.entryKeys = index.entryKeys();
@@ -77,6 +95,8 @@ final class PartitionSearch implements IndexCursor {
         if (!index.maintenance().isValidWhenFound()) {
             view.searching(index.id());
         }
+        Slice low = bounds.getFirst().keys().low();
+        this.secondaryBytes = isOfTerms && low != null ? low.length() : -1;
         this.work = bounds.getFirst().work();
         this.headBytes = bounds.getFirst().spatial() instanceof IndexSearch.Nearest
                 ? ScanBounds.DISTANCE_BYTES
@@ -101,11 +121,12 @@ final class PartitionSearch implements IndexCursor {
             FilterPredicate filter) {
         return switch (search) {
             case KeyRange range ->
-                new PartitionSearch(partition, index, view, List.of(new ScanBounds(range, filter)));
+                new PartitionSearch(
+                        partition, index, view, List.of(new ScanBounds(range, filter)), false);
             case IndexSearch.Spatial spatial -> {
                 index.requireWindows(spatial.kind());
                 ScanBounds bounds = new ScanBounds(spatial, filter, new WindowWork());
-                yield new PartitionSearch(partition, index, view, List.of(bounds));
+                yield new PartitionSearch(partition, index, view, List.of(bounds), false);
             }
             case TermSearch terms -> {
                 requireKind(index, IndexDescription.Kind.INVERTED, "terms");
@@ -115,7 +136,8 @@ final class PartitionSearch implements IndexCursor {
                                 partition,
                                 index,
                                 view,
-                                rarestFirst(partition, index, terms, filter));
+                                rarestFirst(partition, index, terms, filter),
+                                true);
             }
         };
     }
@@ -169,7 +191,7 @@ final class PartitionSearch implements IndexCursor {
         private boolean isAtEnd;
 
         Follower(KeyRange range, SnapshotCursor entries) {
-            this.term = java.util.Objects.requireNonNull(range.low()).toByteArray();
+            this.term = Objects.requireNonNull(range.low()).toByteArray();
             this.entries = entries;
         }
 
@@ -287,9 +309,103 @@ final class PartitionSearch implements IndexCursor {
             distance = Double.longBitsToDouble(key.segment().get(Bytes.I64_BE, key.offset()));
             key = entryKey.set(key.segment(), key.offset() + headBytes, key.length() - headBytes);
         }
-        int secondaryBytes = entryKeys.secondaryBytes(key);
-        secondaryKey.set(key.segment(), key.offset(), secondaryBytes);
-        primaryKey.set(key.segment(), key.offset() + secondaryBytes, key.length() - secondaryBytes);
+        int before = secondaryBytes(key);
+        secondaryKey.set(key.segment(), key.offset(), before);
+        primaryKey.set(key.segment(), key.offset() + before, key.length() - before);
+    }
+
+    private int secondaryBytes(Slice key) {
+        return secondaryBytes >= 0 ? secondaryBytes : entryKeys.secondaryBytes(key);
+    }
+
+    @Override
+    public int nextEntries(int countMax) {
+        together.batch = null;
+        if (followers.length > 0 || headBytes > 0) {
+            return next() ? 1 : 0;
+        }
+        int count = stack.nextEntries(countMax);
+        if (count > 0) {
+            entryCount += count - 1;
+            split();
+            together.show(stack, count);
+        }
+        return count;
+    }
+
+    @Override
+    public IndexEntries entries() {
+        return together;
+    }
+
+    /** Entries that lie in a batch, or the one that the search stands on. */
+    private final class Together implements IndexEntries {
+        private @Nullable EntryBatch batch;
+        private int first;
+        private int count;
+
+        /** The entry that was split last, and the bytes of its secondary key. */
+        private int splitEntry = -1;
+
+        private int splitBytes;
+
+        void show(SnapshotCursor entries, int entryCount) {
+            batch = entries.batchOfEntry();
+            first = entries.placeInBatch() - entryCount + 1;
+            count = entryCount;
+            splitEntry = -1;
+        }
+
+        private int placeInBatch(int entry) {
+            return first + Objects.checkIndex(entry, count);
+        }
+
+        @Override
+        public Slice secondaryKey(int entry, Slice slice) {
+            EntryBatch entries = batch;
+            if (entries == null) {
+                return slice.set(PartitionSearch.this.secondaryKey());
+            }
+            int bytes = split(entries, entry, slice);
+            return slice.set(slice.segment(), slice.offset(), bytes);
+        }
+
+        /** Moves {@code key} to the key of an entry, and says how long its secondary key is. */
+        private int split(EntryBatch entries, int entry, Slice key) {
+            entries.key(placeInBatch(entry), key);
+            if (entry != splitEntry) {
+                splitBytes = secondaryBytes(key);
+                splitEntry = entry;
+            }
+            return splitBytes;
+        }
+
+        @Override
+        public Slice primaryKey(int entry, Slice slice) {
+            EntryBatch entries = batch;
+            if (entries == null) {
+                return slice.set(PartitionSearch.this.primaryKey());
+            }
+            int before = split(entries, entry, slice);
+            return slice.set(slice.segment(), slice.offset() + before, slice.length() - before);
+        }
+
+        @Override
+        public long timestamp(int entry) {
+            EntryBatch entries = batch;
+            return entries == null
+                    ? PartitionSearch.this.timestamp()
+                    : entries.timestamp(placeInBatch(entry));
+        }
+
+        @Override
+        public long checkedUntil(int entry) {
+            EntryBatch entries = batch;
+            if (entries == null) {
+                return PartitionSearch.this.checkedUntil();
+            }
+            return isExact ? Long.MAX_VALUE : entries.checkedUntil(placeInBatch(entry));
+        }
     }
 
     @Override
@@ -368,6 +484,7 @@ final class PartitionSearch implements IndexCursor {
             isCounted = true;
             partition.work().searched(index.id(), 1, entryCount);
         }
+        together.batch = null; // others have it from now on
         for (Follower follower : followers) {
             follower.entries.close();
         }

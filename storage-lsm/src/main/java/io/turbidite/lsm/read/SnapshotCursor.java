@@ -141,6 +141,38 @@ final class SnapshotCursor implements AutoCloseable {
         return move(false);
     }
 
+    /**
+     * Moves over the next entries, as many as are at hand, and stands on the last of them.
+     *
+     * @return how many; 0 at the end
+     */
+    int nextEntries(int countMax) {
+        hold.enter();
+        try {
+            if (!moveOrLose(true)) {
+                return 0;
+            }
+            int more = isInBatch ? Math.min(countMax, batch().count() - at) - 1 : 0;
+            if (more > 0) {
+                standInBatch(at + more);
+                visitedCount += more - 1;
+            }
+            return more + 1;
+        } finally {
+            hold.leave();
+        }
+    }
+
+    /** Where the entry lies that it stands on; null if it was not taken with others. */
+    @Nullable
+    EntryBatch batchOfEntry() {
+        return isInBatch ? batch : null;
+    }
+
+    int placeInBatch() {
+        return at;
+    }
+
     /** Stands before the first entry in the range that is at or above {@code target}. */
     void seek(Slice target) {
         hold.enter();
