@@ -196,7 +196,7 @@ final class Where {
 
     private static InvalidRequestException whole(Field field, Expression.Comparison comparison) {
         return new InvalidRequestException("condition %s: %s"
-                .formatted(comparison.text(), Conditions.wholeField(field.name, field.kind)));
+                .formatted(comparison.text(), PredicateCheck.wholeField(field.name, field.kind)));
     }
 
     private static void checkClass(Field field, Expression.Comparison comparison, Object value) {
@@ -423,7 +423,8 @@ final class Where {
         if (predicate == null) {
             return null;
         }
-        Conditions.checkKind(predicate, type.field(declared(name, comparison)).kind());
+        PredicateCheck.checkKind(
+                predicate, type.field(declared(name, comparison)).kind());
         return new Is(predicate, negated);
     }
 
@@ -469,7 +470,7 @@ final class Where {
                                     comparison.text(),
                                     type.isEach(field)
                                             ? "'%s' compares with constants alone".formatted(name)
-                                            : Conditions.wholeField(name, kind)));
+                                            : PredicateCheck.wholeField(name, kind)));
                 }
                 return field;
             }

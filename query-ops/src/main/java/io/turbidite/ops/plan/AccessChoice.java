@@ -86,7 +86,7 @@ final class AccessChoice {
         if (query.conditions().contradictory()) {
             return only(query, new Access.Nothing("the predicates leave no value"));
         }
-        if (query.conditions().hasDisjointWindows()) {
+        if (query.conditions().places().areDisjoint()) {
             return only(query, new Access.Nothing("the windows have no place in common"));
         }
         if (query.limit() == 0) {

@@ -129,7 +129,7 @@ record CheckedQuery(
                                 .formatted(
                                         cells.field(), type.field(field).kind().label()));
             }
-            Point corner = conditions.corner(cells.field());
+            Point corner = conditions.places().corner(cells.field());
             CellGrid grid = corner == null
                     ? new CellGrid(0, 0, cells.dx(), cells.dy())
                     : new CellGrid(corner.x(), corner.y(), cells.dx(), cells.dy());

@@ -46,7 +46,7 @@ final class KnownFilter {
             CheckedQuery query, int filterField, int field, List<FilterPredicate.Window> to) {
         String name = query.type().field(field).name();
         SpatialKind spatial = SpatialWays.spatialKind(query, name);
-        for (Circle circle : query.conditions().circles(name)) {
+        for (Circle circle : query.conditions().places().circles(name)) {
             // all of them must be met, as each window must
             if (circle.windows().size() == 1) {
                 to.add(new FilterPredicate.Window(
@@ -54,20 +54,21 @@ final class KnownFilter {
             }
         }
         if (query.type().field(field).kind() == TypeKind.RECTANGLE) {
-            for (Rectangle window : query.conditions().windows(name)) {
+            for (Rectangle window : query.conditions().places().windows(name)) {
                 to.add(new FilterPredicate.Window(filterField, SpatialKind.RECTANGLE, window));
             }
             return;
         }
         if (SpatialWays.isOnSphere(query, name)) {
-            for (List<Rectangle> parts : query.conditions().sphericWindows(name)) {
+            for (List<Rectangle> parts : query.conditions().places().sphericWindows(name)) {
                 if (parts.size() == 1) {
                     to.add(new FilterPredicate.Window(filterField, spatial, parts.getFirst()));
                 }
             }
         }
-        Rectangle common =
-                SpatialWays.isOnSphere(query, name) ? null : query.conditions().window(name);
+        Rectangle common = SpatialWays.isOnSphere(query, name)
+                ? null
+                : query.conditions().places().window(name);
         if (common != null) {
             to.add(new FilterPredicate.Window(filterField, SpatialKind.POINT, common));
         }

@@ -34,8 +34,8 @@ final class SpatialWays {
         SpatialKind spatial = spatialKind(query, field);
         // a rectangle may meet two windows and not what they have in common
         Rectangle bounds = spatial == SpatialKind.POINT
-                ? query.conditions().window(field)
-                : query.conditions().anyWindow(field);
+                ? query.conditions().places().window(field)
+                : query.conditions().places().anyWindow(field);
         if (bounds == null) {
             return Optional.empty();
         }
@@ -52,7 +52,7 @@ final class SpatialWays {
     private static Optional<Access> sphericWindow(
             CheckedQuery query, IndexDescription index, FilterPredicate filter) {
         String field = index.fields().getFirst();
-        List<List<Rectangle>> windows = query.conditions().sphericWindows(field);
+        List<List<Rectangle>> windows = query.conditions().places().sphericWindows(field);
         if (windows.isEmpty()) {
             return Optional.empty();
         }
@@ -74,7 +74,7 @@ final class SpatialWays {
     private static Optional<Access> around(
             CheckedQuery query, IndexDescription index, FilterPredicate filter) {
         String field = index.fields().getFirst();
-        List<Circle> circles = query.conditions().circles(field);
+        List<Circle> circles = query.conditions().places().circles(field);
         if (circles.isEmpty()) {
             return Optional.empty();
         }
