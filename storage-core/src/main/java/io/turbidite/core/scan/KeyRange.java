@@ -125,7 +125,7 @@ public final class KeyRange implements IndexSearch {
     }
 
     private static boolean isSame(@Nullable Slice bound, @Nullable Slice other) {
-        return bound == null || other == null ? bound == other : bound.contentEquals(other);
+        return (bound == null || other == null) ? bound == other : bound.contentEquals(other);
     }
 
     @Override

@@ -157,7 +157,9 @@ public final class EntryBatch {
         // there are always eight bytes from where it begins, though not all may be its own
         long word = keys.get(Bytes.I64_BE, keyOffsets[entry]);
         int missing = Long.BYTES - keyBytes[entry];
-        return missing <= 0 ? word : missing == Long.BYTES ? 0 : word & -1L << Byte.SIZE * missing;
+        return missing <= 0
+                ? word
+                : missing == Long.BYTES ? 0 : word & (-1L << (Byte.SIZE * missing));
     }
 
     /** Order of an entry's key against another one. */

@@ -23,7 +23,7 @@ final class RowEntries {
     /** Indexes that are remembered: those of a history's store since it was opened twice or so. */
     private static final int INDEX_COUNT_MAX = 32;
 
-    private final Map<EntryKeys, Map<Row, List<Entry>>> known = new IdentityHashMap<>();
+    private final IdentityHashMap<EntryKeys, Map<Row, List<Entry>>> known = new IdentityHashMap<>();
     private final EntryKeyList keys = new EntryKeyList();
 
     /** The entries of a row, which follow from it alone. */
