@@ -34,12 +34,13 @@ class MergeCrashTest {
     void superseded_records_stay_superseded(Maintenance maintenance) {
         SimDisk disk = new SimDisk(SEED, Profile.STRICT);
         try (SimStore sim = SimStore.open(disk, SEED, OPTIONS)) {
-            Dataset dataset = sim.store.createDataset(Row.spec("T")
+            Dataset dataset = sim.store.createDataset(Row.everyKindSpec("T")
                     .maintenance(maintenance)
                     .mergePolicy(MergePolicySpec.parse("correlated-no-merge")));
             for (String user : new String[] {"anna", "bert"}) {
                 for (long id = 0; id < RECORDS; id++) {
-                    dataset.upsert(new Row(id, user, 1, null, user).toMap());
+                    Row row = new Row(id, user, user.length() % 3, null, user);
+                    dataset.upsert(row.toMap(dataset.type()));
                 }
                 dataset.flush();
             }

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Profile;
@@ -14,15 +16,20 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Inside;
+import io.turbidite.lsm.harness.AnswerCheck;
 import io.turbidite.lsm.harness.CarelessDisk;
 import io.turbidite.lsm.harness.CrashRun;
 import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.MemoryLayer;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
@@ -141,6 +148,65 @@ class PlantedBugTest {
             MemoryLayer layer = Inside.partitions(dataset).get(0).currentLayer();
             layer.tree(TreeId.of(1)).put(Slice.of(entry), 1, true, new Slice());
             assertThat(sim.store.verify().errors()).hasSize(1);
+        }
+    }
+
+    /** Puts the first entry of a row, or its anti-matter, into what is in memory. */
+    private static void plant(Dataset dataset, IndexSchema index, Row row, boolean antimatter) {
+        RecordView record = new RecordView(dataset.type());
+        record.wrap(dataset.newRecordWriter().write(row.toMap(dataset.type())));
+        EntryKeyList keys = new EntryKeyList();
+        byte[] key = dataset.primaryKeySpec().encode(row.id());
+        index.entryKeys().append(record, Slice.of(key), keys);
+        MemoryLayer layer = Inside.partitions(dataset).getFirst().currentLayer();
+        layer.tree(index.tree()).put(keys.key(0, new Slice()), 1, antimatter, new Slice());
+    }
+
+    private static IndexSchema index(Dataset dataset, String name) {
+        return Inside.schema(dataset).indexes().stream()
+                .filter(index -> index.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** By the verifier and by what is answered; in memory, and behind boxes in a component. */
+    private static void assertFound(SimStore sim, Dataset dataset, Row row, String index) {
+        for (int round = 0; round < 2; round++) {
+            assertThat(sim.store.verify().errors())
+                    .isNotEmpty()
+                    .allSatisfy(error -> assertThat(error).contains(index));
+            try (ReadView view = dataset.openView()) {
+                assertThatThrownBy(() -> AnswerCheck.run(dataset, view, Map.of(row.id(), row)))
+                        .isInstanceOf(AssertionError.class)
+                        .hasMessageContaining(index);
+            }
+            dataset.flush();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"by_place", "by_area", "by_word", "by_tag"})
+    void an_entry_of_any_kind_is_left_behind(String index) {
+        try (SimStore sim = store()) {
+            Dataset dataset = sim.store.createDataset(Row.everyKindSpec("T").partitions(1));
+            Row row = new Row(1, "ann", 1, null, "late fog");
+            dataset.upsert(row.toMap(dataset.type()));
+            // the bug: an update put its anti-matter elsewhere
+            plant(dataset, index(dataset, index), new Row(1, "bob", 4, null, "ice"), false);
+            assertFound(sim, dataset, row, index);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"by_place", "by_area", "by_word", "by_tag"})
+    void an_entry_of_any_kind_is_missing(String index) {
+        try (SimStore sim = store()) {
+            Dataset dataset = sim.store.createDataset(Row.everyKindSpec("T").partitions(1));
+            Row row = new Row(1, "ann", 1, null, "late fog");
+            dataset.upsert(row.toMap(dataset.type()));
+            // the bug: a word, an element or a place is taken away that the record has
+            plant(dataset, index(dataset, index), row, true);
+            assertFound(sim, dataset, row, index);
         }
     }
 }

@@ -39,7 +39,7 @@ class RepairCrashTest {
 
     private SimStore load() {
         SimStore sim = SimStore.open(disk, seed, OPTIONS);
-        Dataset dataset = sim.store.createDataset(Row.spec("T")
+        Dataset dataset = sim.store.createDataset(Row.everyKindSpec("T")
                 .maintenance(Maintenance.VALIDATION)
                 .mergePolicy(MergePolicySpec.parse("no-merge")));
         for (int round = 0; round < 4; round++) {
@@ -55,9 +55,9 @@ class RepairCrashTest {
     }
 
     private void put(Dataset dataset, long id, String user) {
-        Row row = new Row(id, user, 1, null, "body");
+        Row row = new Row(id, user, 1, null, "body " + user);
         rows.put(id, row);
-        dataset.upsert(row.toMap());
+        dataset.upsert(row.toMap(dataset.type()));
     }
 
     /** Invalid entries by component, after everything about the store was found right. */

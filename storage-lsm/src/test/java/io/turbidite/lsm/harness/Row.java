@@ -74,6 +74,15 @@ public record Row(
                 .field("author", "{name: string?, scores: [int32]?}?");
     }
 
+    /** With an index of each kind: two R-trees, words, and a B+-tree on elements. */
+    public static DatasetSpec everyKindSpec(String name) {
+        return withPlaces(spec(name))
+                .index(IndexSpec.rtree("by_place", "place"))
+                .index(IndexSpec.rtree("by_area", "area"))
+                .index(IndexSpec.inverted("by_word", "body"))
+                .index(IndexSpec.btree("by_tag", "tags[]"));
+    }
+
     /** The fields that a dataset of that type declares. */
     public Map<String, @Nullable Object> toMap(RecordType type) {
         Map<String, @Nullable Object> map = toMap();

@@ -73,16 +73,12 @@ public final class Workload {
             policy = MergePolicySpec.parse("correlated-" + policy);
         }
         boolean isOff = random.nextInt(4) == 0 && maintenance != Maintenance.AUTO;
-        store.createDataset(Row.withPlaces(Row.spec(INDEXED))
-                .index(IndexSpec.rtree("by_place", "place"))
-                .index(IndexSpec.rtree("by_area", "area"))
+        store.createDataset(Row.everyKindSpec(INDEXED)
                 .maintenance(maintenance)
                 .bitmapHandover(handover(maintenance))
                 .repair(isOff ? MergeRepair.OFF : MergeRepair.MERGE)
                 .partitions(1 + random.nextInt(3))
                 .components(components)
-                .index(IndexSpec.inverted("by_word", "body"))
-                .index(IndexSpec.btree("by_tag", "tags[]"))
                 .mergePolicy(policy));
         store.createDataset(
                 Row.withPlaces(Row.blindSpec(BLIND)).components(components).mergePolicy(policy));
@@ -93,17 +89,13 @@ public final class Workload {
         ComponentOptions components = ComponentOptions.primary().withPageBytes(4096);
         // an index of another strategy than its dataset's
         Maintenance other = maintenance.isBlind() ? Maintenance.EAGER : Maintenance.VALIDATION;
-        store.createDataset(Row.withPlaces(Row.spec(INDEXED))
-                .index(IndexSpec.rtree("by_place", "place"))
-                .index(IndexSpec.rtree("by_area", "area"))
+        store.createDataset(Row.everyKindSpec(INDEXED)
                 .maintenance(maintenance)
                 .bitmapHandover(handover(maintenance))
                 .partitions(2)
                 .components(components)
                 .index(IndexSpec.btree("by_other", "score").withMaintenance(other))
-                .index(IndexSpec.inverted("by_word", "body"))
                 .index(IndexSpec.inverted("by_other_word", "body").withMaintenance(other))
-                .index(IndexSpec.btree("by_tag", "tags[]"))
                 .index(IndexSpec.btree("by_author", "author.name", "author.scores[]")
                         .withMaintenance(other))
                 .mergePolicy(policy));
