@@ -82,8 +82,8 @@ public final class RecordWriter {
     private int arrayStart;
     private int elementCount;
 
-    /** Undeclared fields of each nested record that has had some, by index; null without any. */
-    private final @Nullable OpenWriter @Nullable [] nestedOpen;
+    /** Null where the type has no nested record. */
+    private final @Nullable NestedFields nested;
 
     private final OpenWriter open = new OpenWriter(Limits.RECORD_BYTES_MAX);
     private final OpenNames openNames = new OpenNames();
@@ -97,7 +97,7 @@ public final class RecordWriter {
         this.layout = RecordLayout.of(type);
         this.starts = new int[layout.variableCount()];
         this.ends = new int[layout.variableCount()];
-        this.nestedOpen = type.hasNested() ? new @Nullable OpenWriter[layout.fieldCount()] : null;
+        this.nested = type.hasNested() ? new NestedFields(this, type) : null;
         this.json = new JsonRecordReader(this, type);
         this.texts = new TextFields(this);
         begin();
@@ -163,7 +163,9 @@ public final class RecordWriter {
         lastVariable = -1;
         ordered = true;
         array = NO_ARRAY;
-        clearNested(0, layout.fieldCount());
+        if (nested != null) {
+            nested.clear(0, layout.fieldCount());
+        }
         open.clear();
         openNames.truncate(0);
         openEnd = 0;
@@ -362,7 +364,7 @@ public final class RecordWriter {
                 }
                 endArray(field);
             }
-            case RECORD -> setNested(field, KindValues.as(kind, Map.class, value));
+            case RECORD -> nested().set(field, KindValues.as(kind, Map.class, value));
             default -> setLong(field, KindValues.toLong(kind, value));
         }
     }
@@ -393,22 +395,16 @@ public final class RecordWriter {
                 }
                 setVariable(field, from.getBytes(source, result));
             }
-            case RECORD -> copyNested(field, from, source);
+            case RECORD -> {
+                nested().copy(field, from, source);
+                openWithin(field).sink().putBytes(from.getBytes(source, result));
+            }
             case POINT, LONLAT ->
                 setPoint(field, from.getCoordinate(source, 0), from.getCoordinate(source, 1));
             case FLOAT, DOUBLE -> setDouble(field, from.getDouble(source));
             case UUID, RECTANGLE -> setObject(field, from.get(source));
             default -> setLong(field, from.getLong(source));
         }
-    }
-
-    private void copyNested(int field, RecordView from, int source) {
-        setNested(field);
-        RecordType sources = from.type();
-        for (int at = source + 1; at < sources.behind(source); at = sources.behind(at)) {
-            copy(type.memberOf(field, sources.memberName(at)), from, at);
-        }
-        openWithin(field).sink().putBytes(from.getBytes(source, result));
     }
 
     /**
@@ -474,8 +470,8 @@ public final class RecordWriter {
     public Slice finish() {
         int fieldCount = layout.fieldCount();
         dropArray();
-        if (nestedOpen != null) {
-            finishNested(nestedOpen);
+        if (nested != null) {
+            nested.finish();
         }
         MemorySegment states = record.segment();
         int statesOffset = layout.statesOffset(fieldCount);
@@ -644,42 +640,47 @@ public final class RecordWriter {
         mark(field, RecordFormat.STATE_PRESENT);
     }
 
-    /** All of it, or nothing if something is wrong. */
-    private void setNested(int field, Map<?, ?> values) {
-        int variableEndBefore = variableEnd;
-        int lastVariableBefore = lastVariable;
-        boolean orderedBefore = ordered;
-        setNested(field);
-        boolean whole = false;
-        try {
-            for (Map.Entry<?, ?> entry : values.entrySet()) {
-                if (!(entry.getKey() instanceof String name)) {
-                    throw invalid(field, "field names must be strings, not " + entry.getKey());
-                }
-                int member = type.memberOf(field, name);
-                if (member >= 0) {
-                    setObject(member, entry.getValue());
-                } else if (entry.getValue() != Missing.MISSING) {
-                    OpenWriter others = openWithin(field);
-                    try {
-                        others.name(name);
-                        others.value(entry.getValue(), 1);
-                    } catch (InvalidRequestException e) {
-                        throw new FieldException(type.field(field).name() + '.' + name, e);
-                    }
-                }
-            }
-            whole = true;
-        } finally {
-            if (!whole) {
-                array = NO_ARRAY;
-                variableEnd = variableEndBefore;
-                beginVariable();
-                lastVariable = lastVariableBefore;
-                ordered = orderedBefore;
-                unset(field, type.behind(field));
-            }
+    private NestedFields nested() {
+        NestedFields fields = nested;
+        if (fields == null) {
+            throw new IllegalStateException("the type has no nested record");
         }
+        return fields;
+    }
+
+    /** Where the values of undeclared fields of a nested record go. */
+    OpenWriter openWithin(int field) {
+        return nested().open(field);
+    }
+
+    /**
+     * What fields can be taken back to.
+     *
+     * @param variableEnd of those that were set before; so are the others
+     */
+    record Place(int variableEnd, int lastVariable, boolean ordered) {}
+
+    /** Where it is now. */
+    Place place() {
+        return new Place(variableEnd, lastVariable, ordered);
+    }
+
+    /** Takes back what was set of some fields since. */
+    void backTo(Place place, int from, int to) {
+        array = NO_ARRAY;
+        variableEnd = place.variableEnd();
+        beginVariable();
+        lastVariable = place.lastVariable();
+        ordered = place.ordered();
+        unset(from, to);
+    }
+
+    /** Adds a variable-width field whose bytes were made elsewhere, and that is marked already. */
+    void addVariable(int field, ByteSink bytes) {
+        checkLength(field, bytes.length());
+        beginVariable();
+        record.putBytes(bytes.segment(), 0, bytes.length());
+        endBytes(field);
     }
 
     /** As if these fields had not been set. */
@@ -700,80 +701,17 @@ public final class RecordWriter {
                 segment.set(Bytes.U8, slot + i, (byte) 0);
             }
         }
-        clearNested(from, to);
+        nested().clear(from, to);
     }
 
-    private void clearNested(int from, int to) {
-        if (nestedOpen != null) {
-            for (int field = from; field < to; field++) {
-                OpenWriter others = nestedOpen[field];
-                if (others != null) {
-                    others.clear();
-                }
-            }
-        }
-    }
-
-    /** Where the values of undeclared fields of a nested record go. */
-    OpenWriter openWithin(int field) {
-        if (nestedOpen == null) {
-            throw new IllegalStateException(type.field(field).name());
-        }
-        OpenWriter others = nestedOpen[field];
-        if (others == null) {
-            others = new OpenWriter(Limits.RECORD_BYTES_MAX);
-            nestedOpen[field] = others;
-        }
-        return others;
-    }
-
-    /**
-     * Nested records of which something was set are there; what they must have is checked, and
-     * their undeclared fields are put among the variable-width ones.
-     */
-    private void finishNested(@Nullable OpenWriter[] others) {
-        for (int field = layout.fieldCount() - 1; field >= 0; field--) {
-            int parent = type.parent(field);
-            if (parent >= 0 && state(field) != RecordFormat.STATE_MISSING) {
-                if (state(parent) == RecordFormat.STATE_NULL) {
-                    throw invalid(
-                            parent,
-                            "is null, and %s is there"
-                                    .formatted(Text.quoted(type.field(field).name())));
-                }
-                if (state(parent) == RecordFormat.STATE_MISSING) {
-                    mark(parent, RecordFormat.STATE_PRESENT);
-                }
-            }
-        }
-        for (int field = 0; field < others.length; field++) {
-            if (state(field) == RecordFormat.STATE_PRESENT
-                    && layout.kind(field) == TypeKind.RECORD) {
-                finishNested(field, others[field]);
-            }
-        }
-    }
-
-    private void finishNested(int field, @Nullable OpenWriter others) {
-        for (int member = field + 1; member < type.behind(field); member = type.behind(member)) {
-            if (state(member) != RecordFormat.STATE_PRESENT && !type.isOptionalMember(member)) {
-                throw invalid(member, "a required field is missing");
-            }
-        }
-        if (others != null && others.length() > 0) {
-            checkLength(field, others.length());
-            beginVariable();
-            record.putBytes(others.sink().segment(), 0, others.length());
-            endBytes(field);
-        }
-    }
-
-    private int state(int field) {
+    /** How far a field is known. */
+    int state(int field) {
         int at = layout.statesOffset(layout.fieldCount()) + (field >>> 2);
         return (record.segment().get(Bytes.U8, at) >>> shift(field)) & 3;
     }
 
-    private void mark(int field, int state) {
+    /** Says that a field is known; once. */
+    void mark(int field, int state) {
         MemorySegment segment = record.segment();
         int at = layout.statesOffset(layout.fieldCount()) + (field >>> 2);
         int states = segment.get(Bytes.U8, at);
