@@ -1,6 +1,7 @@
 package io.turbidite.it.crash;
 
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.type.Point;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
@@ -9,6 +10,7 @@ import io.turbidite.lsm.StoreOptions;
 
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
@@ -39,8 +41,13 @@ final class KilledWriter {
                             .field("id", "int64")
                             .field("version", "int64")
                             .field("group", "int32")
+                            .field("place", "point")
+                            .field("tags", "[string]")
                             .primaryKey("id")
-                            .index(IndexSpec.btree("by_group", "group")));
+                            .index(IndexSpec.btree("by_group", "group"))
+                            .index(IndexSpec.rtree("by_place", "place"))
+                            .index(IndexSpec.btree("by_tag", "tags[]"))
+                            .index(IndexSpec.inverted("by_word", "tags[]")));
             say("open");
             for (int i = 0; i < threadCount; i++) {
                 int thread = i;
@@ -55,13 +62,18 @@ final class KilledWriter {
         SplittableRandom random = new SplittableRandom(from * threadCount + thread);
         for (long version = from + 1; ; version++) {
             long id = random.nextInt(KEY_COUNT / threadCount) * (long) threadCount + thread;
+            int group = random.nextInt(10);
             dataset.upsert(Map.of(
                     "id",
                     id,
                     "version",
                     version,
                     "group",
-                    random.nextInt(10),
+                    group,
+                    "place",
+                    new Point(group, id),
+                    "tags",
+                    List.of("group " + group, "v" + version % 7),
                     "filler",
                     "f".repeat(random.nextInt(3_000))));
             say(id + " " + version);
