@@ -7,20 +7,15 @@ import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.bytes.TextReader;
 import io.turbidite.core.bytes.Utf8;
-import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.UUID;
 
 /**
  * A flyweight over an encoded record: reads a declared field by two loads, without parsing the rest
@@ -288,7 +283,8 @@ public final class RecordView {
         return getBytes(field, slice);
     }
 
-    private Slice scratch() {
+    /** A slice that no caller keeps. */
+    Slice scratch() {
         Slice slice = scratch;
         if (slice == null) {
             slice = new Slice();
@@ -343,51 +339,7 @@ public final class RecordView {
      * missing.
      */
     public @Nullable Object get(int field) {
-        return isAbsent(field) ? null : value(field, layout.kind(field));
-    }
-
-    private Object value(int field, TypeKind kind) {
-        int slot = slot(field);
-        return switch (kind) {
-            // the sum of -0.0 and 0.0 is 0.0: one value, whichever was written
-            case FLOAT -> (float) getDouble(field) + 0.0f;
-            case DOUBLE -> getDouble(field) + 0.0;
-            case STRING -> texts().read(utf8(field, scratch()));
-            case BINARY -> getBytes(field, scratch()).toByteArray();
-            case DECIMAL -> decimal(field, slot);
-            case UUID ->
-                new UUID(
-                        segment.get(Bytes.I64_BE, origin + slot),
-                        segment.get(Bytes.I64_BE, origin + slot + 8));
-            case POINT, LONLAT -> point(field, slot);
-            case RECTANGLE -> rectangle(field, slot);
-            case ARRAY -> elements(field);
-            case RECORD -> nested(field);
-            default -> KindValues.fromLong(kind, getLong(field));
-        };
-    }
-
-    private List<Object> elements(int array) {
-        int each = type.eachOf(array);
-        List<Object> values = new ArrayList<>();
-        for (boolean is = firstElement(each); is; is = nextElement(each)) {
-            values.add(value(each, layout.kind(each)));
-        }
-        return values;
-    }
-
-    private Map<String, @Nullable Object> nested(int field) {
-        Map<String, @Nullable Object> values = new LinkedHashMap<>();
-        for (int member = field + 1; member < type.behind(field); member = type.behind(member)) {
-            if (!isMissing(member)) {
-                values.put(type.memberName(member), get(member));
-            }
-        }
-        OpenReader others = openFields(field);
-        while (others.hasNext()) {
-            others.field(values, 1);
-        }
-        return values;
+        return isAbsent(field) ? null : JavaValues.of(this, field, layout.kind(field));
     }
 
     /** The bytes of a string, checked to be UTF-8. */
@@ -399,35 +351,6 @@ public final class RecordView {
                     utf8.offset() - origin + invalidAt, "string", "UTF-8", utf8.byteAt(invalidAt));
         }
         return utf8;
-    }
-
-    private Object decimal(int field, int slot) {
-        Slice bytes = getBytes(field, scratch());
-        try {
-            return DecimalBytes.decodeWithScale(segment, bytes.offset(), bytes.length());
-        } catch (IllegalArgumentException e) {
-            throw damaged(slot, "decimal", "well-formed", e.getMessage());
-        }
-    }
-
-    private Point point(int field, int slot) {
-        try {
-            return new Point(getCoordinate(field, 0), getCoordinate(field, 1));
-        } catch (InvalidRequestException e) {
-            throw damaged(slot, "point", "finite", e.getMessage());
-        }
-    }
-
-    private Rectangle rectangle(int field, int slot) {
-        try {
-            return new Rectangle(
-                    getCoordinate(field, 0),
-                    getCoordinate(field, 1),
-                    getCoordinate(field, 2),
-                    getCoordinate(field, 3));
-        } catch (InvalidRequestException e) {
-            throw damaged(slot, "rectangle", "finite and ordered", e.getMessage());
-        }
     }
 
     /**
@@ -550,7 +473,7 @@ public final class RecordView {
         return reader.set(segment, origin, start, start + bytes.length());
     }
 
-    private TextReader texts() {
+    TextReader texts() {
         TextReader reader = texts;
         if (reader == null) {
             reader = new TextReader();
@@ -569,7 +492,7 @@ public final class RecordView {
     }
 
     /** Where the fixed-width part of a field is, or the current element. */
-    private int slot(int field) {
+    int slot(int field) {
         if (Integer.compareUnsigned(field, fieldCount) < 0) {
             return layout.slotOffset(field);
         }
@@ -600,7 +523,7 @@ public final class RecordView {
                 .formatted(type.field(field).name(), layout.kind(field).label(), what));
     }
 
-    private static CorruptionException damaged(
+    static CorruptionException damaged(
             long offset, String what, Object expected, @Nullable Object found) {
         return RecordFormat.damaged(offset, what, expected, found);
     }
