@@ -70,13 +70,14 @@ class MetricsDocTest {
         try (Store store = Store.open(
                 directory.resolve("store"), StoreOptions.defaults().withDirectIo(true))) {
             searchWithFilter(store);
+            assertThat(store.verify().isOk()).isTrue();
             note(store.meters(), there);
         }
         note(metersOfLog(directory), there);
         assertThat(rows(false)).containsExactlyInAnyOrderEntriesOf(there);
     }
 
-    /** Some come with the first search of an index. */
+    /** Some come with the first search of an index, some with the first check. */
     private static void searchWithFilter(Store store) {
         Dataset dataset = store.createDataset(DatasetSpec.named("T")
                 .field("id", "int64")

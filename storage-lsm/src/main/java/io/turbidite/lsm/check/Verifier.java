@@ -49,6 +49,9 @@ import java.util.function.Consumer;
  * </ol>
  */
 public final class Verifier {
+    /** The counter of what was verified. */
+    public static final String BYTES = "verify.bytes";
+
     private final List<String> errors = new ArrayList<>();
     private int components;
     private long records;
@@ -73,6 +76,10 @@ public final class Verifier {
         return new VerifyReport(subjects.size(), verifier.components, 0, verifier.errors);
     }
 
+    /**
+     * Checks everything. The counter {@value #BYTES} of the store's meters grows meanwhile by the
+     * bytes of the components, twice: as files, and against the primary.
+     */
     public static VerifyReport verify(List<Subject> subjects) {
         Verifier verifier = new Verifier();
         for (Subject subject : subjects) {
@@ -83,10 +90,27 @@ public final class Verifier {
                     verifier.checkFilters(partition);
                     verifier.checkIndexes(subject, partition);
                 }
+                count(partition, bytes(partition));
             }
         }
         return new VerifyReport(
                 subjects.size(), verifier.components, verifier.records, verifier.errors);
+    }
+
+    private static long bytes(Partition partition) {
+        Version pinned = partition.pin();
+        try {
+            return pinned.schema().treeIds().stream()
+                    .flatMap(tree -> pinned.tree(tree).stream())
+                    .mapToLong(handle -> handle.state().bytes())
+                    .sum();
+        } finally {
+            pinned.unpin();
+        }
+    }
+
+    private static void count(Partition partition, long bytes) {
+        partition.core().meters().counter(BYTES).add(bytes);
     }
 
     private void report(StorageException damage) {
@@ -127,6 +151,7 @@ public final class Verifier {
                                 damage -> report(
                                         "%s; part of %s".formatted(damage.getMessage(), whose)));
                     }
+                    count(partition, handle.state().bytes());
                     if (handle.component().isOpen() && !handle.isBitmapUnread()) {
                         checkBitmap(partition, handle);
                     }

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
 
 /**
@@ -54,6 +55,14 @@ public interface StoreAccess {
 
     /** Whether others may be using the same opening of the store. */
     boolean isShared();
+
+    /** A bar of work, unless it is done for another process. */
+    default WatchedProgress progress(
+            Console console, String task, LongSupplier doneBytes, LongSupplier totalBytes) {
+        return isShared()
+                ? WatchedProgress.none()
+                : WatchedProgress.ofBytes(console, task, doneBytes, totalBytes);
+    }
 
     /** Opens stores, and goes to the process that holds one. */
     static StoreAccess opening(Console console, String[] arguments) {

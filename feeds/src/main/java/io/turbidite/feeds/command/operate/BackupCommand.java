@@ -10,6 +10,8 @@ import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.backup.BackupReport;
 import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.version.StoreFiles;
@@ -73,7 +75,7 @@ public final class BackupCommand implements Callable<Integer> {
     public Integer call() {
         try {
             return stores.use(given, store -> {
-                print(store.backup(to(), copyMode()));
+                print(backup(store));
                 return ExitCode.OK;
             });
         } catch (StoreFailedException ended) {
@@ -87,6 +89,14 @@ public final class BackupCommand implements Callable<Integer> {
                     common.debug,
                     "%s is no whole backup: delete it, then run the command again"
                             .formatted(target));
+        }
+    }
+
+    private BackupReport backup(Store store) {
+        long bytes = StoreProgress.sum(
+                store, dataset -> true, index -> true, ComponentDescription::bytes);
+        try (var _ = StoreProgress.copying(stores, console, "backup", to(), bytes)) {
+            return store.backup(to(), copyMode());
         }
     }
 

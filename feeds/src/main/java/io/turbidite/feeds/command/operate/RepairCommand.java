@@ -62,12 +62,12 @@ public final class RepairCommand implements Callable<Integer> {
         try (Store store = given.openToChange()) {
             String name = dataset;
             if (name != null) {
-                repair(store.dataset(name));
+                repair(store, store.dataset(name));
                 return ExitCode.OK;
             }
             for (DatasetDescription described : store.describe().datasets()) {
                 if (hasObsolete(described)) {
-                    repair(store.dataset(described.name()));
+                    repair(store, store.dataset(described.name()));
                 } else {
                     skip(described.name());
                 }
@@ -85,11 +85,14 @@ public final class RepairCommand implements Callable<Integer> {
     }
 
     /** What is in memory counts as well: the key trees are those of components. */
-    private void repair(Dataset target) {
+    private void repair(Store store, Dataset target) {
         String name = index;
         long startNanos = console.clock().monotonicNanos();
         target.flush();
-        RepairCounts counts = name == null ? target.repair() : target.repair(name);
+        RepairCounts counts;
+        try (var _ = StoreProgress.repairing(console, store, target.name(), name)) {
+            counts = name == null ? target.repair() : target.repair(name);
+        }
         double seconds = (console.clock().monotonicNanos() - startNanos) / 1e9;
         if (common.json) {
             Json.line()

@@ -5,7 +5,9 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.PathArgument;
+import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.common.StoreArgument;
+import io.turbidite.feeds.command.common.WatchedProgress;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.backup.RestoreReport;
@@ -15,6 +17,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 
 /** Makes a store of a backup. */
@@ -44,10 +47,11 @@ public final class RestoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        RestoreReport restored = Store.restore(
-                PathArgument.path("BACKUP", backup), PathArgument.path("DIR", directory));
+        RestoreReport restored = restore();
         VerifyReport verified;
-        try (Store store = StoreArgument.of(directory).openForReading()) {
+        try (Store store = StoreArgument.of(directory).openForReading();
+                var _ = StoreProgress.verifying(
+                        StoreAccess.opening(console, new String[0]), console, store)) {
             verified = store.verify();
         }
         if (common.json) {
@@ -80,5 +84,15 @@ public final class RestoreCommand implements Callable<Integer> {
                                 .formatted(directory));
         console.err().println("  restore an older backup, or load the store anew");
         return ExitCode.FAILED;
+    }
+
+    private RestoreReport restore() {
+        Path from = PathArgument.path("BACKUP", backup);
+        Path to = PathArgument.path("DIR", directory);
+        long bytes = console.terminal() ? StoreProgress.bytes(from) : 0;
+        try (var _ = WatchedProgress.ofBytes(
+                console, "restore", () -> StoreProgress.bytes(to), () -> bytes)) {
+            return Store.restore(from, to);
+        }
     }
 }

@@ -31,6 +31,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Sends a store as it is now as one stream. */
 @Command(
@@ -75,9 +76,27 @@ public final class ShipCommand implements Callable<Integer> {
         });
     }
 
-    private static ShipmentReport send(Store store, OutputStream out) {
-        try (Shipment shipment = store.openShipment()) {
-            return shipment.writeTo(out, 0);
+    private ShipmentReport send(Store store, OutputStream out) {
+        AtomicLong sent = new AtomicLong();
+        try (Shipment shipment = store.openShipment();
+                var _ = stores.progress(console, "ship", sent::get, shipment::bytes)) {
+            return shipment.writeTo(new Counted(out, sent), 0);
+        }
+    }
+
+    /** Counts what goes through. */
+    private static final class Counted extends FilterOutputStream {
+        private final AtomicLong count;
+
+        Counted(OutputStream out, AtomicLong count) {
+            super(out);
+            this.count = count;
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            out.write(bytes, offset, length);
+            count.addAndGet(length);
         }
     }
 

@@ -9,6 +9,7 @@ import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
+import io.turbidite.lsm.Store;
 import io.turbidite.lsm.check.VerifyReport;
 
 import picocli.CommandLine.Command;
@@ -55,13 +56,19 @@ public final class VerifyCommand implements Callable<Integer> {
                 store.datasets()
                         .forEach(dataset -> DisabledIndexes.tell(
                                 store, dataset, given.directory(), console, index -> true));
-                return print(quick ? store.verifyQuickly() : store.verify(), advice());
+                return print(quick ? store.verifyQuickly() : verify(store), advice());
             });
         } catch (CorruptionException e) {
             // damage that keeps the store from being opened is an error like others
             return print(
                     new VerifyReport(0, 0, 0, List.of(String.valueOf(e.getMessage()))),
                     "restore the store from a backup, or load it anew");
+        }
+    }
+
+    private VerifyReport verify(Store store) {
+        try (var _ = StoreProgress.verifying(stores, console, store)) {
+            return store.verify();
         }
     }
 

@@ -12,6 +12,7 @@ import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.StoreArgument;
+import io.turbidite.feeds.command.common.WatchedProgress;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.IndexBuild;
@@ -109,7 +110,7 @@ public final class IndexCommand implements Callable<Integer> {
                     if (stopped.get()) {
                         build.stop();
                     }
-                    build.await();
+                    await(console, build);
                 } catch (StorageException e) {
                     int code = failed(console, store, e, !watch.interrupted());
                     return watch.interrupted() ? ExitCode.INTERRUPTED : code;
@@ -122,6 +123,13 @@ public final class IndexCommand implements Callable<Integer> {
                                         build.entriesRead() == 1
                                                 ? "1 entry"
                                                 : Words.number(build.entriesRead()) + " entries"));
+            }
+        }
+
+        private void await(Console console, IndexBuild build) {
+            try (var _ = WatchedProgress.ofEntries(
+                    console, index, build::entriesRead, build::entriesTotal)) {
+                build.await();
             }
         }
 
