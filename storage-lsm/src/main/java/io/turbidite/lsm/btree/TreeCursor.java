@@ -73,11 +73,7 @@ public final class TreeCursor implements OrdinalCursor {
         if (targetPage < 0) {
             return;
         }
-        int hint = index + 1;
-        if (targetPage != page) {
-            load(targetPage);
-            hint = -1;
-        }
+        int hint = goTo(targetPage) ? -1 : index + 1;
         index = leaf.lowerBound(target, Long.MAX_VALUE, hint) - 1;
     }
 
@@ -86,7 +82,7 @@ public final class TreeCursor implements OrdinalCursor {
         checkOpen();
         standsOnEntry = false;
         stretchEntries = STRETCH_ENTRIES_MIN;
-        goTo(tree.fences().pageOfOrdinal(ordinal));
+        var _ = goTo(tree.fences().pageOfOrdinal(ordinal));
         index = Math.toIntExact(ordinal - leaf.firstOrdinal()) - 1;
     }
 
@@ -95,7 +91,7 @@ public final class TreeCursor implements OrdinalCursor {
      * direction, as many as it says, are taken out of the page with it.
      */
     public void standOn(int targetPage, int entry, boolean forward, int entries) {
-        goTo(targetPage);
+        var _ = goTo(targetPage);
         stretchEntries = Math.min(Stretch.ENTRIES_MAX, entries);
         var _ = standOn(entry, forward);
     }
@@ -107,18 +103,21 @@ public final class TreeCursor implements OrdinalCursor {
      * @param entries at most 64
      */
     public long[] prefixes(int targetPage, int first, int entries) {
-        goTo(targetPage);
+        var _ = goTo(targetPage);
         standsOnEntry = false;
         index = first - 1;
         leaf.decodePrefixes(first, entries, room.prefixes);
         return room.prefixes;
     }
 
-    private void goTo(int targetPage) {
+    /** Whether it had to be loaded: where a load has failed, the cursor is beside a page on none. */
+    private boolean goTo(int targetPage) {
         checkOpen();
-        if (targetPage != page) {
+        boolean isElsewhere = targetPage != page || leaf.count() == 0;
+        if (isElsewhere) {
             load(targetPage);
         }
+        return isElsewhere;
     }
 
     @Override
@@ -155,7 +154,7 @@ public final class TreeCursor implements OrdinalCursor {
      * @return how many
      */
     public int take(int targetPage, int first, int entries, EntryBatch batch) {
-        goTo(targetPage);
+        var _ = goTo(targetPage);
         return take(first, entries, batch);
     }
 
