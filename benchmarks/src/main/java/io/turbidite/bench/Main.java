@@ -147,7 +147,7 @@ public final class Main implements Runnable {
     @Command(
             name = "spatial",
             description =
-                    "Windows and neighbours by an R-tree: one component, ten, memory, beside JTS STRtree.",
+                    "Windows and neighbours by an R-tree: one component, ten, memory, beside JTS, H2, Lucene, Hyracks.",
             mixinStandardHelpOptions = true)
     static final class SpatialCommand implements Callable<Integer> {
         @Option(names = "--points", description = "points to load (default ${DEFAULT-VALUE})")

@@ -2,6 +2,7 @@ package io.turbidite.bench.spatial;
 
 import io.turbidite.bench.engine.Costs;
 import io.turbidite.bench.engine.Scratch;
+import io.turbidite.bench.peer.HyracksPoints;
 import io.turbidite.bench.report.Report;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.geo.Place;
@@ -27,6 +28,7 @@ import org.locationtech.jts.geom.GeometryFactory;
 import org.locationtech.jts.index.strtree.GeometryItemDistance;
 import org.locationtech.jts.index.strtree.STRtree;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,22 +39,24 @@ import java.util.SplittableRandom;
 import java.util.function.IntConsumer;
 
 /**
- * Windows that find about 1, 26, 307 and 1,984 points, and the ten nearest points, in clustered and
- * in uniform points: by an R-tree merged into one component, in ten of them and in the memory
- * component, and by the STRtree of JTS. Figures are CPU time of the whole process, everything is in
- * the cache. An entry is found when its key and its timestamp are read.
+ * Windows that find about 1, 10, 26, 307, 1,984 and 10,000 points, and the ten nearest points, in
+ * clustered and in uniform points: by an R-tree merged into one component, in ten of them and in
+ * the memory component; by the STRtree of JTS, the MVRTreeMap of H2 and the block k-d tree of
+ * Lucene, all in memory, and by the LSM R-tree of Hyracks, merged. Figures are CPU time of the whole
+ * process, everything is in the cache, and the ways take turns. An entry is found when its key and
+ * its timestamp are read.
  *
  * <p>Each way must find as many points as JTS, and neighbours as far away.
  */
 public final class SpatialSuite {
-    private static final int[] FOUND = {1, 26, 307, 1_984};
+    private static final int[] FOUND = {1, 10, 26, 307, 1_984, 10_000};
     private static final int NEIGHBOURS = 10;
     private static final int PLACES = 256;
     private static final int CLUSTERS = 200;
     private static final int COMPONENTS = 10;
 
     /** CPU is counted in hundredths of a second: each figure is of so much at least. */
-    private static final long MEASURED_NANOS = 100_000_000;
+    private static final long MEASURED_NANOS = 200_000_000;
 
     private final int points;
     private final int rounds;
@@ -69,7 +73,7 @@ public final class SpatialSuite {
         this.directory = directory;
     }
 
-    public List<Report> run() {
+    public List<Report> run() throws IOException {
         List<Report> reports = new ArrayList<>();
         for (boolean isClustered : new boolean[] {true, false}) {
             reports.add(run(isClustered));
@@ -77,11 +81,18 @@ public final class SpatialSuite {
         return reports;
     }
 
-    private Report run(boolean isClustered) {
+    private Report run(boolean isClustered) throws IOException {
         String shape = isClustered ? "clustered" : "uniform";
         Report report = new Report(
                         "Windows and neighbours in %s points: CPU, us a search".formatted(shape),
-                        List.of("JTS STRtree", "one component", "ten components", "memory"))
+                        List.of(
+                                "one component",
+                                "ten components",
+                                "memory",
+                                "JTS STRtree",
+                                "H2 MVRTreeMap",
+                                "Lucene BKD",
+                                "Hyracks R-tree"))
                 .setting("machine", Report.machine())
                 .setting(
                         "points",
@@ -104,12 +115,17 @@ public final class SpatialSuite {
         }
         jts.build();
         Path place = Scratch.empty(directory.resolve("spatial"));
-        try (Store store = Store.open(
-                place,
-                StoreOptions.defaults()
-                        .withDurability(Durability.BUFFERED)
-                        .withWriteMemoryBytes(512L * points + (256 << 20))
-                        .withCacheBytes(512L * points + (64 << 20)))) {
+        Path peerPlace = Scratch.empty(directory.resolve("spatial-peer"));
+        try (H2Points h2 = new H2Points(xy);
+                LucenePoints lucene = new LucenePoints(xy);
+                HyracksPoints hyracks = new HyracksPoints(peerPlace, xy);
+                Store store = Store.open(
+                        place,
+                        StoreOptions.defaults()
+                                .withDurability(Durability.BUFFERED)
+                                .withWriteMemoryBytes(512L * points + (256 << 20))
+                                .withCacheBytes(512L * points + (64 << 20)))) {
+            List<SpatialPeer> peers = List.of(h2, lucene, peer(hyracks));
             Dataset merged = load(store, "Merged", xy, COMPONENTS);
             merged.mergeAll();
             Map<String, Dataset> layouts = new LinkedHashMap<>();
@@ -118,11 +134,27 @@ public final class SpatialSuite {
             layouts.put("memory", load(store, "Memory", xy, 0));
             Envelope[][] windows = windows(random, xy, jts);
             for (int round = -rounds; round < rounds; round++) {
-                measure(layouts, jts, windows, xy, round < 0 ? null : report);
+                measure(layouts, peers, jts, windows, xy, round < 0 ? null : report);
             }
         }
         Scratch.delete(place);
+        Scratch.delete(peerPlace);
         return report;
+    }
+
+    private static SpatialPeer peer(HyracksPoints points) {
+        return new SpatialPeer() {
+            @Override
+            public String name() {
+                return "Hyracks R-tree";
+            }
+
+            @Override
+            public long count(Envelope window) {
+                return points.count(
+                        window.getMinX(), window.getMinY(), window.getMaxX(), window.getMaxY());
+            }
+        };
     }
 
     private double[] points(SplittableRandom random, boolean isClustered) {
@@ -189,6 +221,7 @@ public final class SpatialSuite {
 
     private void measure(
             Map<String, Dataset> layouts,
+            List<SpatialPeer> peers,
             STRtree jts,
             Envelope[][] windows,
             double[] xy,
@@ -205,6 +238,11 @@ public final class SpatialSuite {
                 }
                 require(Arrays.equals(found, ours), what, layout);
             });
+            for (SpatialPeer peer : peers) {
+                long[] theirs = new long[PLACES];
+                add(report, what, peer.name(), i -> theirs[i] = peer.count(asked[i]));
+                require(Arrays.equals(found, theirs), what, peer.name());
+            }
         }
         String what = "%d nearest".formatted(NEIGHBOURS);
         double[] farthest = new double[PLACES];
