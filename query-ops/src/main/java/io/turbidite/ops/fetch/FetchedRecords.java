@@ -14,6 +14,7 @@ import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.scan.RecordsInTurn;
 import io.turbidite.ops.search.Candidates;
 import io.turbidite.ops.search.IndexRange;
 
@@ -37,7 +38,7 @@ import java.util.function.IntFunction;
  *
  * <p><em>Confined to one thread.</em>
  */
-public final class FetchedRecords implements RecordStream {
+public final class FetchedRecords extends RecordsInTurn {
     private static final long BATCH_GROWTH = 4;
 
     /** With fewer keys than this the workers would be woken for nothing. */
@@ -62,7 +63,6 @@ public final class FetchedRecords implements RecordStream {
     private long batchCountMax;
     private int partition;
     private @Nullable Candidates search;
-    private @Nullable RecordStream records;
     private long visitedCount;
 
     /**
@@ -121,7 +121,7 @@ public final class FetchedRecords implements RecordStream {
     @Override
     public boolean next() {
         while (true) {
-            RecordStream found = records;
+            RecordStream found = current();
             Candidates candidates = search;
             if (found != null && candidates != null) {
                 while (found.next()) {
@@ -141,29 +141,6 @@ public final class FetchedRecords implements RecordStream {
                 search = opener.apply(partition);
             }
         }
-    }
-
-    private RecordStream current() {
-        RecordStream found = records;
-        if (found == null) {
-            throw new IllegalStateException("the fetch stands on no record");
-        }
-        return found;
-    }
-
-    @Override
-    public Slice key() {
-        return current().key();
-    }
-
-    @Override
-    public long timestamp() {
-        return current().timestamp();
-    }
-
-    @Override
-    public Slice record() {
-        return current().record();
     }
 
     /** Records found by the keys. */
@@ -198,11 +175,11 @@ public final class FetchedRecords implements RecordStream {
         FetchOptions ofBatch = batch.hasTimestamps() ? options : unprunedOptions;
         LookupWorkers helpers = workers;
         if (helpers == null || batch.size() < PARALLEL_COUNT_MIN) {
-            records = view.fetch(partition, batch, ofBatch);
+            standOn(view.fetch(partition, batch, ofBatch));
         } else {
             ParallelFetch shared =
                     new ParallelFetch(view, partition, batch, ofBatch, helpers.team());
-            records = shared;
+            standOn(shared);
             helpers.assign(shared);
         }
         return true;
@@ -273,9 +250,9 @@ public final class FetchedRecords implements RecordStream {
         if (workers != null) {
             workers.assign(null);
         }
-        RecordStream open = records;
+        RecordStream open = current();
         if (open != null) {
-            records = null;
+            standOn(null);
             open.close();
             meters.work().add(open.work(), open.layers());
         }

@@ -16,6 +16,7 @@ import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.ops.expr.Distances;
 import io.turbidite.ops.expr.RecordPredicate;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.scan.RecordsInTurn;
 import io.turbidite.ops.search.IndexRange;
 import io.turbidite.ops.search.SearchMeter;
 
@@ -38,7 +39,7 @@ import java.util.List;
  * <p>A valid entry is that of its record's present value, so each record comes once.
  * <em>Confined to one thread.</em>
  */
-public final class NearestRecords implements RecordStream {
+public final class NearestRecords extends RecordsInTurn {
     private static final long BATCH_GROWTH = 4;
 
     private final ReadView view;
@@ -57,7 +58,6 @@ public final class NearestRecords implements RecordStream {
     /** Of the batch: the partition whose records are looked up next. */
     private int next;
 
-    private @Nullable RecordStream records;
     private boolean isAtEnd;
 
     /** How far the last entry is that was gathered. */
@@ -186,7 +186,7 @@ public final class NearestRecords implements RecordStream {
     @Override
     public boolean next() {
         while (true) {
-            RecordStream found = records;
+            RecordStream found = current();
             if (found != null) {
                 while (found.next()) {
                     visitedCount++;
@@ -286,34 +286,11 @@ public final class NearestRecords implements RecordStream {
             if (front.batch.size() > 0) {
                 front.batch.sortDistinct();
                 meters.distinct().add(front.batch.size());
-                records = view.fetch(front.partition, front.batch, options);
+                standOn(view.fetch(front.partition, front.batch, options));
                 return true;
             }
         }
         return false;
-    }
-
-    private RecordStream current() {
-        RecordStream found = records;
-        if (found == null) {
-            throw new IllegalStateException("the fetch stands on no record");
-        }
-        return found;
-    }
-
-    @Override
-    public Slice key() {
-        return current().key();
-    }
-
-    @Override
-    public long timestamp() {
-        return current().timestamp();
-    }
-
-    @Override
-    public Slice record() {
-        return current().record();
     }
 
     /** Records found by the keys. */
@@ -323,9 +300,9 @@ public final class NearestRecords implements RecordStream {
     }
 
     private void closeRecords() {
-        RecordStream open = records;
+        RecordStream open = current();
         if (open != null) {
-            records = null;
+            standOn(null);
             open.close();
             meters.work().add(open.work(), open.layers());
         }

@@ -4,7 +4,6 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
-import io.turbidite.core.scan.RecordStream;
 import io.turbidite.ops.run.Cleanup;
 
 import org.jspecify.annotations.Nullable;
@@ -20,7 +19,7 @@ import java.util.List;
  * <p>Partitions are few, so the next one is found by looking at each. <em>Confined to one
  * thread.</em>
  */
-public final class OrderedRecords implements RecordStream {
+public final class OrderedRecords extends RecordsInTurn {
     private final ReadView view;
     private final PrimaryRange range;
     private final boolean descending;
@@ -52,6 +51,7 @@ public final class OrderedRecords implements RecordStream {
             start();
         }
         first = first();
+        standOn(first);
         return first != null;
     }
 
@@ -93,29 +93,6 @@ public final class OrderedRecords implements RecordStream {
         return best;
     }
 
-    private RecordCursor current() {
-        RecordCursor cursor = first;
-        if (cursor == null) {
-            throw new IllegalStateException("the scan stands on no record");
-        }
-        return cursor;
-    }
-
-    @Override
-    public Slice key() {
-        return current().key();
-    }
-
-    @Override
-    public long timestamp() {
-        return current().timestamp();
-    }
-
-    @Override
-    public Slice record() {
-        return current().record();
-    }
-
     @Override
     public long visitedCount() {
         long visited = visitedByEnded;
@@ -137,6 +114,7 @@ public final class OrderedRecords implements RecordStream {
     @Override
     public void close() {
         first = null;
+        standOn(null);
         List<RecordCursor> open = List.copyOf(cursors);
         cursors.clear();
         new Cleanup().addAll(open, RecordCursor::close).run();

@@ -1,11 +1,8 @@
 package io.turbidite.ops.scan;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
-
-import org.jspecify.annotations.Nullable;
 
 import java.util.Iterator;
 import java.util.List;
@@ -15,11 +12,10 @@ import java.util.List;
  * at least cost; components that the filter rules out are skipped by the source. <em>Confined to
  * one thread.</em>
  */
-public final class PartitionedRecords implements RecordStream {
+public final class PartitionedRecords extends RecordsInTurn {
     private final ReadView view;
     private final Iterator<Integer> partitions;
     private final PrimaryRange range;
-    private @Nullable RecordStream current;
     private long visitedByEnded;
     private LayerWork layersOfEnded = LayerWork.NONE;
 
@@ -32,7 +28,7 @@ public final class PartitionedRecords implements RecordStream {
     @Override
     public boolean next() {
         while (true) {
-            RecordStream stream = current;
+            RecordStream stream = current();
             if (stream != null && stream.next()) {
                 return true;
             }
@@ -40,52 +36,29 @@ public final class PartitionedRecords implements RecordStream {
             if (!partitions.hasNext()) {
                 return false;
             }
-            current = view.scanUnordered(partitions.next(), range.keys(), range.filter());
+            standOn(view.scanUnordered(partitions.next(), range.keys(), range.filter()));
         }
-    }
-
-    private RecordStream current() {
-        RecordStream stream = current;
-        if (stream == null) {
-            throw new IllegalStateException("the scan stands on no record");
-        }
-        return stream;
-    }
-
-    @Override
-    public Slice key() {
-        return current().key();
-    }
-
-    @Override
-    public long timestamp() {
-        return current().timestamp();
-    }
-
-    @Override
-    public Slice record() {
-        return current().record();
     }
 
     @Override
     public long visitedCount() {
-        RecordStream stream = current;
+        RecordStream stream = current();
         return visitedByEnded + (stream == null ? 0 : stream.visitedCount());
     }
 
     @Override
     public LayerWork layers() {
-        RecordStream stream = current;
+        RecordStream stream = current();
         return stream == null ? layersOfEnded : layersOfEnded.plus(stream.layers());
     }
 
     @Override
     public void close() {
-        RecordStream stream = current;
+        RecordStream stream = current();
         if (stream != null) {
             visitedByEnded += stream.visitedCount();
             layersOfEnded = layersOfEnded.plus(stream.layers());
-            current = null;
+            standOn(null);
             stream.close();
         }
     }
