@@ -322,6 +322,21 @@ public final class Query {
         return QueryResult.explain(source, view, moment -> Plan.of(request, moment, options));
     }
 
+    Source source() {
+        return source;
+    }
+
+    /** What it is of; null: of its source as it is when it runs. */
+    @Nullable
+    ReadView view() {
+        return view;
+    }
+
+    /** Plans it for a moment. */
+    Plan plan(ReadView moment) {
+        return Plan.of(request(), moment, options);
+    }
+
     /** A list with one more: most have one at most, and an immutable one takes little room. */
     private static <T> List<T> with(List<T> list, T one) {
         if (list.isEmpty()) {

@@ -9,6 +9,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.plan.Plan;
+import io.turbidite.ops.plan.ResultPlan;
 import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.Rows;
 
@@ -40,9 +41,9 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     private static final int JSON_BYTES = 64 << 10;
 
     private final String dataset;
-    private final Plan plan;
+    private final ResultPlan plan;
     private final Rows rows;
-    private final @Nullable ReadView ownedView;
+    private final List<ReadView> ownedViews;
     private final RecordView row;
     private final Turns turns = new Turns();
     private boolean onRow;
@@ -52,10 +53,10 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     /** The thread that moved last; null before the first move. */
     private @Nullable Thread mover;
 
-    private QueryResult(String dataset, Plan plan, @Nullable ReadView ownedView) {
+    private QueryResult(String dataset, ResultPlan plan, List<ReadView> ownedViews) {
         this.dataset = dataset;
         this.plan = plan;
-        this.ownedView = ownedView;
+        this.ownedViews = ownedViews;
         this.rows = plan.rows();
         this.row = rows.row();
     }
@@ -68,18 +69,27 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     static QueryResult start(
             Source source, @Nullable ReadView view, Function<ReadView, Plan> planner) {
         if (view != null) {
-            return new QueryResult(source.name(), planner.apply(view), null);
+            return new QueryResult(source.name(), planner.apply(view), List.of());
         }
         ReadView moment = source.openView();
         QueryResult result = null;
         try {
-            result = new QueryResult(source.name(), planner.apply(moment), moment);
+            result = new QueryResult(source.name(), planner.apply(moment), List.of(moment));
             return result;
         } finally {
             if (result == null) {
                 moment.close();
             }
         }
+    }
+
+    /**
+     * Starts a join.
+     *
+     * @param ownedViews what it reads and closes
+     */
+    static QueryResult start(String datasets, ResultPlan plan, List<ReadView> ownedViews) {
+        return new QueryResult(datasets, plan, ownedViews);
     }
 
     /** Plans a query without running it; otherwise as {@link #start}. */
@@ -259,7 +269,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         return explanation(dataset, plan, true);
     }
 
-    private static Explanation explanation(String dataset, Plan plan, boolean ran) {
+    static Explanation explanation(String dataset, ResultPlan plan, boolean ran) {
         List<Explanation.Operator> operators = plan.steps().stream()
                 .map(step -> new Explanation.Operator(
                         step.name(),
@@ -295,13 +305,6 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
             return;
         }
         released = true;
-        ReadView own = ownedView;
-        if (own == null) {
-            rows.close();
-            return;
-        }
-        try (own) {
-            rows.close();
-        }
+        new Cleanup().add(rows::close).addAll(ownedViews, ReadView::close).run();
     }
 }

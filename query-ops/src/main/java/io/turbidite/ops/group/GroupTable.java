@@ -1,8 +1,8 @@
 package io.turbidite.ops.group;
 
-import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
+import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.OperatorMemory;
 
 import java.util.Arrays;
@@ -62,7 +62,7 @@ final class GroupTable implements AutoCloseable {
 
     /** The entry of a key; {@link SortBuffer#NONE} if it has none. */
     long find(Slice key) {
-        long hash = hash(key);
+        long hash = ByteHash.of(key);
         int slot = (int) hash & (slots.length - 1);
         for (; slots[slot] != 0; slot = (slot + 1) & (slots.length - 1)) {
             if ((slots[slot] ^ hash) >>> ADDRESS_BITS == 0) {
@@ -148,7 +148,7 @@ final class GroupTable implements AutoCloseable {
         long entry = SortBuffer.FIRST;
         while (entry != SortBuffer.NONE) {
             if (entries.number(entry) != REPLACED) {
-                long hash = hash(entries.key(entry, entryKey));
+                long hash = ByteHash.of(entries.key(entry, entryKey));
                 slots[freeSlot(hash)] = slotOf(hash, entry);
             }
             entry = entries.addressBehind(entry);
@@ -167,25 +167,5 @@ final class GroupTable implements AutoCloseable {
             slot = (slot + 1) & (slots.length - 1);
         }
         return slot;
-    }
-
-    /**
-     * Folds eight bytes at a time by multiplication, the high half mixed back in (wyhash's step).
-     */
-    private static long hash(Slice key) {
-        long hash = mix(Bytes.prefix(key.segment(), key.offset(), key.length()) ^ key.length());
-        int at = Long.BYTES;
-        for (; at + Long.BYTES <= key.length(); at += Long.BYTES) {
-            hash = mix(hash ^ key.segment().get(Bytes.I64, key.offset() + at));
-        }
-        if (at < key.length()) {
-            hash = mix(hash ^ Bytes.prefix(key.segment(), key.offset() + at, key.length() - at));
-        }
-        return hash;
-    }
-
-    private static long mix(long value) {
-        long multiplier = 0x9E3779B97F4A7C15L;
-        return value * multiplier ^ Math.multiplyHigh(value, multiplier);
     }
 }

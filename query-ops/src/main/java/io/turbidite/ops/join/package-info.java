@@ -1,8 +1,11 @@
 /**
- * Operators that join tuples of two sources.
+ * Joins.
  *
- * <p>Holds the index nested-loop join. Knows frames and the reading side of a source, but no plans.
- * Start reading at {@link io.turbidite.ops.join.LookupJoin}.
+ * <p>Holds the index nested-loop join with records of a view ({@link
+ * io.turbidite.ops.join.LookupJoin}), and the hash join of any rows ({@link
+ * io.turbidite.ops.join.HashJoin}) with its table and what it does beyond memory. Knows encoded
+ * keys; which fields they are made of, {@code ops.plan} says. Invariant: a key with a null in it
+ * meets nothing. Start reading at {@code HashJoin}.
  */
 @NullMarked
 package io.turbidite.ops.join;

@@ -52,7 +52,7 @@ import java.util.function.Supplier;
  * partitions. Rows in the primary key's order, up or down, need no sort where the way in is a scan.
  * <em>Confined to one thread;</em> gives its rows once.
  */
-public final class Plan {
+public final class Plan implements ResultPlan {
     /** More workers than this would only take turns on the machines we know. */
     private static final int BRANCH_COUNT_MAX = 16;
 
@@ -112,17 +112,17 @@ public final class Plan {
                 AccessChoice.of(query, view, access, options.spill() != null));
     }
 
-    /** The type of the rows that the job pushes. */
+    @Override
     public RecordType rowType() {
         return query.rowType();
     }
 
-    /** Whether the answer is one row with the number of records. */
+    @Override
     public boolean isCount() {
         return query.kind() == CheckedQuery.Kind.COUNT;
     }
 
-    /** The way in, in a few words. */
+    @Override
     public String access() {
         return choice.chosen().describe();
     }
@@ -130,7 +130,7 @@ public final class Plan {
     /** A way in that was possible. */
     public record Choice(String access, double cost, boolean chosen) {}
 
-    /** Every way in that was possible, cheapest first. */
+    @Override
     public List<Choice> choices() {
         return choice.estimates().choices().stream()
                 .map(way -> new Choice(
@@ -138,7 +138,7 @@ public final class Plan {
                 .toList();
     }
 
-    /** The operators, from the result down to the storage. */
+    @Override
     public List<PlanStep> steps() {
         SourceBuilder builder = sources == null ? newSources() : sources;
         WayInSteps wayIn = builder.steps();
@@ -202,7 +202,7 @@ public final class Plan {
                         query.type().field(query.cellField()).name());
     }
 
-    /** Builds the operators. */
+    @Override
     public Rows rows() {
         if (query.kind() == CheckedQuery.Kind.ROWS && !sorts()) {
             Projection projection = query.newProjection();

@@ -168,6 +168,11 @@ public final class RecordView {
         return type;
     }
 
+    /** Moves {@code slice} to the record; valid as long as the record is. */
+    public Slice record(Slice slice) {
+        return slice.set(segment, origin, length);
+    }
+
     /** Bytes of the record. */
     public int length() {
         return length;

@@ -1,0 +1,343 @@
+package io.turbidite.ops.join;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.sort.SortBuffer;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.ByteHash;
+import io.turbidite.ops.run.Cleanup;
+import io.turbidite.ops.run.OperatorMemory;
+import io.turbidite.ops.run.Rows;
+import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.sort.SpilledRuns;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * Hybrid hash join: the right side goes into a table, the left side is looked up in it.
+ *
+ * <ol>
+ *   <li>Build: right rows go into the table. When its memory is used up, the half of the hash
+ *       values that it keeps is halved, again and again: rows of the others are sorted by key and
+ *       written as runs.
+ *   <li>Probe: a left row whose hash the table keeps is joined at once; others go into runs too.
+ *   <li>Merge: the runs of both sides are read in the order of their keys and joined by {@link
+ *       MergedRuns}. So a key that has more rows than memory needs no way of its own, and nothing
+ *       is partitioned twice.
+ * </ol>
+ *
+ * <p>The rows come in no promised order. <em>Confined to one thread at a time.</em> Owns both
+ * sides.
+ */
+public final class HashJoin implements Rows {
+    /** Rows between two looks whether the query was stopped. */
+    private static final int STOP_INTERVAL = 1_024;
+
+    private static final int HASH_SHIFT = 40;
+
+    /** The table keeps the rows whose hash, cut to these bits, is below {@link #kept}. */
+    private static final int HASH_MASK = 0xFF_FFFF;
+
+    private final JoinSide left;
+    private final JoinSide right;
+    private final JoinKind kind;
+    private final RunOptions options;
+    private final OperatorMeter meter;
+    private final @Nullable JoinedRow joined;
+    private final RecordView row;
+    private final long memoryBytes;
+    private final Slice rightRow = new Slice();
+    private final Slice moved = new Slice();
+    private JoinTable table;
+    private @Nullable SpillBuffer rightSpill;
+    private @Nullable SpillBuffer leftSpill;
+    private @Nullable MergedRuns merged;
+    private int kept = HASH_MASK + 1;
+    private long match = SortBuffer.NONE;
+    private boolean built;
+    private boolean probed;
+    private int looks;
+
+    /**
+     * What a join is made of.
+     *
+     * @param rowType of the rows; of a semi or anti join that of the left side
+     * @param shown the right fields that rows have
+     */
+    public record Output(JoinKind kind, RecordType rowType, List<Integer> shown) {
+        public Output {
+            shown = List.copyOf(shown);
+        }
+    }
+
+    /**
+     * Joins two sides with keys of as many fields of the same kinds.
+     *
+     * @param meter counts joined rows
+     */
+    public HashJoin(
+            JoinSide left, JoinSide right, Output output, RunOptions options, OperatorMeter meter) {
+        this.left = left;
+        this.right = right;
+        this.kind = output.kind();
+        this.options = options;
+        this.meter = meter;
+        this.memoryBytes = options.memoryBytesMax();
+        this.joined = kind.hasPairs()
+                ? new JoinedRow(left.type(), right.type(), output.rowType(), output.shown())
+                : null;
+        this.row = new RecordView(output.rowType());
+        this.table = newTable();
+    }
+
+    private JoinTable newTable() {
+        // rows that stay move to a second one, and those that go lie in a third buffer
+        return new JoinTable(memoryBytes / 8 * 3);
+    }
+
+    @Override
+    public boolean next() {
+        if (!built) {
+            build();
+            built = true;
+        }
+        boolean found = !probed && probe();
+        if (!found && merged != null) {
+            found = merged.next();
+            if (found) {
+                show(merged.left(), merged.hasRight() ? merged.right() : null);
+            }
+        }
+        if (found) {
+            meter.add(1);
+        }
+        return found;
+    }
+
+    @Override
+    public RecordView row() {
+        return row;
+    }
+
+    // ---- build ----------------------------------------------------------------------------------
+
+    private void build() {
+        while (right.next()) {
+            look();
+            if (right.makeKey()) {
+                add(right.key(), ByteHash.of(right.key()), right.row());
+            }
+        }
+    }
+
+    private void add(Slice key, long hash, Slice newRow) {
+        while (isKept(hash)) {
+            if (table.add(key, hash, newRow)) {
+                return;
+            }
+            keepLess();
+        }
+        spillRight().add(key, newRow);
+    }
+
+    private boolean isKept(long hash) {
+        return (int) (hash >>> HASH_SHIFT) < kept;
+    }
+
+    private SpillBuffer spillRight() {
+        SpillBuffer known = rightSpill;
+        if (known == null) {
+            known = newSpill();
+            rightSpill = known;
+        }
+        return known;
+    }
+
+    private SpillBuffer newSpill() {
+        RunOptions.Spill spill = options.spill();
+        if (spill == null) {
+            throw new InvalidRequestException(
+                    "joining %,d rows and more needs more than %,d bytes of memory: narrow the right side, raise memoryBytesMax or give a directory to spill to"
+                            .formatted(table.rows().count(), memoryBytes));
+        }
+        return new SpillBuffer(spill, memoryBytes / 4);
+    }
+
+    /** Halves what the table keeps: moves what stays to a new one, and the rest to the runs. */
+    private void keepLess() {
+        kept /= 2;
+        SpillBuffer spill = spillRight();
+        JoinTable full = table;
+        JoinTable next = newTable();
+        table = next;
+        try (full) {
+            SortBuffer rows = full.rows();
+            long address = rows.count() == 0 ? SortBuffer.NONE : SortBuffer.FIRST;
+            while (address != SortBuffer.NONE) {
+                rows.key(address, moved);
+                rows.payload(address, rightRow);
+                long hash = ByteHash.of(moved);
+                // what was in one table goes into another of its size, unless its pieces are others
+                if (!isKept(hash) || !next.add(moved, hash, rightRow)) {
+                    if (isKept(hash)) {
+                        keepNothing(next, spill);
+                    }
+                    spill.add(rows.key(address, moved), rows.payload(address, rightRow));
+                }
+                address = rows.addressBehind(address);
+            }
+        }
+    }
+
+    private void keepNothing(JoinTable of, SpillBuffer spill) {
+        kept = 0;
+        SortBuffer rows = of.rows();
+        long address = rows.count() == 0 ? SortBuffer.NONE : SortBuffer.FIRST;
+        while (address != SortBuffer.NONE) {
+            spill.add(rows.key(address, moved), rows.payload(address, rightRow));
+            address = rows.addressBehind(address);
+        }
+        of.clear();
+    }
+
+    // ---- probe ----------------------------------------------------------------------------------
+
+    /** Moves to the next row that the table gives; false at the end of the left side. */
+    private boolean probe() {
+        if (match != SortBuffer.NONE) {
+            match = table.behind(match);
+            if (match != SortBuffer.NONE) {
+                show(left.row(), table.row(match, rightRow));
+                return true;
+            }
+        }
+        while (left.next()) {
+            look();
+            if (probeOne()) {
+                return true;
+            }
+        }
+        probed = true;
+        beginMerge();
+        return false;
+    }
+
+    /** Whether the left row that it stands on is joined, or is a row without a right one. */
+    private boolean probeOne() {
+        if (!left.makeKey()) {
+            return kind.givesUnmatched() && show(left.row(), null);
+        }
+        long hash = ByteHash.of(left.key());
+        if (!isKept(hash)) {
+            SpillBuffer spill = leftSpill;
+            if (spill == null) {
+                spill = newSpill();
+                leftSpill = spill;
+            }
+            spill.add(left.key(), left.row());
+            return false;
+        }
+        long found = table.find(left.key(), hash);
+        if (found == SortBuffer.NONE) {
+            return kind.givesUnmatched() && show(left.row(), null);
+        }
+        if (kind.hasPairs()) {
+            match = found;
+            return show(left.row(), table.row(found, rightRow));
+        }
+        return kind == JoinKind.SEMI && show(left.row(), null);
+    }
+
+    /** Always true: there is a row. */
+    private boolean show(Slice leftRow, @Nullable Slice rightOne) {
+        if (joined == null) {
+            row.wrap(leftRow);
+        } else {
+            row.wrap(rightOne == null ? joined.alone(leftRow) : joined.pair(leftRow, rightOne));
+        }
+        return true;
+    }
+
+    // ---- merge ----------------------------------------------------------------------------------
+
+    private void beginMerge() {
+        table.close();
+        SpillBuffer leftRows = leftSpill;
+        if (leftRows != null) {
+            merged = new MergedRuns(leftRows, spillRight(), kind, options, this::look);
+        }
+    }
+
+    private void look() {
+        if (++looks % STOP_INTERVAL == 0) {
+            options.checkNotStopped();
+        }
+    }
+
+    @Override
+    public void close() {
+        built = true;
+        probed = true;
+        Cleanup cleanup = new Cleanup().add(left::close).add(right::close).add(table::close);
+        MergedRuns merge = merged;
+        if (merge != null) {
+            merged = null;
+            cleanup.add(merge::close);
+        }
+        if (leftSpill != null) {
+            cleanup.add(leftSpill::close);
+            leftSpill = null;
+        }
+        if (rightSpill != null) {
+            cleanup.add(rightSpill::close);
+            rightSpill = null;
+        }
+        cleanup.run();
+    }
+
+    /** Rows on their way into runs, by key. */
+    static final class SpillBuffer implements AutoCloseable {
+        private final long memoryBytes;
+        private final SortBuffer buffer;
+        private final SpilledRuns runs;
+        private long nextNumber;
+
+        SpillBuffer(RunOptions.Spill spill, long memoryBytes) {
+            this.memoryBytes = memoryBytes;
+            this.buffer = new SortBuffer(OperatorMemory.of(memoryBytes));
+            this.runs = new SpilledRuns(spill, memoryBytes);
+        }
+
+        void add(Slice key, Slice newRow) {
+            if (buffer.add(key, nextNumber, newRow) == SortBuffer.FULL) {
+                if (buffer.count() > 0) {
+                    runs.add(buffer, Long.MAX_VALUE);
+                }
+                if (buffer.add(key, nextNumber, newRow) == SortBuffer.FULL) {
+                    throw new InvalidRequestException(
+                            "a row of %,d bytes does not fit the %,d bytes that a join may use: raise memoryBytesMax"
+                                    .formatted(newRow.length(), memoryBytes));
+                }
+            }
+            nextNumber++;
+        }
+
+        /** Ends what is added; the runs may be read often. */
+        SpilledRuns end() {
+            if (buffer.count() > 0) {
+                runs.add(buffer, Long.MAX_VALUE);
+            }
+            buffer.close();
+            return runs;
+        }
+
+        @Override
+        public void close() {
+            new Cleanup().add(buffer::close).add(runs::close).run();
+        }
+    }
+}

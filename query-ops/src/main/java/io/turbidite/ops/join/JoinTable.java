@@ -1,0 +1,116 @@
+package io.turbidite.ops.join;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sort.SortBuffer;
+import io.turbidite.ops.run.ByteHash;
+import io.turbidite.ops.run.OperatorMemory;
+
+import java.util.Arrays;
+
+/**
+ * Rows by key: a hash table with open addressing whose slots have the newest row of a key; each
+ * row's number says which was there before it. So rows are never moved, and a table that is given
+ * up is sorted as it is. <em>Confined to one thread at a time.</em>
+ */
+final class JoinTable implements AutoCloseable {
+    private static final int SLOTS_FIRST = 256;
+    private static final int ADDRESS_BITS = 48;
+    private static final long ADDRESS_MASK = (1L << ADDRESS_BITS) - 1;
+
+    private final OperatorMemory memory;
+    private final SortBuffer rows;
+    private final Slice rowKey = new Slice();
+
+    /** Address of a row plus one, above it the highest bits of its key's hash; 0 is free. */
+    private long[] slots = new long[SLOTS_FIRST];
+
+    private int keyCount;
+
+    JoinTable(long memoryBytes) {
+        memory = OperatorMemory.of(memoryBytes);
+        rows = new SortBuffer(memory);
+    }
+
+    /** Adds a row; false, and nothing is added, where the memory is used up. */
+    boolean add(Slice key, long hash, Slice row) {
+        int slot = slotOf(key, hash);
+        boolean isNew = slots[slot] == 0;
+        if (isNew && (keyCount + 1) * 2 > slots.length) {
+            if (!grow()) {
+                return false;
+            }
+            slot = slotOf(key, hash);
+        }
+        long before = isNew ? 0 : slots[slot] & ADDRESS_MASK;
+        long address = rows.add(key, before, row);
+        if (address == SortBuffer.FULL) {
+            return false;
+        }
+        slots[slot] = (hash & ~ADDRESS_MASK) | (address + 1);
+        keyCount += isNew ? 1 : 0;
+        return true;
+    }
+
+    /** The first row of a key; {@link SortBuffer#NONE} if it has none. */
+    long find(Slice key, long hash) {
+        return (slots[slotOf(key, hash)] & ADDRESS_MASK) - 1;
+    }
+
+    /** The next row of the same key; {@link SortBuffer#NONE} behind the last. */
+    long behind(long address) {
+        return rows.number(address) - 1;
+    }
+
+    Slice row(long address, Slice slice) {
+        return rows.payload(address, slice);
+    }
+
+    /** All rows, in no order that means anything. */
+    SortBuffer rows() {
+        return rows;
+    }
+
+    /** The slot of a key, or the free one where it belongs. */
+    private int slotOf(Slice key, long hash) {
+        int slot = (int) hash & (slots.length - 1);
+        for (; slots[slot] != 0; slot = (slot + 1) & (slots.length - 1)) {
+            if ((slots[slot] ^ hash) >>> ADDRESS_BITS == 0
+                    && rows.key((slots[slot] & ADDRESS_MASK) - 1, rowKey).contentEquals(key)) {
+                return slot;
+            }
+        }
+        return slot;
+    }
+
+    private boolean grow() {
+        // old and new are both there while the new one is filled
+        if (slots.length > 1 << 29 || !memory.charge(slots.length * 3L * Long.BYTES)) {
+            return false;
+        }
+        long[] old = slots;
+        slots = new long[old.length * 2];
+        for (long entry : old) {
+            if (entry != 0) {
+                rows.key((entry & ADDRESS_MASK) - 1, rowKey);
+                long hash = ByteHash.of(rowKey);
+                int slot = (int) hash & (slots.length - 1);
+                while (slots[slot] != 0) {
+                    slot = (slot + 1) & (slots.length - 1);
+                }
+                slots[slot] = entry;
+            }
+        }
+        return true;
+    }
+
+    void clear() {
+        rows.clear();
+        Arrays.fill(slots, 0);
+        keyCount = 0;
+    }
+
+    @Override
+    public void close() {
+        rows.close();
+    }
+}

@@ -1,0 +1,75 @@
+package io.turbidite.ops.join;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.type.RecordType;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Puts together the rows of a join: the fields of a left row, and behind them those of a right one.
+ * <em>Confined to one thread.</em>
+ */
+final class JoinedRow {
+    private final RecordWriter writer;
+    private final RecordView left;
+    private final RecordView right;
+    private final int[] leftFields;
+    private final int[] leftTargets;
+    private final int[] rightFields;
+    private final int[] rightTargets;
+
+    JoinedRow(RecordType leftType, RecordType rightType, RecordType rowType, List<Integer> shown) {
+        this.writer = new RecordWriter(rowType);
+        this.left = new RecordView(leftType);
+        this.right = new RecordView(rightType);
+        this.leftFields = tops(leftType);
+        this.leftTargets = targets(leftType, leftFields, rowType);
+        this.rightFields = shown.stream().mapToInt(Integer::intValue).toArray();
+        this.rightTargets = targets(rightType, rightFields, rowType);
+    }
+
+    /** The fields that lie in no other. */
+    static int[] tops(RecordType type) {
+        return IntStream.range(0, type.fields().size())
+                .filter(field -> type.parent(field) == RecordType.TOP)
+                .toArray();
+    }
+
+    private static int[] targets(RecordType type, int[] fields, RecordType rowType) {
+        int[] targets = new int[fields.length];
+        for (int i = 0; i < fields.length; i++) {
+            targets[i] = rowType.indexOf(type.field(fields[i]).name());
+        }
+        return targets;
+    }
+
+    /** A pair; valid until the next. */
+    Slice pair(Slice leftRow, Slice rightRow) {
+        begin(leftRow);
+        right.wrap(rightRow);
+        for (int i = 0; i < rightFields.length; i++) {
+            writer.copy(rightTargets[i], right, rightFields[i]);
+        }
+        return writer.finish();
+    }
+
+    /** A left row that has no right one. */
+    Slice alone(Slice leftRow) {
+        begin(leftRow);
+        for (int target : rightTargets) {
+            writer.setNull(target);
+        }
+        return writer.finish();
+    }
+
+    private void begin(Slice leftRow) {
+        left.wrap(leftRow);
+        writer.begin();
+        for (int i = 0; i < leftFields.length; i++) {
+            writer.copy(leftTargets[i], left, leftFields[i]);
+        }
+    }
+}
