@@ -1,4 +1,6 @@
 module io.turbidite.storage.pm {
     requires transitive io.turbidite.storage.core;
     requires transitive org.jspecify;
+
+    exports io.turbidite.pm;
 }

@@ -16,6 +16,7 @@ import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.DatasetOptions;
 import io.turbidite.lsm.schema.DatasetOptions.Choice;
 import io.turbidite.lsm.schema.Retention;
+import io.turbidite.pm.PmKind;
 
 import org.jspecify.annotations.Nullable;
 
@@ -196,12 +197,21 @@ final class DatasetMatch {
             indexKey(key + ".maintenance", part, label, index.maintenance());
         }
         PageOptions pages = index.pages();
-        if (isWritten(key + ".pageBytes")) {
+        if (!part.kind().isGiven() && isWritten(key + ".pageBytes")) {
             indexKey(key + ".pageBytes", part, part.pages().pageBytes(), pages.pageBytes());
         }
         if (isWritten(key + ".compression")) {
             String label = part.pages().compression().label();
             indexKey(key + ".compression", part, label, pages.compression().label());
+        }
+        for (String parameter : PmKind.PARAMETERS) {
+            if (part.kind().isGiven() && isWritten(key + "." + parameter)) {
+                indexKey(
+                        key + "." + parameter,
+                        part,
+                        part.parameters().getOrDefault(parameter, "none"),
+                        index.parameters().getOrDefault(parameter, "none"));
+            }
         }
         if (problems.size() == before && index.state().equals("disabled")) {
             add(

@@ -1,5 +1,7 @@
 package io.turbidite.feeds;
 
+import io.turbidite.pm.PmKind;
+import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.index.TokenKeys;
@@ -23,6 +25,7 @@ import io.turbidite.lsm.schema.Retention;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.HashMap;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -37,8 +40,7 @@ import java.util.Set;
  * <p>Sets of words are as in {@link SourceReader}.
  */
 final class DatasetReader {
-    private static final List<String> INDEX_KINDS = List.of("btree", "rtree", "inverted");
-    private static final List<String> INDEX_KINDS_NAMED = List.of("pm");
+    private static final List<String> INDEX_KINDS = List.of("btree", "rtree", "inverted", "pm");
     private static final List<String> COMPRESSIONS =
             Arrays.stream(Compression.values()).map(Compression::label).toList();
 
@@ -80,7 +82,8 @@ final class DatasetReader {
                 repairFits &= checked != null || choice != Choice.REPAIR;
             }
         }
-        List<IndexPart> indexes = indexes(section, datasetName, type, options, mergePolicy);
+        List<IndexPart> indexes = indexes(
+                section, datasetName, type, primaryKey, options, mergePolicy);
         if (repairFits) {
             section.convert(Choice.REPAIR.key(), options.repair(), chosen -> {
                 indexes.forEach(index -> index.maintenance()
@@ -213,6 +216,7 @@ final class DatasetReader {
             Section dataset,
             String datasetName,
             @Nullable RecordType type,
+            List<String> primaryKey,
             DatasetOptions options,
             @Nullable MergePolicySpec mergePolicy) {
         Maintenance ofDataset = options.maintenance();
@@ -228,19 +232,29 @@ final class DatasetReader {
                 section.problem("name", "is '%s', which is the primary's".formatted(name));
             }
             section.missing("kind");
-            String label = section.choice("kind", INDEX_KINDS, INDEX_KINDS_NAMED);
+            String label = section.choice("kind", INDEX_KINDS, List.of());
             IndexDescription.Kind kind =
                     label == null ? IndexDescription.Kind.BTREE : IndexDescription.Kind.of(label);
             section.missing("on");
             List<String> on = fields(section, "on", type, false);
-            Map<String, String> parameters = parameters(section, kind, String.valueOf(name));
+            Map<String, String> parameters = kind.isGiven()
+                    ? regionParameters(section, type, primaryKey, String.valueOf(name))
+                    : parameters(section, kind, String.valueOf(name));
             checkKind(section, kind, type, on, String.valueOf(name));
             String maintained = section.text("maintenance");
             Maintenance strategy = maintained == null
                     ? null
                     : section.convert("maintenance", maintained, Maintenance::ofIndexLabel);
-            Maintenance maintenance = strategy == null ? ofDataset.ofItsIndexes() : strategy;
-            PageOptions pages = pages(section, datasetPages);
+            Maintenance maintenance = strategy != null
+                    ? strategy
+                    : kind.isGiven() ? Maintenance.VALIDATION : ofDataset.ofItsIndexes();
+            if (kind.isGiven() && maintenance != Maintenance.VALIDATION) {
+                section.problem(
+                        "maintenance",
+                        "is %s, but an index of kind %s is maintained by validation"
+                                .formatted(maintenance.label(), kind.label()));
+            }
+            PageOptions pages = kind.isGiven() ? datasetPages : pages(section, datasetPages);
             boolean unique = section.truth("unique", false);
             if (unique && kind != IndexDescription.Kind.BTREE) {
                 section.problem("unique", "goes with a btree alone, not with kind " + kind.label());
@@ -255,13 +269,36 @@ final class DatasetReader {
                 }
                 return chosen;
             });
-            var _ = section.ignoreRestOf("kind", INDEX_KINDS_NAMED);
             section.end();
             if (name != null && !on.isEmpty()) {
                 indexes.add(new IndexPart(name, kind, on, unique, maintenance, pages, parameters));
             }
         }
         return indexes;
+    }
+
+    /** What an index of kind pm takes, with what is left open. */
+    private static Map<String, String> regionParameters(
+            Section section, @Nullable RecordType type, List<String> primaryKey, String name) {
+        Map<String, String> given = new HashMap<>();
+        for (String parameter : PmKind.PARAMETERS) {
+            String text = section.text(parameter);
+            if (text != null) {
+                given.put(parameter, text);
+            }
+        }
+        boolean isWhole = type != null
+                && !primaryKey.isEmpty()
+                && primaryKey.stream().allMatch(field -> type.indexOf(field) >= 0);
+        if (type == null || !isWhole) {
+            return given;
+        }
+        int keyBytesMax = FieldKeys.bytesMax(KeySpec.of(type, primaryKey, "primaryKey"));
+        Map<String, String> defined = section.convert(
+                given.isEmpty() ? "kind" : given.keySet().iterator().next(),
+                given,
+                chosen -> new PmKind().define("index " + name, chosen, keyBytesMax));
+        return defined == null ? given : defined;
     }
 
     /** What the kind takes beside fields: an inverted index a tokenizer. */

@@ -20,7 +20,7 @@ final class StoreOptionsReader {
     private StoreOptionsReader() {}
 
     static StoreOptions read(Section root) {
-        StoreOptions options = StoreOptions.defaults();
+        StoreOptions options = StoreDefaults.options();
         Section section = root.child("store");
         if (section == null) {
             return options;

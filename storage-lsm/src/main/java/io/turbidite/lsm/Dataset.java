@@ -471,8 +471,10 @@ public final class Dataset implements Source {
                         opened,
                         spec.name(),
                         base -> spec.resolve(
+                                changes().core().kinds(),
                                 base.name(),
                                 base.type(),
+                                base.primaryKey(),
                                 base.catalog().nextId(),
                                 base.maintenance(),
                                 IndexSchema.State.BUILDING)));

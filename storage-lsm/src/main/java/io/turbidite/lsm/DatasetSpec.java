@@ -1,5 +1,6 @@
 package io.turbidite.lsm;
 
+import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.Limits;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.type.Field;
@@ -197,7 +198,7 @@ public final class DatasetSpec {
      * @throws InvalidRequestException saying what would be refused
      */
     public DatasetSpec check() {
-        var _ = resolve(1);
+        var _ = resolve(1, null);
         return this;
     }
 
@@ -208,16 +209,17 @@ public final class DatasetSpec {
      * @throws InvalidRequestException saying what would be refused
      */
     public DatasetSpec checkWith(StoreOptions options) {
-        CacheNeed.check(resolve(1), options.cacheBytes());
+        CacheNeed.check(resolve(1, options.indexKinds()), options.cacheBytes());
         return this;
     }
 
     /**
      * The engine's form of this definition.
      *
+     * @param kinds that the store was given; null if that is not known yet
      * @throws InvalidRequestException naming what does not go together
      */
-    DatasetSchema resolve(int id) {
+    DatasetSchema resolve(int id, @Nullable IndexKinds kinds) {
         RecordType type = type();
         options.components().compression().requireAvailable();
         String use = "dataset " + name;
@@ -228,8 +230,8 @@ public final class DatasetSpec {
         }
         List<IndexSchema> resolved = new ArrayList<>();
         for (IndexSpec index : indexes) {
-            resolved.add(
-                    index.resolve(name, type, resolved.size() + 1, maintenance(), State.READY));
+            resolved.add(index.resolve(
+                    kinds, name, type, key, resolved.size() + 1, maintenance(), State.READY));
         }
         return new DatasetSchema(
                 id,

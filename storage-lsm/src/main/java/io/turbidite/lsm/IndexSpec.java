@@ -3,7 +3,10 @@ package io.turbidite.lsm;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.index.EntryKeys;
+import io.turbidite.core.index.FieldKeys;
+import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.key.KeyForm;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.PageOptions;
@@ -82,6 +85,14 @@ public record IndexSpec(
                 name, IndexDescription.Kind.INVERTED, List.of(field), false, null, null);
     }
 
+    /**
+     * An index over one or more fields that lies in byte-addressable memory, or in a mapped file:
+     * its store needs a kind of that name ({@link StoreOptions#withIndexKinds}).
+     */
+    public static IndexSpec pm(String name, String... fields) {
+        return new IndexSpec(name, IndexDescription.Kind.PM, List.of(fields), false, null, null);
+    }
+
     /** The same index with a parameter of its kind. */
     public IndexSpec withParameter(String parameter, String value) {
         Map<String, String> more = new HashMap<>(parameters);
@@ -104,10 +115,16 @@ public record IndexSpec(
         return new IndexSpec(name, kind, fields, unique, pages, strategy, parameters);
     }
 
-    /** The engine's form of this index, for a dataset. */
+    /**
+     * The engine's form of this index, for a dataset.
+     *
+     * @param kinds that the store was given; null if that is not known yet
+     */
     IndexSchema resolve(
+            @Nullable IndexKinds kinds,
             String dataset,
             RecordType type,
+            KeySpec primaryKey,
             int id,
             Maintenance ofDataset,
             IndexSchema.State state) {
@@ -115,8 +132,11 @@ public record IndexSpec(
             pages.compression().requireAvailable();
         }
         String use = "dataset %s: index %s".formatted(dataset, name);
+        Map<String, String> defined = kinds == null || !kind.isGiven()
+                ? parameters
+                : kinds.require(use, kind.label()).define(use, parameters, FieldKeys.bytesMax(primaryKey));
         EntryKeys entryKeys =
-                IndexDescription.entryKeys(kind, type, fields, use, KeyForm.CURRENT, parameters);
+                IndexDescription.entryKeys(kind, type, fields, use, KeyForm.CURRENT, defined);
         if (unique && entryKeys.isMultiValued()) {
             throw new InvalidRequestException(
                     "%s is on the elements of an array, %s, and can't be unique"
@@ -127,9 +147,13 @@ public record IndexSpec(
                 name,
                 kind,
                 entryKeys,
-                maintenance == null ? ofDataset.ofItsIndexes() : maintenance,
+                maintenance == null ? byDefault(ofDataset) : maintenance,
                 unique,
                 pages,
                 state);
+    }
+
+    private Maintenance byDefault(Maintenance ofDataset) {
+        return kind.isGiven() ? Maintenance.VALIDATION : ofDataset.ofItsIndexes();
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.lsm;
 
+import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
@@ -30,21 +31,23 @@ final class SpecMatch {
     private final DatasetSchema there;
     private final List<String> differences = new ArrayList<>();
 
-    private SpecMatch(DatasetSpec spec, DatasetSchema there) {
+    private SpecMatch(DatasetSpec spec, DatasetSchema there, IndexKinds kinds) {
         this.spec = spec;
-        this.wanted = spec.resolve(there.id());
+        this.wanted = spec.resolve(there.id(), kinds);
         this.there = there;
     }
 
     /**
      * Checks that a specification fits a dataset.
      *
+     * @param kinds that the store was given
      * @param where the store, for people
      * @throws InvalidRequestException listing all that differs, or saying what is wrong with the
      *     specification itself
      */
-    static void check(DatasetSpec spec, DatasetSchema there, String where) {
-        SpecMatch match = new SpecMatch(spec, there);
+    static void check(
+            DatasetSpec spec, DatasetSchema there, IndexKinds kinds, String where) {
+        SpecMatch match = new SpecMatch(spec, there, kinds);
         match.compareType();
         match.compare("the primary key", spec.primaryKey(), there.primaryKey().fields());
         match.compareChosen("the filter", spec.filterFields(), there.filterFields(), List.of());

@@ -146,7 +146,7 @@ public final class Store implements AutoCloseable {
             throw new InvalidRequestException(
                     "there is a dataset named %s already".formatted(spec.name()));
         }
-        return add(engine.create(spec.resolve(engine.nextDatasetId())));
+        return add(engine.create(spec.resolve(engine.nextDatasetId(), core().kinds())));
     }
 
     /**
@@ -162,7 +162,8 @@ public final class Store implements AutoCloseable {
         if (there == null) {
             return createDataset(spec);
         }
-        SpecMatch.check(spec, there.schema(), core().disk().description());
+        SpecMatch.check(
+                spec, there.schema(), core().kinds(), core().disk().description());
         return there;
     }
 

@@ -17,6 +17,7 @@ import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Trash;
 import io.turbidite.lsm.version.Version;
 
@@ -106,7 +107,7 @@ public record StoreDescription(
     /**
      * An index of a partition; the first is the primary.
      *
-     * @param kind {@code btree}, {@code rtree} or {@code inverted}
+     * @param kind {@code btree}, {@code rtree}, {@code inverted} or {@code pm}
      * @param parameters what its entries depend on beside the fields, by name: of an inverted index
      *     {@code tokenizer} and a mark of the tables it goes by
      * @param maintenance how it follows updates; the dataset's strategy for the primary
@@ -117,6 +118,8 @@ public record StoreDescription(
      * @param repair the place of its repair, for an index under auto; else null
      * @param deletedKeys the deleted-key trees of a deleted-key index's components, in their order;
      *     empty in others
+     * @param region what the kind says of the region that is in place of components, by name, its
+     *     mode first; empty in others, and where it is being built
      */
     public record IndexDescription(
             String name,
@@ -130,7 +133,8 @@ public record StoreDescription(
             long garbageEntries,
             @Nullable String repair,
             List<ComponentDescription> components,
-            List<ComponentDescription> deletedKeys) {}
+            List<ComponentDescription> deletedKeys,
+            Map<String, String> region) {}
 
     /**
      * A disk component, newest first.
@@ -230,10 +234,12 @@ public record StoreDescription(
                                         .placement()
                                         .label(),
                         components,
-                        deletedKeys));
+                        deletedKeys,
+                        Map.of()));
             }
             for (IndexSchema index : schema.catalog().all()) {
-                if (index.state() == State.DISABLED) {
+                if (index.hasRegion() || index.state() == State.DISABLED) {
+                    RegionLayer region = pinned.region(index.tree());
                     indexes.add(new IndexDescription(
                             index.name(),
                             index.kind().label(),
@@ -246,7 +252,8 @@ public record StoreDescription(
                             0,
                             null,
                             List.of(),
-                            List.of()));
+                            List.of(),
+                            region == null ? Map.of() : region.handle().region().statistics()));
                 }
             }
             MemoryLayer frozen = pinned.frozen();

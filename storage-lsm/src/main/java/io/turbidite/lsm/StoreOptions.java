@@ -1,10 +1,14 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.index.IndexKind;
+import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.lsm.engine.EngineOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
+
+import java.util.List;
 
 /**
  * Budgets and durability of a store. <em>Immutable.</em> A value out of range is refused with an
@@ -25,6 +29,8 @@ import io.turbidite.lsm.schedule.BackgroundOptions;
  *     buffer cache then. Does not concern log and manifest. If the file system refuses direct I/O,
  *     files are buffered as without it, and
  *     {@link io.turbidite.core.meter.StoreEvent.DirectIoRefused} says so
+ * @param indexKinds kinds of index beside the store's own; a store that has an index of another
+ *     kind is not opened
  */
 public record StoreOptions(
         long writeMemoryBytes,
@@ -32,7 +38,8 @@ public record StoreOptions(
         long logBytesMax,
         LogOptions log,
         BackgroundOptions background,
-        boolean directIo) {
+        boolean directIo,
+        IndexKinds indexKinds) {
     private static final long MIB = 1 << 20;
 
     public StoreOptions {
@@ -53,7 +60,8 @@ public record StoreOptions(
                 512 * MIB,
                 LogOptions.defaults(),
                 BackgroundOptions.defaults(),
-                false);
+                false,
+                IndexKinds.NONE);
     }
 
     /** Begins with the {@link #defaults defaults}. */
@@ -86,6 +94,11 @@ public record StoreOptions(
         return toBuilder().directIo(direct).build();
     }
 
+    /** Hands kinds of index to the store, in place of those given before. */
+    public StoreOptions withIndexKinds(IndexKind... kinds) {
+        return toBuilder().indexKinds(new IndexKinds(List.of(kinds))).build();
+    }
+
     public StoreOptions withDurability(Durability durability) {
         return toBuilder().durability(durability).build();
     }
@@ -93,7 +106,13 @@ public record StoreOptions(
     /** The engine's form of these options. */
     EngineOptions forEngine() {
         return new EngineOptions(
-                writeMemoryBytes, cacheBytes, logBytesMax, log, background, directIo);
+                writeMemoryBytes,
+                cacheBytes,
+                logBytesMax,
+                log,
+                background,
+                directIo,
+                indexKinds);
     }
 
     private static void require(boolean holds, String name, long value, String rule) {
@@ -114,6 +133,7 @@ public record StoreOptions(
         private LogOptions log;
         private BackgroundOptions background;
         private boolean directIo;
+        private IndexKinds indexKinds;
 
         private Builder(StoreOptions from) {
             this.writeMemoryBytes = from.writeMemoryBytes;
@@ -122,6 +142,7 @@ public record StoreOptions(
             this.log = from.log;
             this.background = from.background;
             this.directIo = from.directIo;
+            this.indexKinds = from.indexKinds;
         }
 
         public Builder writeMemoryBytes(long value) {
@@ -154,6 +175,11 @@ public record StoreOptions(
             return this;
         }
 
+        public Builder indexKinds(IndexKinds value) {
+            indexKinds = value;
+            return this;
+        }
+
         /** Changes the durability of the log options that were given so far. */
         public Builder durability(Durability value) {
             return log(log.withDurability(value));
@@ -161,7 +187,13 @@ public record StoreOptions(
 
         public StoreOptions build() {
             return new StoreOptions(
-                    writeMemoryBytes, cacheBytes, logBytesMax, log, background, directIo);
+                    writeMemoryBytes,
+                    cacheBytes,
+                    logBytesMax,
+                    log,
+                    background,
+                    directIo,
+                    indexKinds);
         }
     }
 }

@@ -178,7 +178,7 @@ class IndexCommandTest {
         assertRefused(
                 Command.run(
                         "index", "create", store, "Trips", "x", "--on", "place", "--kind", "heap"),
-                "unknown kind of index 'heap'; there are btree, rtree and inverted");
+                "unknown kind of index 'heap'; there are btree, rtree, inverted and pm");
     }
 
     @Test

@@ -2,7 +2,6 @@ package io.turbidite.ops.intersect;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
-import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.ops.search.IndexRange;
@@ -72,7 +71,7 @@ public record JoinedRanges(
         if (range.search() instanceof TermSearch) {
             return true;
         }
-        if (range.index().kind() != IndexDescription.Kind.BTREE
+        if (!range.index().kind().hasRanges()
                 || range.narrowed().size() != range.index().fields().size()
                 || !(range.search() instanceof KeyRange keys)) {
             return false;

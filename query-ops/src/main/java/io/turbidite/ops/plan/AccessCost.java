@@ -47,7 +47,7 @@ final class AccessCost {
         IndexDescription.Kind kind = range.index().kind();
         return count
                 * switch (kind) {
-                    case BTREE -> BTREE_ENTRY;
+                    case BTREE, PM -> BTREE_ENTRY;
                     case RTREE -> RTREE_ENTRY;
                     case INVERTED -> TERM_ENTRY;
                 };

@@ -1,7 +1,6 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.geo.SpatialKind;
-import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.TermSearch;
@@ -225,7 +224,7 @@ final class JoinChoice {
     }
 
     private static boolean isOfFields(IndexRange range) {
-        return range.index().kind() == IndexDescription.Kind.BTREE
+        return range.index().kind().hasRanges()
                 && !range.index().multiValued();
     }
 

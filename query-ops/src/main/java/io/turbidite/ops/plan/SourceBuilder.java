@@ -137,7 +137,7 @@ final class SourceBuilder {
     FrameSource build(
             List<Integer> partitions, TupleMaker maker, FrameWriter target, long memoryBytes) {
         if (choice.chosen() instanceof Access.Entries(var range)) {
-            EntryTuples fields = range.index().kind() == IndexDescription.Kind.BTREE
+            EntryTuples fields = range.index().kind().hasRanges()
                     ? entryFields(range)
                     : new EntryCells(query.grid());
             return new IndexOnlyScan(

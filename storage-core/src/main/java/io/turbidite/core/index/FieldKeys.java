@@ -10,6 +10,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * The entry keys of a B+-tree on plain fields: one for each record, also where fields are null or
@@ -17,10 +18,23 @@ import java.util.List;
  *
  * @param spec the fields
  * @param use who it is for, in messages: {@code "index by_tail"}
+ * @param parameters of an index that is kept elsewhere; the keys don't depend on them
  */
-public record FieldKeys(KeySpec spec, String use) implements EntryKeys {
+public record FieldKeys(KeySpec spec, String use, Map<String, String> parameters)
+        implements EntryKeys {
     /** A rectangle, the widest fixed kind, takes less than 36 bytes of a key. */
     private static final int FIXED_FIELDS_MAX = 14;
+
+    private static final int FIXED_FIELD_BYTES_MAX = 36;
+
+    public FieldKeys {
+        parameters = Map.copyOf(parameters);
+    }
+
+    /** Without parameters. */
+    public FieldKeys(KeySpec spec, String use) {
+        this(spec, use, Map.of());
+    }
 
     /** The keys of these fields, in this order; parameters as of {@link KeySpec#of}. */
     public static FieldKeys of(RecordType type, List<String> fields, String use, KeyForm form) {
@@ -55,6 +69,17 @@ public record FieldKeys(KeySpec spec, String use) implements EntryKeys {
                 && spec.kinds().stream().noneMatch(FieldKeys::mayBeRefused);
     }
 
+    /** Most bytes that a key of these fields has. */
+    public static int bytesMax(KeySpec spec) {
+        return spec.kinds().stream().anyMatch(FieldKeys::hasAnyWidth)
+                ? Limits.KEY_BYTES_MAX
+                : Math.min(Limits.KEY_BYTES_MAX, FIXED_FIELD_BYTES_MAX * spec.kinds().size());
+    }
+
+    private static boolean hasAnyWidth(TypeKind kind) {
+        return kind == TypeKind.STRING || kind == TypeKind.BINARY || kind == TypeKind.DECIMAL;
+    }
+
     /** Whether the kind has no fixed width, or not every value that its width can hold. */
     private static boolean mayBeRefused(TypeKind kind) {
         return switch (kind) {
@@ -82,7 +107,7 @@ public record FieldKeys(KeySpec spec, String use) implements EntryKeys {
 
     @Override
     public EntryKeys renewed() {
-        return new FieldKeys(spec.withForm(KeyForm.CURRENT), use);
+        return new FieldKeys(spec.withForm(KeyForm.CURRENT), use, parameters);
     }
 
     /** Whoever asks: the keys are the same. */

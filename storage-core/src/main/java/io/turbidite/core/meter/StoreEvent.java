@@ -272,6 +272,17 @@ public sealed interface StoreEvent {
     record DirectIoRefused(long wallMicros, String disk) implements StoreEvent {}
 
     /**
+     * A region of an index can't be used: it is missing, damaged, another's, left behind or full.
+     * The index is not searched, and a store that was opened to be changed builds it anew in the
+     * background; one that is full stays disabled.
+     *
+     * @param cause in words
+     */
+    record RegionRefused(
+            long wallMicros, String dataset, int partition, String index, String cause)
+            implements StoreEvent {}
+
+    /**
      * A source went on in the middle of a record that a feed had taken, for want of anything more
      * to read.
      *

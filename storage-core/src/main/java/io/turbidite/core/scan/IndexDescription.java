@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.index.ElementKeys;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.index.FieldKeys;
+import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.SpatialKeys;
 import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyForm;
@@ -43,7 +44,22 @@ public record IndexDescription(
         /** By windows. */
         RTREE,
         /** By tokens. */
-        INVERTED;
+        INVERTED,
+        /**
+         * By ranges of the encoded key; its entries lie where a kind keeps them that the store was
+         * given.
+         */
+        PM;
+
+        /** Whether it can be searched by ranges of the encoded key of its fields. */
+        public boolean hasRanges() {
+            return this == BTREE || this == PM;
+        }
+
+        /** Whether a store needs an {@link IndexKind} for it. */
+        public boolean isGiven() {
+            return this == PM;
+        }
 
         /** The name for people: {@code btree}. */
         public String label() {
@@ -62,7 +78,7 @@ public record IndexDescription(
                 }
             }
             throw new InvalidRequestException(
-                    "unknown kind of index '%s'; there are btree, rtree and inverted"
+                    "unknown kind of index '%s'; there are btree, rtree, inverted and pm"
                             .formatted(label));
         }
     }
@@ -116,6 +132,15 @@ public record IndexDescription(
                 yield SpatialKeys.of(type, fields, use);
             }
             case INVERTED -> TokenKeys.of(type, fields, use, parameters);
+            case PM -> {
+                KeySpec spec = KeySpec.ofEach(type, fields, use, form);
+                if (spec.each() != KeySpec.NO_ARRAY) {
+                    throw new InvalidRequestException(
+                            "%s is on the elements of an array, %s, which kind %s can't be"
+                                    .formatted(use, fields, kind.label()));
+                }
+                yield new FieldKeys(spec, use, parameters);
+            }
         };
     }
 }

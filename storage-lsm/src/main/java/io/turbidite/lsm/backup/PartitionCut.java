@@ -166,7 +166,8 @@ public final class PartitionCut implements AutoCloseable {
                 timestamp,
                 states.entrySet().stream()
                         .map(tree -> new TreeState(tree.getKey(), tree.getValue()))
-                        .toList());
+                        .toList(),
+                List.of());
     }
 
     /** The files that {@link #writeMemory} wrote, those that it could not finish included. */

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.engine;
 
+import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 
@@ -13,4 +14,5 @@ public record EngineOptions(
         long logBytesMax,
         LogOptions log,
         BackgroundOptions background,
-        boolean directIo) {}
+        boolean directIo,
+        IndexKinds indexKinds) {}

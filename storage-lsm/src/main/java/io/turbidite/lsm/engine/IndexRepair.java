@@ -45,7 +45,9 @@ public final class IndexRepair {
 
     private static List<Integer> all(DatasetSchema schema) {
         List<Integer> ids = schema.indexes().stream()
-                .filter(index -> index.isReady() && index.maintenance() != Maintenance.EAGER)
+                .filter(index -> index.isReady()
+                        && !index.hasRegion()
+                        && index.maintenance() != Maintenance.EAGER)
                 .map(IndexSchema::id)
                 .toList();
         if (ids.isEmpty()) {
@@ -64,6 +66,11 @@ public final class IndexRepair {
         if (index == null || !index.isReady()) {
             throw new InvalidRequestException("dataset %s has no index %s that could be repaired"
                     .formatted(dataset.name(), name));
+        }
+        if (index.hasRegion()) {
+            throw new InvalidRequestException(
+                    "index %s of dataset %s is of kind %s, which looks after its obsolete entries itself; if it is wrong, rebuild it"
+                            .formatted(name, dataset.name(), index.kind().label()));
         }
         if (index.maintenance() == Maintenance.EAGER) {
             throw new InvalidRequestException(

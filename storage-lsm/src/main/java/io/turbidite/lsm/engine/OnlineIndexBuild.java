@@ -3,7 +3,7 @@ package io.turbidite.lsm.engine;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.lsm.dataset.OpenDataset;
-import io.turbidite.lsm.indexbuild.PartitionBuild;
+import io.turbidite.lsm.indexbuild.IndexFilling;
 import io.turbidite.lsm.indexbuild.StoppedException;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -42,7 +42,7 @@ public final class OnlineIndexBuild {
     private final IndexSchema index;
     private final SchemaChanges changes;
     private final StoreCore core;
-    private final List<PartitionBuild> builds;
+    private final List<IndexFilling> builds;
     private final long startNanos;
     private final AtomicLong entriesTotal = new AtomicLong();
     private final AtomicLong entriesRead = new AtomicLong();
@@ -70,7 +70,7 @@ public final class OnlineIndexBuild {
             OpenDataset dataset,
             DatasetSchema base,
             IndexSchema index,
-            List<PartitionBuild> builds) {
+            List<IndexFilling> builds) {
         this.base = base;
         this.changes = changes;
         this.dataset = dataset;
@@ -175,7 +175,7 @@ public final class OnlineIndexBuild {
      */
     private boolean hold() {
         while (partitionNumber < builds.size()) {
-            PartitionBuild build = builds.get(partitionNumber);
+            IndexFilling build = builds.get(partitionNumber);
             if (!build.tryHold()) {
                 return false;
             }
@@ -189,13 +189,13 @@ public final class OnlineIndexBuild {
 
     private boolean read() {
         if (partitionNumber == builds.size()) {
-            for (PartitionBuild build : builds) {
+            for (IndexFilling build : builds) {
                 build.install();
             }
             step = index.unique() ? Step.PAUSE_WRITES : Step.INSTALL;
             return true;
         }
-        PartitionBuild build = builds.get(partitionNumber);
+        IndexFilling build = builds.get(partitionNumber);
         long before = build.entriesRead();
         boolean more = build.read(STEP_ENTRY_COUNT);
         entriesRead.addAndGet(build.entriesRead() - before);
@@ -233,7 +233,7 @@ public final class OnlineIndexBuild {
 
     private boolean install() {
         try {
-            installation.run(() -> changes.install(dataset, index));
+            installation.run(() -> changes.install(dataset, index, builds));
         } catch (StoreFailedException failed) {
             core.health().fail(failed);
             throw failed;

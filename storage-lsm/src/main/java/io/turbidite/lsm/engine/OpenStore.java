@@ -8,6 +8,7 @@ import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CacheOptions;
 import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.index.RegionPlace;
 import io.turbidite.core.log.LogEnvironment;
 import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.memory.MemoryBudget;
@@ -25,6 +26,7 @@ import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Trash;
 import io.turbidite.lsm.write.Replay;
@@ -34,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -59,13 +62,17 @@ final class OpenStore {
     /** The part of the write memory that merges may take besides, for build concurrency. */
     private static final int BUILD_CONCURRENCY_SHARE = 4;
 
+    /** The part of the write memory that regions may take besides. */
+    private static final int REGIONS_SHARE = 4;
+
     /** What may lie in a directory in which a store's making was cut short. */
     private static final Set<String> ROOT_NAMES = Set.of(
             StoreFiles.LOCK,
             StoreFiles.MANIFEST_DRAFT,
             StoreFiles.DATA,
             StoreFiles.LOG,
-            StoreFiles.TRASH);
+            StoreFiles.TRASH,
+            StoreFiles.REGIONS);
 
     /** Where files of a store lie. */
     private static final List<String> STORE_DIRECTORIES =
@@ -75,8 +82,12 @@ final class OpenStore {
     private final Meters meters = new Meters();
     private final StoreEvents events = new StoreEvents();
     private final List<OpenDataset> datasets = new ArrayList<>();
+    private final List<Rebuild> toBuild = new ArrayList<>();
     private final StoreCore core;
     private final PartitionRegistry partitions;
+
+    /** A disabled index that is to be built anew. */
+    record Rebuild(OpenDataset dataset, String index) {}
 
     private OpenStore(
             StoreCore.Environment environment,
@@ -110,10 +121,13 @@ final class OpenStore {
                                 budget.account("invalidation times")),
                         budget.account(
                                 "build concurrency",
-                                options.writeMemoryBytes() / BUILD_CONCURRENCY_SHARE)),
+                                options.writeMemoryBytes() / BUILD_CONCURRENCY_SHARE),
+                        budget.account(
+                                "regions", options.writeMemoryBytes() / REGIONS_SHARE)),
                 manifest,
                 meters,
-                engineEvents);
+                engineEvents,
+                options.indexKinds());
         this.partitions = new PartitionRegistry(core);
     }
 
@@ -254,18 +268,46 @@ final class OpenStore {
             }
             putBack(named);
         }
-        state = without(state, outdated);
+        OpenRegions regions = OpenRegions.open(core, named, mode == OpenMode.READING);
+        try (regions) {
+            recover(options, mode, without(state, outdated), named, regions, startNanos);
+        }
+    }
+
+    private void recover(
+            EngineOptions options,
+            OpenMode mode,
+            ManifestState found,
+            ManifestState onDisk,
+            OpenRegions regions,
+            long startNanos) {
+        ManifestState state = regions.disabled(found);
+        ManifestState named = onDisk;
+        if (mode != OpenMode.READING && !regions.toBuild().isEmpty()) {
+            core.manifest().edit(regions::disabled, () -> {});
+            named = core.manifest().state();
+            state = named;
+            regions.dropUnsound(named);
+        }
+        List<OpenRegions.ToBuild> missing = regions.toBuild();
         // those of datasets that are created later too
         closers.push(() -> partitions.close());
         for (DatasetState dataset : state.datasets()) {
             List<Partition> opened = new ArrayList<>();
             for (int i = 0; i < dataset.partitions().size(); i++) {
-                Partition partition =
-                        Partition.open(dataset.schema(), i, dataset.partitions().get(i), core);
+                PartitionState partitionState = dataset.partitions().get(i);
+                Partition partition = Partition.open(
+                        dataset.schema(), i, partitionState, regions.of(partitionState), core);
                 partitions.add(partition);
                 opened.add(partition);
             }
-            datasets.add(new OpenDataset(dataset.schema(), opened));
+            OpenDataset open = new OpenDataset(dataset.schema(), opened);
+            datasets.add(open);
+            for (OpenRegions.ToBuild one : missing) {
+                if (one.datasetId() == dataset.schema().id() && mode != OpenMode.READING) {
+                    toBuild.add(new Rebuild(open, one.index().name()));
+                }
+            }
         }
         Replay replay = new Replay();
         datasets.forEach(dataset -> replay.add(dataset.schema(), dataset.partitions()));
@@ -397,9 +439,28 @@ final class OpenStore {
         if (disk.exists(StoreFiles.SPILL)) {
             disk.list(StoreFiles.SPILL).forEach(name -> disk.delete(StoreFiles.SPILL + "/" + name));
         }
+        if (disk.exists(StoreFiles.REGIONS)) {
+            deleteRegions(disk, state);
+        }
         List<Trash.Item> taken = core.trash().takeIn(state);
         if (!taken.isEmpty()) {
             core.events().trashChanged("opening", taken);
+        }
+    }
+
+    /** Regions that no manifest names: they can be built again, so they need no trash. */
+    private static void deleteRegions(Disk disk, ManifestState state) {
+        Set<String> named = new HashSet<>();
+        for (DatasetState dataset : state.datasets()) {
+            for (PartitionState partition : dataset.partitions()) {
+                partition.regions().forEach(
+                        region -> named.add(RegionPlace.fileName(region.regionId())));
+            }
+        }
+        for (String name : disk.list(StoreFiles.REGIONS)) {
+            if (!named.contains(name)) {
+                disk.delete(StoreFiles.REGIONS + "/" + name);
+            }
         }
     }
 
@@ -423,6 +484,11 @@ final class OpenStore {
 
     List<OpenDataset> datasets() {
         return datasets;
+    }
+
+    /** The indexes whose regions were not sound. */
+    List<Rebuild> toBuild() {
+        return toBuild;
     }
 
     Meters meters() {

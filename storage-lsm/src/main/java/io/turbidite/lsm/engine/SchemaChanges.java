@@ -8,7 +8,9 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.dataset.OpenDataset;
+import io.turbidite.lsm.indexbuild.IndexFilling;
 import io.turbidite.lsm.indexbuild.PartitionBuild;
+import io.turbidite.lsm.indexbuild.RegionBuild;
 import io.turbidite.lsm.indexbuild.UniqueCheck;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
@@ -24,7 +26,9 @@ import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.RegionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
+import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
 import io.turbidite.lsm.write.WritePath;
 
@@ -33,6 +37,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -65,6 +71,15 @@ public final class SchemaChanges {
     private final BackgroundWork background;
     private final WritePath writes;
     private final ConcurrentLinkedQueue<OnlineIndexBuild> builds = new ConcurrentLinkedQueue<>();
+
+    /** Disabled indexes whose regions are to be built anew, by nobody's order. */
+    private final ConcurrentLinkedQueue<Rebuild> rebuilds = new ConcurrentLinkedQueue<>();
+
+    private record Rebuild(OpenDataset dataset, String index) {}
+
+    /** Those whose regions are looked at: one that failed disables its index. */
+    private final Set<OpenDataset> watched = ConcurrentHashMap.newKeySet();
+
     private final Tasks.Worker builder;
 
     SchemaChanges(
@@ -182,7 +197,7 @@ public final class SchemaChanges {
             throw new InvalidRequestException(
                     "dataset %s has just been changed; try again".formatted(dataset.name()));
         }
-        List<PartitionBuild> parts = new ArrayList<>();
+        List<IndexFilling> parts = new ArrayList<>();
         OnlineIndexBuild build = null;
         try {
             List<Long> below = register(dataset, building);
@@ -193,8 +208,15 @@ public final class SchemaChanges {
                     / MEMORY_SHARE
                     / dataset.partitions().size();
             for (Partition partition : dataset.partitions()) {
-                parts.add(new PartitionBuild(
-                        partition, building, index, below.get(partition.number()), memoryBytes));
+                parts.add(
+                        index.hasRegion()
+                                ? new RegionBuild(partition, building, index, memoryBytes)
+                                : new PartitionBuild(
+                                        partition,
+                                        building,
+                                        index,
+                                        below.get(partition.number()),
+                                        memoryBytes));
             }
             build = new OnlineIndexBuild(this, dataset, base.withIdsUsedBy(building), index, parts);
         } finally {
@@ -237,7 +259,71 @@ public final class SchemaChanges {
         }
     }
 
+    /** Builds a disabled index anew, soon. */
+    void rebuildSoon(OpenDataset dataset, String index) {
+        rebuilds.add(new Rebuild(dataset, index));
+        builder.wake();
+    }
+
+    /** Starts a build that nobody waits for; whoever was faster, or drops the index, has won. */
+    private void startRebuild(Rebuild next) {
+        try {
+            var _ = startEnable(next.dataset(), next.index());
+        } catch (StorageException refused) {
+            core.events()
+                    .indexChanged(
+                            next.dataset().schema(), next.index(), "failed", new long[2], 0);
+        }
+    }
+
+    /** Looks at the regions of a dataset from now on. */
+    void watch(OpenDataset dataset) {
+        watched.add(dataset);
+    }
+
+    /** Disables the indexes that have a region which could not take a layer in. */
+    private void disableFailed() {
+        watched.removeIf(dataset -> dataset.partitions().getFirst().isDropped());
+        for (OpenDataset dataset : watched) {
+            for (IndexSchema index : dataset.schema().regionIndexes()) {
+                StorageException failure = failure(dataset, index);
+                if (failure != null) {
+                    disableQuietly(dataset, index, failure);
+                }
+            }
+        }
+    }
+
+    private static @Nullable StorageException failure(OpenDataset dataset, IndexSchema index) {
+        for (Partition partition : dataset.partitions()) {
+            RegionLayer region = partition.version().region(index.tree());
+            if (region != null && region.handle().failure() != null) {
+                return region.handle().failure();
+            }
+        }
+        return null;
+    }
+
+    /** What is damaged is built anew; what is full would be full again. */
+    private void disableQuietly(OpenDataset dataset, IndexSchema index, StorageException failure) {
+        try {
+            disableIndex(dataset, index.name());
+            if (failure instanceof CorruptionException) {
+                rebuildSoon(dataset, index.name());
+            }
+        } catch (InvalidRequestException busy) {
+            // somebody changes the dataset: it is looked at again soon
+        }
+    }
+
     private boolean step() {
+        if (core.health().isWritable() && !core.health().isClosing()) {
+            disableFailed();
+        }
+        Rebuild first = core.health().isClosing() ? null : rebuilds.poll();
+        if (first != null) {
+            startRebuild(first);
+        }
         OnlineIndexBuild build = next();
         if (build == null) {
             return false;
@@ -268,7 +354,8 @@ public final class SchemaChanges {
         return writes;
     }
 
-    StoreCore core() {
+    /** What all partitions stand on. */
+    public StoreCore core() {
         return core;
     }
 
@@ -278,12 +365,36 @@ public final class SchemaChanges {
     }
 
     /** Makes a built index durable, and visible to readers. */
-    void install(OpenDataset dataset, IndexSchema index) {
+    void install(OpenDataset dataset, IndexSchema index, List<IndexFilling> parts) {
         DatasetSchema ready = dataset.schema().withReady(index);
         core.log().flush();
+        List<RegionBuild> regions = parts.stream()
+                .filter(RegionBuild.class::isInstance)
+                .map(RegionBuild.class::cast)
+                .toList();
         core.edit(
-                state -> withTrees(state, dataset, ready, index),
-                () -> installSchema(dataset, ready));
+                state -> withRegions(withTrees(state, dataset, ready, index), ready, regions),
+                () -> {
+                    regions.forEach(RegionBuild::installRegion);
+                    installSchema(dataset, ready);
+                });
+    }
+
+    /** What was flushed while the regions were built goes into them now. */
+    private static ManifestState withRegions(
+            ManifestState state, DatasetSchema ready, List<RegionBuild> regions) {
+        ManifestState changed = state;
+        for (RegionBuild region : regions) {
+            int number = region.partition().number();
+            PartitionState before = changed.partition(ready.id(), number);
+            // those that an index had before it was built anew have no index any more
+            List<RegionState> others = before.regions().stream()
+                    .filter(other -> ready.index(other.tree()) != null)
+                    .toList();
+            changed = changed.withPartition(
+                    ready.id(), number, before.withRegions(others).with(region.catchUp()));
+        }
+        return changed;
     }
 
     /** Under the manifest's lock, so that the versions' disk components stay what they are. */
@@ -382,7 +493,7 @@ public final class SchemaChanges {
         return state.withReplaced(new DatasetState(
                 after,
                 before.partitions().stream()
-                        .map(partition -> partition.without(index.treeIds()))
+                        .map(partition -> partition.without(index))
                         .toList(),
                 before.counts().withoutIndex(index.id())));
     }

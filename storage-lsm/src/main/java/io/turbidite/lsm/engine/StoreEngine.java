@@ -59,6 +59,8 @@ public final class StoreEngine {
         this.writes = new WritePath(core, background);
         this.commits = new Commits(core, writes);
         this.schemaChanges = new SchemaChanges(options, partitions, background, writes);
+        parts.datasets().forEach(schemaChanges::watch);
+        parts.toBuild().forEach(one -> schemaChanges.rebuildSoon(one.dataset(), one.index()));
         StoreMeters.register(parts.meters(), partitions, background);
     }
 
@@ -97,17 +99,22 @@ public final class StoreEngine {
     /** Creates a dataset; it is there for good when this returns. One at a time. */
     public OpenDataset create(DatasetSchema schema) {
         CacheNeed.check(schema, options.cacheBytes());
-        DatasetState state = DatasetState.empty(schema);
         List<Partition> made = new ArrayList<>();
-        core.edit(before -> before.withDataset(state), () -> {
-            for (int i = 0; i < schema.partitions(); i++) {
-                Partition partition =
-                        Partition.open(schema, i, state.partitions().get(i), core);
-                made.add(partition);
-                partitions.add(partition);
-            }
-        });
-        return new OpenDataset(schema, made);
+        try (NewRegions regions = NewRegions.create(core, schema)) {
+            DatasetState state = regions.with(DatasetState.empty(schema));
+            core.edit(before -> before.withDataset(state), () -> {
+                for (int i = 0; i < schema.partitions(); i++) {
+                    Partition partition = Partition.open(
+                            schema, i, state.partitions().get(i), regions.of(i), core);
+                    made.add(partition);
+                    partitions.add(partition);
+                }
+                regions.keep();
+            });
+        }
+        OpenDataset created = new OpenDataset(schema, made);
+        schemaChanges.watch(created);
+        return created;
     }
 
     /** What {@link #write} takes; reusable. */

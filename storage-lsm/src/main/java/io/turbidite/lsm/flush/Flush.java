@@ -1,6 +1,7 @@
 package io.turbidite.lsm.flush;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.component.ComponentFilter;
@@ -18,6 +19,7 @@ import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schedule.MergePace;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.run.BitmapSave;
@@ -28,7 +30,10 @@ import io.turbidite.lsm.version.Installation;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.RegionState;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.RegionHandle;
+import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
@@ -48,12 +53,14 @@ import java.util.Objects;
  * <ol>
  *   <li>Freeze the current layer, unless one is frozen from a flush that failed for want of space.
  *   <li>Make the log durable to its last record, so that no component is ahead of it (rule 6).
+ *   <li>Let the regions absorb the layer, of indexes that have one: an opening takes back what
+ *       they hold beyond the manifest. One that can't is not read any more, and the flush goes on.
  *   <li>Write and sync the components, sync their directory.
  *   <li>One manifest edit; under its lock the new version.
  *   <li>Let go of the log that is no longer needed.
  * </ol>
  *
- * A failure before step 4 leaves orphans, which are deleted here, or go to the trash at the next
+ * A failure before step 5 leaves orphans, which are deleted here, or go to the trash at the next
  * opening, and the frozen layer in place.
  */
 public final class Flush {
@@ -129,6 +136,7 @@ public final class Flush {
             begin(pinned, layer);
             Subject subject =
                     new Subject(pinned, layer, layer.filter(), core.timestamps().retention(false));
+            absorb(pinned.regions(), subject);
             for (TreeId tree : pinned.schema().treeIds()) {
                 // the layer may be older than the index
                 if (layer.hasTree(tree)) {
@@ -144,7 +152,7 @@ public final class Flush {
             core.disk().syncDirectory(StoreFiles.DATA);
             // before the log goes that would tell it again
             core.quarantine().note();
-            installation.run(() -> install(layer, flushed));
+            installation.run(() -> install(subject, flushed));
             long bytes = flushed.values().stream()
                     .mapToLong(handle -> handle.state().bytes())
                     .sum();
@@ -202,6 +210,25 @@ public final class Flush {
                     layer.minWallMicros(),
                     layer.maxWallMicros());
             return undo.keep(build.open(0));
+        }
+    }
+
+    /** Regions that have the layer already got it from a flush that failed later. */
+    private void absorb(List<RegionLayer> regions, Subject subject) {
+        for (RegionLayer region : regions) {
+            RegionHandle handle = region.handle();
+            IndexSchema index = partition.schema().index(region.tree());
+            if (index == null
+                    || handle.failure() != null
+                    || handle.region().absorbedThrough() >= subject.layer.maxTimestamp()) {
+                continue;
+            }
+            try {
+                LayerAbsorption.run(handle.region(), index, subject.layer, subject.readers);
+            } catch (StorageException cause) {
+                handle.fail(cause);
+                core.events().regionRefused(partition.name(), index.name(), cause);
+            }
         }
     }
 
@@ -289,7 +316,8 @@ public final class Flush {
         return !pace.mayGo() && !throttle.flushIsUrgent() && !core.health().isClosing();
     }
 
-    private void install(MemoryLayer layer, Map<TreeId, ComponentHandle> flushed) {
+    private void install(Subject subject, Map<TreeId, ComponentHandle> flushed) {
+        MemoryLayer layer = subject.layer;
         long last = layer.maxTimestamp();
         BuildConcurrency concurrency = layer.concurrency();
         ComponentHandle primary = flushed.get(TreeId.PRIMARY);
@@ -306,7 +334,7 @@ public final class Flush {
 
                 @Override
                 public ManifestState change(ManifestState state) {
-                    return stateAfter(state, layer, flushed);
+                    return stateAfter(state, subject, flushed);
                 }
 
                 @Override
@@ -317,13 +345,14 @@ public final class Flush {
             return;
         }
         core.edit(
-                state -> stateAfter(state, layer, flushed),
+                state -> stateAfter(state, subject, flushed),
                 () -> partition.current().installFlushed(flushed, last, null));
     }
 
     /** Trees that the manifest does not know are being built, or were dropped meanwhile. */
     private ManifestState stateAfter(
-            ManifestState state, MemoryLayer layer, Map<TreeId, ComponentHandle> flushed) {
+            ManifestState state, Subject subject, Map<TreeId, ComponentHandle> flushed) {
+        MemoryLayer layer = subject.layer;
         int datasetId = partition.schema().id();
         if (partition.isDropped()) {
             return state;
@@ -332,7 +361,10 @@ public final class Flush {
         flushed.forEach((id, component) -> components.put(id, component.state()));
         PartitionState before = state.partition(datasetId, partition.number());
         boolean first = before.tree(TreeId.PRIMARY).isEmpty();
-        PartitionState after = before.withFlushed(layer.maxTimestamp(), components);
+        // an index may have become ready since the flush began
+        absorb(partition.version().regions(), subject);
+        PartitionState after = withAbsorbed(
+                before.withFlushed(layer.maxTimestamp(), components), layer.maxTimestamp());
         long last = core.timestamps().lastDrawn();
         long replayFrom = partitions.replayFrom(partition, core.log().position());
         // a write that was given up since the log's flush leaves nothing in memory to hold it back
@@ -346,6 +378,18 @@ public final class Flush {
                                         counts.plus(counts(layer, flushed, first)),
                                         partition.schema()))
                 .withProgress(last, position);
+    }
+
+    /** What a failed region lacks, the next opening builds anew. */
+    private PartitionState withAbsorbed(PartitionState state, long through) {
+        PartitionState changed = state;
+        for (RegionLayer region : partition.version().regions()) {
+            RegionState kept = state.region(region.tree());
+            if (kept != null && region.handle().failure() == null) {
+                changed = changed.with(kept.through(through));
+            }
+        }
+        return changed;
     }
 
     /**

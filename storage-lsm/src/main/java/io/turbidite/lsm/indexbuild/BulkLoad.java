@@ -1,5 +1,10 @@
 package io.turbidite.lsm.indexbuild;
 
+import io.turbidite.lsm.version.RegionLayer;
+import io.turbidite.lsm.version.RegionHandle;
+import io.turbidite.lsm.version.ManifestState.RegionState;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.Undo;
@@ -59,6 +64,13 @@ public final class BulkLoad {
     private final Partition partition;
     private final StoreCore core;
     private final DatasetSchema schema;
+
+    /** The secondaries that have components. */
+    private final List<IndexSchema> onDisk;
+
+    /** Regions that have taken the load in. */
+    private final List<RegionHandle> absorbed = new ArrayList<>();
+
     private final long secondaryBytesMax;
     private final @Nullable EntrySort unsorted;
     private final long expectedRecords;
@@ -89,7 +101,7 @@ public final class BulkLoad {
             primary = load.build(TreeId.PRIMARY);
             try (Undo undo = Undo.of(this::close)) {
                 records = primary.create(expectedRecords);
-                int count = load.schema.indexes().size();
+                int count = load.onDisk.size();
                 for (int i = 0; i < count; i++) {
                     secondaries.add(EntrySort.create(
                             core.sortStorage(),
@@ -119,6 +131,9 @@ public final class BulkLoad {
         this.partition = partition;
         this.core = partition.core();
         this.schema = partition.schema();
+        this.onDisk = schema.indexes().stream()
+                .filter(index -> !index.hasRegion())
+                .toList();
         this.secondaryBytesMax = secondaryBytesMax;
         this.expectedRecords = expectedRecords;
         this.unsorted = unsorted;
@@ -182,7 +197,7 @@ public final class BulkLoad {
                 current.filter.add(field, sink.asSlice(encoded));
             }
         }
-        List<IndexSchema> indexes = schema.indexes();
+        List<IndexSchema> indexes = onDisk;
         for (int i = 0; i < indexes.size(); i++) {
             indexes.get(i).entryKeys().append(view, key, entryKeys.clear());
             for (int k = 0; k < entryKeys.count(); k++) {
@@ -227,7 +242,7 @@ public final class BulkLoad {
         done.primary.finish(id, filter, done.wallMicros, afterMicros);
         loaded.put(TreeId.PRIMARY, done.primary.open(0));
         for (int i = 0; i < done.secondaries.size(); i++) {
-            IndexSchema index = schema.indexes().get(i);
+            IndexSchema index = onDisk.get(i);
             TreeId tree = index.tree();
             try (ComponentBuild built = build(tree)) {
                 try (EntrySort sort = done.secondaries.get(i);
@@ -291,7 +306,37 @@ public final class BulkLoad {
         }
         Map<TreeId, ComponentState> components = new HashMap<>();
         loaded.forEach((tree, component) -> components.put(tree, component.state()));
-        return before.withFlushed(primary().state().maxTimestamp(), components);
+        long last = primary().state().maxTimestamp();
+        PartitionState after = before.withFlushed(last, components);
+        for (RegionLayer region : partition.version().regions()) {
+            RegionState kept = before.region(region.tree());
+            if (kept != null && absorb(region, last)) {
+                after = after.with(kept.through(last));
+            }
+        }
+        return after;
+    }
+
+    /**
+     * Lets a region have the loaded records. If the load fails after that, the region is of no use
+     * any more: nobody would take them back while the store is open.
+     */
+    private boolean absorb(RegionLayer region, long last) {
+        RegionHandle handle = region.handle();
+        IndexSchema index = Objects.requireNonNull(schema.index(region.tree()));
+        absorbed.add(handle);
+        if (handle.failure() != null) {
+            return false;
+        }
+        try {
+            new RegionFill(core, schema, index, handle.region(), secondaryBytesMax)
+                    .run(List.of(primary()), region.through(), last, () -> false);
+            return true;
+        } catch (StorageException cause) {
+            handle.fail(cause);
+            core.events().regionRefused(partition.name(), index.name(), cause);
+            return false;
+        }
     }
 
     /** Makes the load visible; under the manifest's lock. */
@@ -308,6 +353,10 @@ public final class BulkLoad {
 
     /** Lets everything go; what was not installed is deleted. */
     public void close(boolean installed) {
+        if (!installed) {
+            absorbed.forEach(handle -> handle.fail(
+                    new InvalidRequestException("a bulk load failed when it had absorbed it")));
+        }
         if (unsorted != null) {
             unsorted.close();
         }

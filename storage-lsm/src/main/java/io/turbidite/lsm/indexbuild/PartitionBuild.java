@@ -39,7 +39,7 @@ import java.util.function.BooleanSupplier;
  *
  * <p><em>Confined to one thread at a time.</em>
  */
-public final class PartitionBuild {
+public final class PartitionBuild implements IndexFilling {
     private final Partition partition;
     private final IndexBackfill backfill;
     private final List<ComponentHandle> sources = new ArrayList<>();
@@ -81,12 +81,7 @@ public final class PartitionBuild {
                 this::supersededAt);
     }
 
-    /**
-     * Holds the components to build from.
-     *
-     * @return false if one of them is being merged: try again when that is over
-     * @throws io.turbidite.core.QuarantinedException if one of them is set aside
-     */
+    @Override
     public boolean tryHold() {
         Version pinned = partition.pin();
         try {
@@ -121,12 +116,7 @@ public final class PartitionBuild {
         return true;
     }
 
-    /**
-     * Reads on.
-     *
-     * @param entryCount how many entries of the primary
-     * @return false when all are read
-     */
+    @Override
     public boolean read(int entryCount) {
         EntryCursor cursor = versions();
         for (int i = 0; i < entryCount; i++) {
@@ -217,11 +207,7 @@ public final class PartitionBuild {
         }
     }
 
-    /**
-     * Writes all components and makes them durable.
-     *
-     * @param stop asked now and then; if it says so, the work is left where it is
-     */
+    @Override
     public void complete(BooleanSupplier stop) {
         closeVersions();
         for (BuiltComponent target : all()) {
@@ -237,6 +223,7 @@ public final class PartitionBuild {
      * Puts what was built under what the partition has of the index; it takes references of its
      * own.
      */
+    @Override
     public void install() {
         if (!complete) {
             throw new IllegalStateException("the build is not complete");
@@ -260,17 +247,17 @@ public final class PartitionBuild {
         return partition;
     }
 
-    /** Entries of the primary read so far. */
+    @Override
     public long entriesRead() {
         return entriesRead;
     }
 
-    /** Entries of the primary to be read; 0 until they are held. */
+    @Override
     public long entriesTotal() {
         return entriesTotal;
     }
 
-    /** Lets everything go; what was not installed is deleted. */
+    @Override
     public void close(boolean installed) {
         closeVersions();
         all().forEach(target -> target.close(installed));

@@ -7,6 +7,7 @@ import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
@@ -175,7 +176,17 @@ public final class CurrentVersion {
                 before.tree(id).forEach(ComponentHandle::markObsolete);
             }
         }
+        for (RegionLayer region : before.regions()) {
+            if (changed.index(region.tree()) == null) {
+                region.handle().markObsolete();
+            }
+        }
         swap(now -> now.withSchema(changed));
+    }
+
+    /** Installs the region of an index that is about to be ready. */
+    public void installRegion(RegionLayer region) {
+        swap(now -> now.withRegion(region));
     }
 
     /**
@@ -195,7 +206,7 @@ public final class CurrentVersion {
         synchronized (this) {
             flushedTimestamp = newFlushedTimestamp;
         }
-        swap(before -> before.withFlushed(flushed), inGate);
+        swap(before -> before.withFlushed(flushed, newFlushedTimestamp), inGate);
         // asked after that: its build concurrency grows until no writer sees it any more
         long freed = frozen.reportedBytes();
         flushed.forEach((id, component) -> {
@@ -222,7 +233,7 @@ public final class CurrentVersion {
         synchronized (this) {
             flushedTimestamp = loaded;
         }
-        swap(before -> before.withLoaded(fresh, trees));
+        swap(before -> before.withLoaded(fresh, trees, loaded));
         fresh.release();
     }
 
@@ -364,6 +375,7 @@ public final class CurrentVersion {
         for (TreeId id : last.schema().treeIds()) {
             last.tree(id).forEach(ComponentHandle::markObsolete);
         }
+        last.regions().forEach(region -> region.handle().markObsolete());
         last.unpin();
         letIdleCursorsGo();
     }

@@ -233,6 +233,16 @@ public final class EngineEvents {
                 nanos));
     }
 
+    /** A region can't be used; {@link StoreEvent.RegionRefused} has the words. */
+    public void regionRefused(PartitionName partition, String index, Throwable cause) {
+        events.publish(new StoreEvent.RegionRefused(
+                clock.wallMicros(),
+                partition.dataset(),
+                partition.number(),
+                index,
+                String.valueOf(cause.getMessage())));
+    }
+
     /** Files went to the trash, or from it; {@link StoreEvent.TrashChanged} has the causes. */
     public void trashChanged(String cause, List<Trash.Item> items) {
         events.publish(new StoreEvent.TrashChanged(

@@ -10,6 +10,7 @@ import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
@@ -49,9 +50,15 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
     /**
      * Opens the components that the manifest names, above them an empty memory layer. What is
      * damaged is set aside once the log is replayed: {@link Quarantine#enforce}.
+     *
+     * @param regions of the indexes that have one; the partition takes its own references
      */
     public static Partition open(
-            DatasetSchema schema, int number, PartitionState state, StoreCore core) {
+            DatasetSchema schema,
+            int number,
+            PartitionState state,
+            List<RegionLayer> regions,
+            StoreCore core) {
         Map<TreeId, List<ComponentHandle>> trees = new HashMap<>();
         List<ComponentHandle> opened = new ArrayList<>();
         try {
@@ -71,7 +78,7 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
                     state.flushedTimestamp() + 1,
                     core.manifest().state().logPosition(),
                     core.clock().wallMicros());
-            Version version = new Version(schema, layer, trees);
+            Version version = new Version(schema, layer, trees, regions);
             layer.release();
             return new Partition(number, core, version, state.flushedTimestamp());
         } finally {

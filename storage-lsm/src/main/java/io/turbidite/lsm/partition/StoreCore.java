@@ -5,6 +5,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.log.WriteAheadLog;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Counter;
@@ -54,6 +55,7 @@ public final class StoreCore {
     private final BufferCache cache;
     private final ChunkSource chunks;
     private final MutableValidityBitmap.Memory bitmaps;
+    private final MemoryBudget.Account regions;
     private final BuildConcurrency.Shared builds;
     private final Manifest manifest;
     private final Meters meters;
@@ -63,6 +65,7 @@ public final class StoreCore {
     private final FileReaper reaper;
     private final Trash trash;
     private final Disk.Lock lock;
+    private final IndexKinds kinds;
     private final Timestamps timestamps;
     private final StoreAccount account = new StoreAccount();
     private final StoreHealth health = new StoreHealth();
@@ -93,15 +96,18 @@ public final class StoreCore {
      *
      * @param bitmaps pays for live bitmaps and what belongs to them
      * @param builds the most that merges may take to keep invalidations for what they build
+     * @param regions pays for what indexes of kinds that the store was given keep in memory
      */
     public record Memory(
             BufferCache cache,
             ChunkSource chunks,
             MutableValidityBitmap.Memory bitmaps,
-            MemoryBudget.Account builds) {}
+            MemoryBudget.Account builds,
+            MemoryBudget.Account regions) {}
 
     /**
      * @param lock of the store's directory; the caller holds it as long as the store is open
+     * @param kinds of index beside the store's own
      */
     public StoreCore(
             Environment environment,
@@ -109,8 +115,10 @@ public final class StoreCore {
             Memory memory,
             Manifest manifest,
             Meters meters,
-            EngineEvents events) {
+            EngineEvents events,
+            IndexKinds kinds) {
         this.lock = lock;
+        this.kinds = kinds;
         this.disk = environment.disk();
         this.componentDisk = environment.componentDisk();
         this.writers = new ComponentWriters(componentDisk);
@@ -120,6 +128,7 @@ public final class StoreCore {
         this.cache = memory.cache();
         this.chunks = memory.chunks();
         this.bitmaps = memory.bitmaps();
+        this.regions = memory.regions();
         this.manifest = manifest;
         this.meters = meters;
         this.events = events;
@@ -275,6 +284,16 @@ public final class StoreCore {
     /** What builds of components share while writers invalidate what is copied. */
     public BuildConcurrency.Shared builds() {
         return builds;
+    }
+
+    /** Kinds of index beside the store's own. */
+    public IndexKinds kinds() {
+        return kinds;
+    }
+
+    /** Pays for what indexes of such kinds keep in memory. */
+    public MemoryBudget.Account regions() {
+        return regions;
     }
 
     /** Where entries are sorted that may be more than memory holds. */

@@ -23,12 +23,14 @@ import io.turbidite.lsm.strategy.deletedkey.DeletedKeys;
 import io.turbidite.lsm.strategy.deletedkey.UndeletedCursor;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
 
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The layers of one tree that a reader at a snapshot must read, and how they make one cursor. There
@@ -127,6 +129,11 @@ final class MergedLayers {
         // rule 2: where filters know of new records alone, what is newer than a match may hide it
         boolean mayHide = !isChecked && version.schema().maintenance().isBlind();
         boolean isNeeded = false;
+        RegionLayer region = version.region(tree);
+        if (region != null && isRead(false, ComponentFilter.NOT_RULED_OUT)) {
+            oldestFirst.add(RegionCursor.open(
+                    region, Objects.requireNonNull(version.schema().index(tree)), snapshot));
+        }
         for (ComponentHandle handle : version.tree(tree).reversed()) {
             if (handle.livingCount() == 0) {
                 continue;

@@ -23,6 +23,7 @@ import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.validation.TimestampValidation;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
 
 import java.util.List;
@@ -115,6 +116,12 @@ public final class PartitionReads {
             MemoryLayer frozen = pinned.frozen();
             if (frozen != null) {
                 entries += estimate(frozen, tree, range, filter);
+            }
+            RegionLayer region = pinned.region(tree);
+            if (region != null) {
+                return region.handle().failure() == null
+                        ? entries + region.handle().region().estimate(range.low(), range.high())
+                        : UNREADABLE_ENTRIES;
             }
             List<ComponentHandle> components = pinned.hasTree(tree) ? pinned.tree(tree) : List.of();
             for (ComponentHandle handle : components) {

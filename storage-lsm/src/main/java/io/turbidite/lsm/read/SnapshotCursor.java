@@ -462,7 +462,7 @@ final class SnapshotCursor implements AutoCloseable {
         }
         closeLayers();
         Version version = hold.pin();
-        if (!version.hasTree(tree)) {
+        if (!version.hasTree(tree) && version.region(tree) == null) {
             throw new InvalidRequestException("the index that was to be searched is no more in %s"
                     .formatted(version.schema().name()));
         }

@@ -71,6 +71,15 @@ public record DatasetSchema(
         options.check(name);
         for (IndexSchema index : catalog.all()) {
             index.maintenance().checkOfIndex(name, index.name(), index.unique());
+            if (index.hasRegion() && index.maintenance() != Maintenance.VALIDATION) {
+                throw new InvalidRequestException(
+                        "dataset %s: index %s is of kind %s and has maintenance %s: such an index is maintained by validation"
+                                .formatted(
+                                        name,
+                                        index.name(),
+                                        index.kind().label(),
+                                        index.maintenance().label()));
+            }
             index.maintenance().checkWithin(options.maintenance(), mergePolicy, name, index.name());
             index.maintenance().checkRepair(options.repair(), name, "index " + index.name());
         }
@@ -135,8 +144,24 @@ public record DatasetSchema(
         return catalog.live();
     }
 
+    /** The secondaries whose disk part is a region, and that are searched. */
+    public List<IndexSchema> regionIndexes() {
+        return indexes().stream()
+                .filter(index -> index.hasRegion() && index.isReady())
+                .toList();
+    }
+
+    /** The trees of a partition's memory layers: those on disk, and those that go to regions. */
+    public List<TreeId> layerTreeIds() {
+        List<TreeId> ids = new ArrayList<>();
+        ids.add(TreeId.PRIMARY);
+        indexes().forEach(index -> ids.addAll(index.layerTreeIds()));
+        return ids;
+    }
+
     /**
-     * A partition's trees: the primary, then those of the secondaries, deleted-key trees behind.
+     * A partition's trees on disk: the primary, then those of the secondaries, deleted-key trees
+     * behind.
      */
     public List<TreeId> treeIds() {
         List<TreeId> ids = new ArrayList<>();

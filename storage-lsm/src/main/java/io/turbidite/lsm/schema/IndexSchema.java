@@ -69,8 +69,24 @@ public record IndexSchema(
         return TreeId.of(id);
     }
 
-    /** Its trees: its own, then its deleted-key tree. */
+    /**
+     * Whether its disk part is a region of a kind that the store was given: then it has a memory
+     * component in each layer, and no disk component.
+     */
+    public boolean hasRegion() {
+        return kind.isGiven();
+    }
+
+    /** Its trees in memory layers. */
+    public List<TreeId> layerTreeIds() {
+        return hasRegion() ? List.of(tree()) : treeIds();
+    }
+
+    /** Its trees on disk: its own, then its deleted-key tree. */
     public List<TreeId> treeIds() {
+        if (hasRegion()) {
+            return List.of();
+        }
         return hasDeletedKeyTree() ? List.of(tree(), tree().deletedKeyTree()) : List.of(tree());
     }
 

@@ -27,6 +27,7 @@ import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.RegionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
 
 import java.io.ByteArrayInputStream;
@@ -42,7 +43,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The payload of the manifest file, version 13. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 14. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
@@ -57,7 +58,8 @@ import java.util.TreeMap;
  *              ownPages bool, [pageBytes i32, compression str]
  * parameter := name str, value str           by name
  * options   := pageBytes i32, compression str, bloom bool, bloomFalsePositiveRate f64, keyTree bool
- * partition := flushedTimestamp i64, tree*        tree := indexId i32, component*
+ * partition := flushedTimestamp i64, tree*, region*        tree := indexId i32, component*
+ * region    := indexId i32, regionId i64, absorbedThrough i64
  * component := fileId i64, minTimestamp i64, maxTimestamp i64, bytes i64, generation i32,
  *              repairedTimestamp i64, deadFileId i64, [deadBytes i64, deadCount i64], quarantine str,
  *              isUntold bool
@@ -66,7 +68,7 @@ import java.util.TreeMap;
  * indexReads := indexId i32, searches i64, entries i64        repairPlace := indexId i32, placement str
  * </pre>
  *
- * <p>Version 12 had no parameters: every index was a B+-tree. Version 11 had neither hasLog, which
+ * <p>Version 13 had no regions. Version 12 had no parameters: every index was a B+-tree. Version 11 had neither hasLog, which
  * was not known then, nor isUntold: the words of its cause told. Version 10 had no cause: every
  * component was sound, as far as it knew, and all keys had the first form.
  */
@@ -81,6 +83,9 @@ final class ManifestCodec {
 
     /** Since then an index has a kind that takes parameters. */
     private static final int PARAMETERS_VERSION = 13;
+
+    /** Since then a partition may have regions. */
+    private static final int REGIONS_VERSION = 14;
 
     /** What the causes of components that are untold say in version 11. */
     private static final String UNTOLD = "the log supersedes ";
@@ -314,6 +319,12 @@ final class ManifestCodec {
                 writeComponent(out, component);
             }
         }
+        out.writeInt(partition.regions().size());
+        for (RegionState region : partition.regions()) {
+            out.writeInt(region.tree().number());
+            out.writeLong(region.regionId());
+            out.writeLong(region.absorbedThrough());
+        }
     }
 
     private static void writeComponent(DataOutputStream out, ComponentState component)
@@ -375,7 +386,12 @@ final class ManifestCodec {
             }
             trees.add(new TreeState(TreeId.of(indexId), components));
         }
-        return new PartitionState(flushedTimestamp, trees);
+        List<RegionState> regions = new ArrayList<>();
+        int regionCount = version < REGIONS_VERSION ? 0 : in.readInt();
+        for (int region = 0; region < regionCount; region++) {
+            regions.add(new RegionState(TreeId.of(in.readInt()), in.readLong(), in.readLong()));
+        }
+        return new PartitionState(flushedTimestamp, trees, regions);
     }
 
     private static void writeCounts(DataOutputStream out, DatasetCounts counts) throws IOException {

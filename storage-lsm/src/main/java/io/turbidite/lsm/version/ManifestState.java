@@ -2,6 +2,7 @@ package io.turbidite.lsm.version;
 
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.TreeId;
 
 import org.jspecify.annotations.Nullable;
@@ -185,10 +186,14 @@ public record ManifestState(
      * @param flushedTimestamp operations at or below it are in the components: replay passes them
      *     over
      * @param trees one for each tree of the schema
+     * @param regions of secondaries that have one in place of components; one of a disabled index
+     *     says that it is to be built anew
      */
-    public record PartitionState(long flushedTimestamp, List<TreeState> trees) {
+    public record PartitionState(
+            long flushedTimestamp, List<TreeState> trees, List<RegionState> regions) {
         public PartitionState {
             trees = List.copyOf(trees);
+            regions = List.copyOf(regions);
         }
 
         /** A partition without components. */
@@ -197,7 +202,8 @@ public record ManifestState(
                     0,
                     schema.treeIds().stream()
                             .map(id -> new TreeState(id, List.of()))
-                            .toList());
+                            .toList(),
+                    List.of());
         }
 
         /** The components of a tree, newest first. */
@@ -218,7 +224,8 @@ public record ManifestState(
                     timestamp,
                     trees.stream()
                             .map(tree -> tree.withNewest(flushed.get(tree.tree())))
-                            .toList());
+                            .toList(),
+                    regions);
         }
 
         /**
@@ -232,7 +239,8 @@ public record ManifestState(
                             .map(state -> state.tree().equals(tree)
                                     ? state.withMerged(inputs, merged)
                                     : state)
-                            .toList());
+                            .toList(),
+                    regions);
         }
 
         /** The same with other invalid entries of components of a tree, by their files. */
@@ -243,7 +251,8 @@ public record ManifestState(
                             .map(state -> state.tree().equals(tree)
                                     ? state.withBitmaps(invalidEntries)
                                     : state)
-                            .toList());
+                            .toList(),
+                    regions);
         }
 
         /** The same with a component of a tree changed; as it is if it is not there. */
@@ -255,7 +264,8 @@ public record ManifestState(
                             .map(state -> state.tree().equals(tree)
                                     ? state.withComponent(fileId, change)
                                     : state)
-                            .toList());
+                            .toList(),
+                    regions);
         }
 
         /** The same without some components. */
@@ -268,21 +278,71 @@ public record ManifestState(
                                     tree.components().stream()
                                             .filter(c -> !fileIds.contains(c.fileId()))
                                             .toList()))
-                            .toList());
+                            .toList(),
+                    regions);
         }
 
         /** The same with a tree more. */
         public PartitionState with(TreeState tree) {
             List<TreeState> more = new ArrayList<>(trees);
             more.add(tree);
-            return new PartitionState(flushedTimestamp, more);
+            return new PartitionState(flushedTimestamp, more, regions);
         }
 
-        /** The same without some trees. */
-        public PartitionState without(List<TreeId> gone) {
+        /** The same without what an index has. */
+        public PartitionState without(IndexSchema index) {
+            List<TreeId> gone = index.treeIds();
             return new PartitionState(
                     flushedTimestamp,
-                    trees.stream().filter(tree -> !gone.contains(tree.tree())).toList());
+                    trees.stream().filter(tree -> !gone.contains(tree.tree())).toList(),
+                    regions.stream()
+                            .filter(region -> !region.tree().equals(index.tree()))
+                            .toList());
+        }
+
+        /** The same with other regions. */
+        public PartitionState withRegions(List<RegionState> replacement) {
+            return new PartitionState(flushedTimestamp, trees, replacement);
+        }
+
+        /** The same with a region more, or in another state. */
+        public PartitionState with(RegionState region) {
+            List<RegionState> changed = new ArrayList<>(regions);
+            changed.removeIf(other -> other.tree().equals(region.tree()));
+            changed.add(region);
+            return withRegions(changed);
+        }
+
+        /** The region of a tree; null if there is none. */
+        public @Nullable RegionState region(TreeId tree) {
+            for (RegionState region : regions) {
+                if (region.tree().equals(tree)) {
+                    return region;
+                }
+            }
+            return null;
+        }
+    }
+
+    /**
+     * A region of a secondary.
+     *
+     * @param tree of the index in memory layers
+     * @param regionId its number in the store
+     * @param absorbedThrough operations at or below it are in the region; if that is less than the
+     *     partition's flushed timestamp, the region is to be built anew
+     */
+    public record RegionState(TreeId tree, long regionId, long absorbedThrough) {
+        public RegionState {
+            if (regionId <= 0 || absorbedThrough < 0) {
+                throw new IllegalArgumentException(
+                        "region %d, absorbed through %d".formatted(regionId, absorbedThrough));
+            }
+        }
+
+        /** The same with more in it. */
+        public RegionState through(long timestamp) {
+            return new RegionState(tree, regionId, timestamp);
         }
     }
 

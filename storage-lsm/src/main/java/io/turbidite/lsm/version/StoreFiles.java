@@ -38,6 +38,9 @@ public final class StoreFiles {
     /** Runs of queries' sorts; what is there when a store is opened is a killed process's. */
     public static final String SPILL = "spill";
 
+    /** Regions of indexes of kinds that the store was given. */
+    public static final String REGIONS = "regions";
+
     private static final String COMPONENT_SUFFIX = ".component";
     private static final String BITMAP_SUFFIX = ".dead";
     private static final String SORT_RUN_SUFFIX = ".run";

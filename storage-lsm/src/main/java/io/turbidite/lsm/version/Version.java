@@ -26,6 +26,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   <li>At most one layer is frozen.
  *   <li>Trees are named by the ids of their indexes, which stay what they are while the schema
  *       changes.
+ *   <li>An index whose disk part is a region has no tree on disk; the version says up to which
+ *       timestamp the region speaks for itself.
  * </ol>
  */
 public final class Version {
@@ -34,6 +36,7 @@ public final class Version {
     private final @Nullable MemoryLayer frozen;
     private final int[] treeNumbers;
     private final List<List<ComponentHandle>> trees;
+    private final List<RegionLayer> regions;
 
     /**
      * The first tree's: lists of up to two and of more are of two classes, which compiled code
@@ -50,10 +53,14 @@ public final class Version {
      * A partition's first version; takes a reference of its own on every layer, as all of them do.
      *
      * @param trees for each tree of the schema its components, newest first
+     * @param regions for each index of the schema that has one
      */
     public Version(
-            DatasetSchema schema, MemoryLayer current, Map<TreeId, List<ComponentHandle>> trees) {
-        this(schema, current, null, trees, new AtomicInteger());
+            DatasetSchema schema,
+            MemoryLayer current,
+            Map<TreeId, List<ComponentHandle>> trees,
+            List<RegionLayer> regions) {
+        this(schema, current, null, trees, regions, new AtomicInteger());
     }
 
     private Version(
@@ -61,6 +68,7 @@ public final class Version {
             MemoryLayer current,
             @Nullable MemoryLayer frozen,
             Map<TreeId, List<ComponentHandle>> trees,
+            List<RegionLayer> regions,
             AtomicInteger live) {
         this.live = live;
         live.incrementAndGet();
@@ -79,6 +87,8 @@ public final class Version {
         for (List<ComponentHandle> tree : this.trees) {
             tree.forEach(ComponentHandle::retain);
         }
+        this.regions = List.copyOf(regions);
+        this.regions.forEach(region -> region.handle().retain());
     }
 
     /** What the trees are. A memory layer may have others: it is as old as it is. */
@@ -101,7 +111,25 @@ public final class Version {
                 return trees.get(i);
             }
         }
+        if (region(tree) != null) {
+            return List.of();
+        }
         throw new IllegalArgumentException("no tree %s in %s".formatted(tree, schema));
+    }
+
+    /** The regions, of indexes that have one. */
+    public List<RegionLayer> regions() {
+        return regions;
+    }
+
+    /** The region of an index, by its tree in memory layers; null if it has none. */
+    public @Nullable RegionLayer region(TreeId tree) {
+        for (RegionLayer region : regions) {
+            if (region.tree().equals(tree)) {
+                return region;
+            }
+        }
+        return null;
     }
 
     /** How many disk components the primary has. */
@@ -171,6 +199,9 @@ public final class Version {
     private long builtBelow() {
         for (IndexSchema index : schema.indexes()) {
             if (index.state() == IndexSchema.State.BUILDING) {
+                if (index.hasRegion()) {
+                    continue; // what it is built from is told by its timestamps, wherever it lies
+                }
                 List<ComponentHandle> tree = tree(index.tree());
                 if (!tree.isEmpty()) {
                     return tree.getLast().state().minTimestamp();
@@ -206,24 +237,25 @@ public final class Version {
                         handles.stream()
                                 .filter(handle -> !gone.contains(handle))
                                 .toList()));
-        return new Version(schema, current, frozen, left, live);
+        return new Version(schema, current, frozen, left, regions, live);
     }
 
     /** The same with another current layer and the old one frozen. */
     public Version withFrozen(MemoryLayer newCurrent) {
         assert frozen == null;
-        return new Version(schema, newCurrent, current, components(), live);
+        return new Version(schema, newCurrent, current, components(), regions, live);
     }
 
-    /** Other layers, none of them frozen. */
-    public Version withLoaded(MemoryLayer newCurrent, Map<TreeId, List<ComponentHandle>> loaded) {
-        return new Version(schema, newCurrent, null, loaded, live);
+    /** Other layers, none of them frozen; regions have absorbed them. */
+    public Version withLoaded(
+            MemoryLayer newCurrent, Map<TreeId, List<ComponentHandle>> loaded, long through) {
+        return new Version(schema, newCurrent, null, loaded, regionsThrough(through), live);
     }
 
     /** The same with another current layer; the old one is empty. */
     public Version withCurrent(MemoryLayer newCurrent) {
         assert current.isEmpty();
-        return new Version(schema, newCurrent, frozen, components(), live);
+        return new Version(schema, newCurrent, frozen, components(), regions, live);
     }
 
     /**
@@ -231,25 +263,42 @@ public final class Version {
      * them are empty.
      */
     public Version withSchema(DatasetSchema changed) {
-        return new Version(changed, current, frozen, components(), live);
+        List<RegionLayer> left = regions.stream()
+                .filter(region -> changed.index(region.tree()) != null)
+                .toList();
+        return new Version(changed, current, frozen, components(), left, live);
+    }
+
+    /** The same with a region more. */
+    public Version withRegion(RegionLayer region) {
+        List<RegionLayer> more = new ArrayList<>(regions);
+        more.add(region);
+        return new Version(schema, current, frozen, components(), more, live);
+    }
+
+    /** As they are when layers up to a timestamp are gone. */
+    private List<RegionLayer> regionsThrough(long timestamp) {
+        return regions.stream().map(region -> region.through(timestamp)).toList();
     }
 
     /**
      * The same with the frozen layer replaced by its components; those of trees that are gone stay
-     * out.
+     * out. Regions have absorbed it, or failed.
+     *
+     * @param through the layer's last timestamp
      */
-    public Version withFlushed(Map<TreeId, ComponentHandle> flushed) {
+    public Version withFlushed(Map<TreeId, ComponentHandle> flushed, long through) {
         Map<TreeId, List<ComponentHandle>> grown = components();
         flushed.forEach((id, component) ->
                 grown.computeIfPresent(id, (key, tree) -> joined(List.of(component), tree)));
-        return new Version(schema, current, null, grown, live);
+        return new Version(schema, current, null, grown, regionsThrough(through), live);
     }
 
     /** The same with components that are older than all that the tree has. */
     public Version withOldest(TreeId tree, List<ComponentHandle> older) {
         Map<TreeId, List<ComponentHandle>> grown = components();
         grown.computeIfPresent(tree, (key, newer) -> joined(newer, older));
-        return new Version(schema, current, frozen, grown, live);
+        return new Version(schema, current, frozen, grown, regions, live);
     }
 
     private static List<ComponentHandle> joined(
@@ -277,7 +326,7 @@ public final class Version {
             components.add(first, merge.output());
             changed.put(merge.tree(), components);
         }
-        return new Version(schema, current, frozen, changed, live);
+        return new Version(schema, current, frozen, changed, regions, live);
     }
 
     /**
@@ -331,6 +380,7 @@ public final class Version {
             for (List<ComponentHandle> tree : trees) {
                 tree.forEach(ComponentHandle::release);
             }
+            regions.forEach(region -> region.handle().release());
             live.decrementAndGet();
         }
     }

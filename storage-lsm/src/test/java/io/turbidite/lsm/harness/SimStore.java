@@ -12,6 +12,7 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
+import io.turbidite.core.sim.HeapIndexKind;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
@@ -43,6 +44,7 @@ public final class SimStore implements AutoCloseable {
         return StoreOptions.defaults()
                 .withWriteMemoryBytes(1 << 20)
                 .withCacheBytes(1 << 20)
+                .withIndexKinds(HeapIndexKind.persistent())
                 .withLog(1 << 20, log);
     }
 

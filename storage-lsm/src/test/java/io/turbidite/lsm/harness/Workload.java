@@ -98,6 +98,7 @@ public final class Workload {
                 .index(IndexSpec.inverted("by_other_word", "body").withMaintenance(other))
                 .index(IndexSpec.btree("by_author", "author.name", "author.scores[]")
                         .withMaintenance(other))
+                .index(IndexSpec.pm("by_region", "user"))
                 .mergePolicy(policy));
         store.createDataset(
                 Row.withPlaces(Row.blindSpec(BLIND)).components(components).mergePolicy(policy));

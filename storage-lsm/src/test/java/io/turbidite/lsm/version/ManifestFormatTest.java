@@ -26,6 +26,7 @@ import io.turbidite.lsm.version.ManifestState.BitmapState;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.RegionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
 
 import org.junit.jupiter.api.Test;
@@ -116,7 +117,8 @@ class ManifestFormatTest {
             boolean untold,
             KeyForm form,
             boolean hasLog,
-            List<IndexSchema> more) {
+            List<IndexSchema> more,
+            RegionState... regions) {
         ComponentState newer =
                 ComponentState.fresh(8, 200, 300, 4_096, 0).withQuarantine(quarantine);
         ComponentState fresh = ComponentState.fresh(5, 1, 199, 65_536, 2);
@@ -128,7 +130,8 @@ class ManifestFormatTest {
                 300,
                 List.of(
                         new TreeState(TreeId.PRIMARY, List.of(newer, older)),
-                        new TreeState(TreeId.of(1), List.of(checked))));
+                        new TreeState(TreeId.of(1), List.of(checked))),
+                List.of(regions));
         DatasetCounts counts = new DatasetCounts(
                 new DatasetCounts.Flushes(1, 2, 3, 4),
                 new DatasetCounts.Lookups(5, 6),
@@ -171,13 +174,42 @@ class ManifestFormatTest {
         return state("page 3 is damaged", true, KeyForm.ONE_ZERO, true, List.of(words));
     }
 
+    /** What version 14 can say besides. */
+    private static ManifestState state14() {
+        IndexSchema region = new IndexSchema(
+                3,
+                "by_region",
+                IndexDescription.Kind.PM,
+                IndexDescription.entryKeys(
+                        IndexDescription.Kind.PM,
+                        TYPE,
+                        List.of("user"),
+                        "index by_region",
+                        KeyForm.CURRENT,
+                        Map.of("mode", "file", "bytes", "1073741824")),
+                Maintenance.VALIDATION,
+                false,
+                null,
+                IndexSchema.State.READY);
+        return state(
+                "page 3 is damaged",
+                true,
+                KeyForm.ONE_ZERO,
+                true,
+                List.of(region),
+                new RegionState(TreeId.of(3), 9, 300));
+    }
+
     @Test
     void what_is_written_is_the_archived_manifest() throws IOException {
-        check("/golden/manifest-v13.hex", state13());
+        check("/golden/manifest-v14.hex", state14());
     }
 
     @Test
     void archived_manifests_are_read_as_they_were_written() throws IOException {
+        assertThat(ManifestFile.decode(
+                        "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v14.hex"))))
+                .isEqualTo(state14());
         assertThat(ManifestFile.decode(
                         "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v13.hex"))))
                 .isEqualTo(state13());
@@ -221,7 +253,7 @@ class ManifestFormatTest {
 
     @Test
     void every_flipped_bit_and_every_cut_is_found() {
-        byte[] whole = ManifestFile.encode(state13());
+        byte[] whole = ManifestFile.encode(state14());
         for (int at = 0; at < whole.length; at++) {
             byte[] damaged = whole.clone();
             damaged[at] ^= (byte) (1 << at % 8);

@@ -33,7 +33,7 @@ class VersionPinTest {
     }
 
     private Version version() {
-        return new Version(SmallestSchema.SCHEMA, layer, Map.of());
+        return new Version(SmallestSchema.SCHEMA, layer, Map.of(), List.of());
     }
 
     @Test

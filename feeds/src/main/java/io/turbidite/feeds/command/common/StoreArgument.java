@@ -4,8 +4,8 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.log.DirectoryKind;
 import io.turbidite.lsm.Dataset;
+import io.turbidite.feeds.StoreDefaults;
 import io.turbidite.lsm.Store;
-import io.turbidite.lsm.StoreOptions;
 
 import picocli.CommandLine.Parameters;
 
@@ -51,7 +51,7 @@ public final class StoreArgument {
      * @throws InvalidRequestException if there is none; nothing is created
      */
     public Store openForReading() {
-        return Store.openForReading(checkedPath(), StoreOptions.defaults());
+        return Store.openForReading(checkedPath(), StoreDefaults.options());
     }
 
     /**
@@ -60,7 +60,7 @@ public final class StoreArgument {
      * @throws InvalidRequestException if there is none; nothing is created
      */
     public Store openToChange() {
-        return Store.openExisting(checkedPath(), StoreOptions.defaults());
+        return Store.openExisting(checkedPath(), StoreDefaults.options());
     }
 
     private Path checkedPath() {

@@ -35,6 +35,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -176,7 +177,7 @@ public final class IndexCommand implements Callable<Integer> {
             name = "create",
             customSynopsis = """
                     ./turbidite index create STORE DATASET NAME --on FIELD[,FIELD...] [--kind KIND] [--unique]
-                      [--tokenizer NAME] [--maintenance STRATEGY] [--page-bytes BYTES] [--compression KIND]
+                      [--tokenizer NAME] [--param NAME=VALUE...] [--maintenance STRATEGY] [--page-bytes BYTES] [--compression KIND]
                       [--json] [--debug]""",
             description = {
                 "Create an index and build it from the records that are there.",
@@ -202,7 +203,7 @@ public final class IndexCommand implements Callable<Integer> {
                 defaultValue = "btree",
                 paramLabel = "KIND",
                 description =
-                        "btree, which is the default; rtree, for windows on a point or a rectangle; or inverted, for the words or other tokens of a string.")
+                        "btree, which is the default; rtree, for windows on a point or a rectangle; inverted, for the words or other tokens of a string; or pm, in byte-addressable memory or a mapped file.")
         private String kind = "btree";
 
         @Option(
@@ -211,6 +212,13 @@ public final class IndexCommand implements Callable<Integer> {
                 description =
                         "Of an inverted index: word, which is the default; keyword, the text as it is; ngram(n), all n characters in a row; or analyzer(name), an analyzer of Lucene.")
         private @Nullable String tokenizer;
+
+        @Option(
+                names = "--param",
+                paramLabel = "NAME=VALUE",
+                description =
+                        "Of an index of kind pm: mode (auto, dax, file or volatile), path, bytes and pageBytes.")
+        private Map<String, String> parameters = Map.of();
 
         @Option(
                 names = "--unique",
@@ -250,6 +258,9 @@ public final class IndexCommand implements Callable<Integer> {
                 PageOptions pages = pages(dataset.pages());
                 IndexSpec spec = new IndexSpec(
                         name, IndexDescription.Kind.of(kind), fields, unique, pages, strategy);
+                for (Map.Entry<String, String> parameter : parameters.entrySet()) {
+                    spec = spec.withParameter(parameter.getKey(), parameter.getValue());
+                }
                 return dataset.startIndex(
                         tokenizer == null
                                 ? spec

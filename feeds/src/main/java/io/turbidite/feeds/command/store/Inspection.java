@@ -110,6 +110,7 @@ public final class Inspection {
                 .put(
                         "deletedKeys",
                         index.deletedKeys().stream().map(Inspection::toMap).toList())
+                .put("region", new TreeMap<>(index.region()))
                 .toMap();
     }
 
@@ -223,9 +224,18 @@ public final class Inspection {
                                 : ", about %s entries obsolete"
                                         .formatted(Words.number(index.garbageEntries())),
                         index.repair() == null ? "" : ", repair " + index.repair(),
-                        index.components().isEmpty() ? ": no component yet" : ""));
+                        !index.region().isEmpty()
+                                ? ": " + region(index.region())
+                                : index.components().isEmpty() ? ": no component yet" : ""));
         index.components().forEach(component -> print(component, "", out));
         index.deletedKeys().forEach(component -> print(component, "deleted keys ", out));
+    }
+
+    /** The mode first, as it says what a power cut costs. */
+    private static String region(Map<String, String> region) {
+        return region.entrySet().stream()
+                .map(entry -> "%s %s".formatted(entry.getKey(), entry.getValue()))
+                .collect(Collectors.joining(", ", "region of ", ""));
     }
 
     private static void print(ComponentDescription component, String what, PrintStream out) {

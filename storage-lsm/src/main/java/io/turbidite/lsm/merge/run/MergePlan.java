@@ -49,7 +49,10 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
         }
         List<List<TreeId>> groups = new ArrayList<>();
         groups.add(List.of(TreeId.PRIMARY));
-        schema.indexes().forEach(index -> groups.add(index.treeIds()));
+        schema.indexes().stream()
+                .map(IndexSchema::treeIds)
+                .filter(trees -> !trees.isEmpty())
+                .forEach(groups::add);
         return groups;
     }
 

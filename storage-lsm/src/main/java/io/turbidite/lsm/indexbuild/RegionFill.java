@@ -1,0 +1,190 @@
+package io.turbidite.lsm.indexbuild;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.index.EntryKeyList;
+import io.turbidite.core.index.IndexRegion;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.lsm.entry.EntryCursor;
+import io.turbidite.lsm.entry.EntryStream;
+import io.turbidite.lsm.merge.MergeCursor;
+import io.turbidite.lsm.merge.VersionRetention;
+import io.turbidite.lsm.partition.StoreCore;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.sort.Duplicates;
+import io.turbidite.lsm.sort.EntrySort;
+import io.turbidite.lsm.version.ComponentHandle;
+
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Lets a region absorb what lies in components of the primary: all versions of a span of
+ * timestamps that somebody may read.
+ *
+ * <ol>
+ *   <li>Read the components in one merged pass, so that each record's versions come together: tell
+ *       the region of each key, and sort the entries by secondary key and timestamp.
+ *   <li>Give it the entries.
+ * </ol>
+ *
+ * <p><em>Confined to one thread.</em>
+ */
+final class RegionFill {
+    private static final Slice NOTHING = Slice.of(new byte[0]);
+
+    private final StoreCore core;
+    private final DatasetSchema schema;
+    private final IndexSchema index;
+    private final IndexRegion region;
+    private final long memoryBytes;
+    private final RecordView record;
+    private final EntryKeyList keys = new EntryKeyList();
+    private final ByteSink sortKey = new ByteSink(64, 4 * Limits.KEY_BYTES_MAX);
+    private final Slice slice = new Slice();
+    private final Slice other = new Slice();
+    private long entriesRead;
+
+    RegionFill(
+            StoreCore core,
+            DatasetSchema schema,
+            IndexSchema index,
+            IndexRegion region,
+            long memoryBytes) {
+        this.core = core;
+        this.schema = schema;
+        this.index = index;
+        this.region = region;
+        this.memoryBytes = memoryBytes;
+        this.record = new RecordView(schema.type());
+    }
+
+    /**
+     * Absorbs a span.
+     *
+     * @param components of the primary, newest first; they hold all of the span that is on disk
+     * @param above versions at or below it are in the region already
+     * @param through the span's last timestamp
+     * @param stop asked now and then
+     * @throws InvalidRequestException if the current version of a record has a key that is too long
+     */
+    void run(List<ComponentHandle> components, long above, long through, BooleanSupplier stop) {
+        VersionRetention readers = core.timestamps().retention(false);
+        IndexRegion.Absorption absorption = region.absorb(readers.horizon());
+        try (EntrySort sort = EntrySort.create(
+                core.sortStorage(), memoryBytes, new Duplicates.Keep())) {
+            if (!components.isEmpty()) {
+                EntryCursor all = MergeCursor.of(components.stream()
+                        .map(component -> component.component().streamCursor())
+                        .toList());
+                try (EntryStream versions = readers.retain(all)) {
+                    read(versions, above, through, absorption, sort, stop);
+                }
+            }
+            try (EntryStream entries = sort.sorted()) {
+                give(entries, absorption, stop);
+            }
+        }
+        absorption.commit(through);
+    }
+
+    /** Versions of the primary that were read. */
+    long entriesRead() {
+        return entriesRead;
+    }
+
+    private void read(
+            EntryStream versions,
+            long above,
+            long through,
+            IndexRegion.Absorption absorption,
+            EntrySort sort,
+            BooleanSupplier stop) {
+        ByteSink key = new ByteSink(64, Limits.KEY_BYTES_MAX);
+        long newest = -1;
+        boolean hasEntry = false;
+        int entryCount = 0;
+        while (versions.next()) {
+            if ((++entriesRead & 1_023) == 0 && stop.getAsBoolean()) {
+                throw new StoppedException();
+            }
+            long timestamp = versions.timestamp();
+            if (timestamp <= above || timestamp > through) {
+                continue;
+            }
+            boolean isNewest =
+                    newest < 0 || !versions.key().contentEquals(key.asSlice(slice));
+            if (isNewest) {
+                if (newest >= 0) {
+                    absorption.version(key.asSlice(slice), newest, hasEntry, entryCount);
+                }
+                key.clear().putBytes(versions.key());
+                newest = timestamp;
+                hasEntry = false;
+                entryCount = 0;
+            }
+            if (!versions.isAntimatter() && sort(key, versions, isNewest, sort)) {
+                entryCount++;
+                hasEntry |= isNewest;
+            }
+        }
+        if (newest >= 0) {
+            absorption.version(key.asSlice(slice), newest, hasEntry, entryCount);
+        }
+    }
+
+    /** Adds the entry of a version; false if its key is too long and nobody needs it any more. */
+    private boolean sort(ByteSink primaryKey, EntryStream version, boolean isNewest, EntrySort to) {
+        record.wrap(version.value());
+        Slice primary = primaryKey.asSlice(slice);
+        try {
+            index.entryKeys().append(record, primary, keys.clear());
+        } catch (InvalidRequestException refused) {
+            if (isNewest) {
+                throw new InvalidRequestException(
+                        "index %s of %s: the record with primary key %s: %s"
+                                .formatted(
+                                        index.name(),
+                                        schema.name(),
+                                        schema.primaryKey().decode(primary, 0),
+                                        refused.getMessage()),
+                        refused);
+            }
+            return false;
+        }
+        Slice entry = keys.key(0, other);
+        int secondaryBytes = index.entryKeys().secondaryBytes(entry);
+        sortKey.clear().putBytes(new Slice().set(entry.segment(), entry.offset(), secondaryBytes));
+        long timestamp = version.timestamp();
+        for (int shift = 56; shift >= 0; shift -= 8) {
+            sortKey.putByte((int) (timestamp >>> shift) & 0xff);
+        }
+        sortKey.putBytes(primary);
+        to.add(sortKey.asSlice(other), timestamp, false, NOTHING);
+        return true;
+    }
+
+    private void give(
+            EntryStream entries, IndexRegion.Absorption absorption, BooleanSupplier stop) {
+        Slice secondary = new Slice();
+        Slice primary = new Slice();
+        long count = 0;
+        while (entries.next()) {
+            if ((++count & 1_023) == 0 && stop.getAsBoolean()) {
+                throw new StoppedException();
+            }
+            Slice key = entries.key();
+            int secondaryBytes = index.entryKeys().secondaryBytes(key);
+            secondary.set(key.segment(), key.offset(), secondaryBytes);
+            int before = secondaryBytes + Long.BYTES;
+            primary.set(key.segment(), key.offset() + before, key.length() - before);
+            assert key.segment().get(Bytes.I64_BE, key.offset() + secondaryBytes)
+                    == entries.timestamp();
+            absorption.entry(secondary, primary, entries.timestamp());
+        }
+    }
+}

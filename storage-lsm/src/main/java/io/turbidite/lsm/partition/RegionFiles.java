@@ -1,0 +1,109 @@
+package io.turbidite.lsm.partition;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.index.IndexKind;
+import io.turbidite.core.index.IndexRegion;
+import io.turbidite.core.index.RegionPlace;
+import io.turbidite.lsm.schema.DatasetSchema;
+import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.RegionState;
+import io.turbidite.lsm.version.RegionHandle;
+import io.turbidite.lsm.version.StoreFiles;
+
+import org.jspecify.annotations.Nullable;
+
+/** Makes and opens the regions of a store. Stateless. */
+public final class RegionFiles {
+    private RegionFiles() {}
+
+    /**
+     * Makes an empty region for a partition of an index.
+     *
+     * @throws InvalidRequestException if the store was not given the kind
+     * @throws io.turbidite.core.StorageException if the kind can't make it
+     */
+    public static RegionHandle create(
+            StoreCore core, DatasetSchema schema, int partition, IndexSchema index) {
+        if (!core.disk().exists(StoreFiles.REGIONS)) {
+            core.disk().createDirectories(StoreFiles.REGIONS);
+            core.disk().syncDirectory("");
+        }
+        IndexKind kind = kind(core, schema, index);
+        RegionPlace place =
+                place(core, schema, partition, index, core.manifest().newFileId());
+        return new RegionHandle(kind, place, kind.create(place));
+    }
+
+    /**
+     * Opens the region of a partition of an index.
+     *
+     * @return null if it is of a kind, or mode, that keeps nothing from one opening to the next
+     * @throws io.turbidite.core.StorageException if it must be made anew
+     */
+    public static @Nullable RegionHandle open(
+            StoreCore core,
+            DatasetSchema schema,
+            int partition,
+            IndexSchema index,
+            PartitionState state) {
+        IndexKind kind = kind(core, schema, index);
+        RegionState region = state.region(index.tree());
+        if (region == null || region.absorbedThrough() < state.flushedTimestamp()) {
+            throw CorruptionException.missing(
+                    "the region of " + name(schema, partition, index),
+                    "this store has not built it, or it was left behind");
+        }
+        RegionPlace place = place(core, schema, partition, index, region.regionId());
+        IndexRegion opened = kind.open(place, region.absorbedThrough());
+        return opened == null ? null : new RegionHandle(kind, place, opened);
+    }
+
+    /** Deletes the region that the manifest names for an index, if there is one. */
+    public static void drop(
+            StoreCore core,
+            DatasetSchema schema,
+            int partition,
+            IndexSchema index,
+            PartitionState state) {
+        RegionState region = state.region(index.tree());
+        if (region != null) {
+            kind(core, schema, index)
+                    .drop(place(core, schema, partition, index, region.regionId()));
+        }
+    }
+
+    /**
+     * The kind of an index.
+     *
+     * @throws InvalidRequestException if the store was not given it
+     */
+    public static IndexKind kind(StoreCore core, DatasetSchema schema, IndexSchema index) {
+        return core.kinds()
+                .require(
+                        "index %s of dataset %s".formatted(index.name(), schema.name()),
+                        index.kind().label());
+    }
+
+    private static String name(DatasetSchema schema, int partition, IndexSchema index) {
+        return "%s/%d/%s".formatted(schema.name(), partition, index.name());
+    }
+
+    private static RegionPlace place(
+            StoreCore core,
+            DatasetSchema schema,
+            int partition,
+            IndexSchema index,
+            long regionId) {
+        return new RegionPlace(
+                core.disk(),
+                StoreFiles.REGIONS,
+                core.manifest().state().storeId(),
+                regionId,
+                name(schema, partition, index),
+                index.entryKeys().parameters(),
+                core.clock(),
+                core.regions());
+    }
+}

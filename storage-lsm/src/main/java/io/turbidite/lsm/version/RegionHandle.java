@@ -1,0 +1,98 @@
+package io.turbidite.lsm.version;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.index.IndexKind;
+import io.turbidite.core.index.IndexRegion;
+import io.turbidite.core.index.RegionPlace;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * An open region, held by the versions that have it. The last one that lets go closes it, and
+ * deletes it if no manifest names it any more.
+ *
+ * <p><em>Thread-safe.</em> Starts with one reference, its maker's.
+ */
+public final class RegionHandle {
+    private final IndexKind kind;
+    private final RegionPlace place;
+    private final IndexRegion region;
+    private final AtomicInteger references = new AtomicInteger(1);
+    private volatile boolean obsolete;
+    private volatile @Nullable StorageException failure;
+
+    /** Owns the region from now on. */
+    public RegionHandle(IndexKind kind, RegionPlace place, IndexRegion region) {
+        this.kind = kind;
+        this.place = place;
+        this.region = region;
+    }
+
+    /** Its number in the store. */
+    public long id() {
+        return place.regionId();
+    }
+
+    /** Dataset, partition and index, for people. */
+    public String name() {
+        return place.name();
+    }
+
+    public IndexRegion region() {
+        return region;
+    }
+
+    /** Notes that it could not take in a layer: nobody reads it any more. The first cause stays. */
+    public void fail(StorageException cause) {
+        if (failure == null) {
+            failure = cause;
+        }
+    }
+
+    /** Why it can't be used any more; null if it can. */
+    public @Nullable StorageException failure() {
+        return failure;
+    }
+
+    void retain() {
+        int before = references.getAndIncrement();
+        assert before > 0 : "region was let go";
+    }
+
+    /** Nobody names it any more: it is deleted when it is let go. */
+    public void markObsolete() {
+        obsolete = true;
+    }
+
+    /** Lets one reference go; the last one closes the region. */
+    public void release() {
+        int left = references.decrementAndGet();
+        assert left >= 0 : "region is let go twice";
+        if (left > 0) {
+            return;
+        }
+        try {
+            region.close();
+        } finally {
+            if (obsolete) {
+                drop();
+            }
+        }
+    }
+
+    private void drop() {
+        try {
+            kind.drop(place);
+        } catch (StorageIoException left) {
+            // no manifest names it: the next opening deletes it
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "RegionHandle[%s, through %d]".formatted(name(), region.absorbedThrough());
+    }
+}

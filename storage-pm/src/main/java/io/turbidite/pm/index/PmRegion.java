@@ -1,0 +1,269 @@
+package io.turbidite.pm.index;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.epoch.EpochSession;
+import io.turbidite.core.epoch.Epochs;
+import io.turbidite.core.index.IndexRegion;
+import io.turbidite.core.index.RegionEntries;
+import io.turbidite.core.index.RegionPlace;
+import io.turbidite.pm.postings.PostingCursor;
+import io.turbidite.pm.region.RegionMemory;
+import io.turbidite.pm.region.RegionSpec;
+import io.turbidite.pm.tree.TreeCursor;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A {@link PmIndex} as a store meets it. Owns the memory of its region.
+ *
+ * <p><em>Thread-safe</em> as {@link IndexRegion} says. A reader is inside an epoch for one call
+ * only, so that long cursors keep no page.
+ */
+public final class PmRegion implements IndexRegion {
+    /** Threads that are inside an epoch at once; one more waits for a moment. */
+    private static final int SESSION_COUNT_MAX = 256;
+
+    /** Keys that an absorption looks after, of those that readers met stale entries of. */
+    private static final int HINTS_EACH = 64;
+
+    /** An estimate walks so many secondary keys, and so many entries of one. */
+    private static final int KEY_COUNTED_MAX = 256;
+
+    private static final int ENTRY_COUNTED_MAX = 4_096;
+
+    private final PmIndex index;
+    private final RegionMemory memory;
+    private final Epochs epochs;
+    private final ConcurrentLinkedQueue<EpochSession> sessions = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger sessionCount = new AtomicInteger();
+
+    /** As of the last absorption. */
+    private volatile Counts counts;
+
+    private record Counts(long entries, long keys, int staleKeys, long staleBytes) {}
+
+    private PmRegion(PmIndex index, RegionMemory memory, Epochs epochs) {
+        this.index = index;
+        this.memory = memory;
+        this.epochs = epochs;
+        this.counts = count();
+    }
+
+    /** An empty region in a memory, which it owns from now on. */
+    public static PmRegion create(RegionMemory memory, RegionPlace place, RegionSpec spec) {
+        Epochs epochs = Epochs.create(SESSION_COUNT_MAX, place.clock());
+        PmRegion made = null;
+        try {
+            made = new PmRegion(
+                    PmIndex.create(memory, spec, epochs, place.account()), memory, epochs);
+            return made;
+        } finally {
+            if (made == null) {
+                memory.close();
+            }
+        }
+    }
+
+    /**
+     * A region that is there, in a memory which it owns from now on.
+     *
+     * @throws io.turbidite.core.CorruptionException if it can't be trusted
+     */
+    public static PmRegion open(
+            RegionMemory memory, RegionPlace place, RegionSpec spec, long absorbedThrough) {
+        Epochs epochs = Epochs.create(SESSION_COUNT_MAX, place.clock());
+        PmRegion opened = null;
+        try {
+            opened = new PmRegion(
+                    PmIndex.open(memory, spec, epochs, place.account(), absorbedThrough),
+                    memory,
+                    epochs);
+            return opened;
+        } finally {
+            if (opened == null) {
+                memory.close();
+            }
+        }
+    }
+
+    /** The index itself, for tests and statistics. */
+    public PmIndex index() {
+        return index;
+    }
+
+    @Override
+    public long absorbedThrough() {
+        return index.absorbedThrough();
+    }
+
+    @Override
+    public Absorption absorb(long horizon) {
+        var _ = index.collectHints(HINTS_EACH, horizon);
+        index.begin(horizon);
+        return new Absorption() {
+            @Override
+            public void version(
+                    Slice primaryKey, long timestamp, boolean hasEntry, int entryCount) {
+                index.addVersion(primaryKey, timestamp, hasEntry, entryCount);
+            }
+
+            @Override
+            public void entry(Slice secondaryKey, Slice primaryKey, long timestamp) {
+                index.addEntry(secondaryKey, primaryKey, timestamp);
+            }
+
+            @Override
+            public void commit(long through) {
+                index.commit(through);
+                counts = count();
+            }
+        };
+    }
+
+    private Counts count() {
+        return new Counts(
+                index.tree().entryCount(),
+                index.validation().keyCount(),
+                index.validation().staleKeyCount(),
+                index.validation().staleBytes());
+    }
+
+    @Override
+    public Reader reader() {
+        return new KeyReader();
+    }
+
+    /** Finds secondary keys one by one. */
+    private final class KeyReader implements Reader {
+        private final TreeCursor keys = index.keys();
+        private final PmSearch search = index.search();
+
+        @Override
+        public boolean above(
+                @Nullable Slice from, boolean inclusive, Moment moment, RegionEntries into) {
+            EpochSession session = enter();
+            try {
+                keys.open(from, null, false);
+                boolean found = keys.next();
+                if (found && !inclusive && from != null && keys.key().contentEquals(from)) {
+                    found = keys.next();
+                }
+                return found && give(moment, into);
+            } finally {
+                leave(session);
+            }
+        }
+
+        @Override
+        public boolean below(@Nullable Slice from, Moment moment, RegionEntries into) {
+            EpochSession session = enter();
+            try {
+                keys.open(null, from, true);
+                return keys.next() && give(moment, into);
+            } finally {
+                leave(session);
+            }
+        }
+
+        private boolean give(Moment moment, RegionEntries into) {
+            into.begin(keys.key());
+            search.open(keys.key(), moment.snapshot(), moment.through());
+            while (search.next()) {
+                into.add(search.primaryKey(), search.timestamp(), !search.needsPrimary());
+            }
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private EpochSession enter() {
+        EpochSession session = sessions.poll();
+        while (session == null) {
+            if (sessionCount.get() < SESSION_COUNT_MAX
+                    && sessionCount.incrementAndGet() <= SESSION_COUNT_MAX) {
+                session = epochs.open(memory.name());
+            } else {
+                Thread.onSpinWait();
+                session = sessions.poll();
+            }
+        }
+        session.protect();
+        return session;
+    }
+
+    private void leave(EpochSession session) {
+        session.unprotect();
+        sessions.add(session);
+    }
+
+    /** Counts a few keys; of a range with more of them a third of all is taken. */
+    @Override
+    public long estimate(@Nullable Slice low, @Nullable Slice high) {
+        if (low == null && high == null) {
+            return entryCount();
+        }
+        EpochSession session = enter();
+        try {
+            TreeCursor keys = index.keys();
+            PostingCursor postings = index.tree().postings();
+            keys.open(low, high, false);
+            long found = 0;
+            for (int i = 0; i < KEY_COUNTED_MAX && found < ENTRY_COUNTED_MAX; i++) {
+                if (!keys.next()) {
+                    return found;
+                }
+                postings.open(keys.pointer());
+                while (found < ENTRY_COUNTED_MAX && postings.next()) {
+                    found++;
+                }
+            }
+            boolean isAll = found < ENTRY_COUNTED_MAX && !keys.next();
+            return isAll ? found : Math.max(found, entryCount() / 3);
+        } finally {
+            leave(session);
+        }
+    }
+
+    @Override
+    public long entryCount() {
+        return counts.entries;
+    }
+
+    @Override
+    public long byteSize() {
+        return memory.byteSize();
+    }
+
+    @Override
+    public Map<String, String> statistics() {
+        Counts seen = counts;
+        Map<String, String> statistics = new LinkedHashMap<>();
+        statistics.put("mode", memory.mode().name().toLowerCase(Locale.ROOT));
+        statistics.put("bytes", String.valueOf(memory.byteSize()));
+        statistics.put("bytesMax", String.valueOf(index.region().spec().bytesMax()));
+        statistics.put("pageBytes", String.valueOf(index.region().spec().pageBytes()));
+        statistics.put("absorbedThrough", String.valueOf(absorbedThrough()));
+        statistics.put("entries", String.valueOf(seen.entries));
+        statistics.put("primaryKeys", String.valueOf(seen.keys));
+        statistics.put("staleKeys", String.valueOf(seen.staleKeys));
+        statistics.put("staleTableBytes", String.valueOf(seen.staleBytes));
+        return statistics;
+    }
+
+    @Override
+    public void close() {
+        try {
+            index.close();
+        } finally {
+            memory.close();
+        }
+    }
+}
