@@ -1,9 +1,8 @@
 package io.turbidite.feeds;
 
-import io.turbidite.pm.PmKind;
-import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
@@ -22,12 +21,13 @@ import io.turbidite.lsm.schema.DatasetOptions.Choice;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.Retention;
+import io.turbidite.pm.PmKind;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.HashMap;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -82,8 +82,8 @@ final class DatasetReader {
                 repairFits &= checked != null || choice != Choice.REPAIR;
             }
         }
-        List<IndexPart> indexes = indexes(
-                section, datasetName, type, primaryKey, options, mergePolicy);
+        List<IndexPart> indexes =
+                indexes(section, datasetName, type, primaryKey, options, mergePolicy);
         if (repairFits) {
             section.convert(Choice.REPAIR.key(), options.repair(), chosen -> {
                 indexes.forEach(index -> index.maintenance()

@@ -1,7 +1,7 @@
 package io.turbidite.lsm;
 
-import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.Limits;
+import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;

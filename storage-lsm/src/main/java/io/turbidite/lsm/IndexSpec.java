@@ -134,7 +134,8 @@ public record IndexSpec(
         String use = "dataset %s: index %s".formatted(dataset, name);
         Map<String, String> defined = kinds == null || !kind.isGiven()
                 ? parameters
-                : kinds.require(use, kind.label()).define(use, parameters, FieldKeys.bytesMax(primaryKey));
+                : kinds.require(use, kind.label())
+                        .define(use, parameters, FieldKeys.bytesMax(primaryKey));
         EntryKeys entryKeys =
                 IndexDescription.entryKeys(kind, type, fields, use, KeyForm.CURRENT, defined);
         if (unique && entryKeys.isMultiValued()) {

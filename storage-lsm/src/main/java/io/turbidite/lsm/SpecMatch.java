@@ -1,7 +1,7 @@
 package io.turbidite.lsm;
 
-import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.schema.DatasetOptions;
@@ -45,8 +45,7 @@ final class SpecMatch {
      * @throws InvalidRequestException listing all that differs, or saying what is wrong with the
      *     specification itself
      */
-    static void check(
-            DatasetSpec spec, DatasetSchema there, IndexKinds kinds, String where) {
+    static void check(DatasetSpec spec, DatasetSchema there, IndexKinds kinds, String where) {
         SpecMatch match = new SpecMatch(spec, there, kinds);
         match.compareType();
         match.compare("the primary key", spec.primaryKey(), there.primaryKey().fields());

@@ -162,8 +162,7 @@ public final class Store implements AutoCloseable {
         if (there == null) {
             return createDataset(spec);
         }
-        SpecMatch.check(
-                spec, there.schema(), core().kinds(), core().disk().description());
+        SpecMatch.check(spec, there.schema(), core().kinds(), core().disk().description());
         return there;
     }
 

@@ -106,13 +106,7 @@ public record StoreOptions(
     /** The engine's form of these options. */
     EngineOptions forEngine() {
         return new EngineOptions(
-                writeMemoryBytes,
-                cacheBytes,
-                logBytesMax,
-                log,
-                background,
-                directIo,
-                indexKinds);
+                writeMemoryBytes, cacheBytes, logBytesMax, log, background, directIo, indexKinds);
     }
 
     private static void require(boolean holds, String name, long value, String rule) {

@@ -76,8 +76,8 @@ public final class PmKind implements IndexKind {
                     parameters.toSpec(place));
         }
         drop(place); // what has the number was of a store that forgot it
-        SegmentMemory memory = SegmentMemory.map(
-                disk, file(place, parameters), parameters.extentBytes(), mode);
+        SegmentMemory memory =
+                SegmentMemory.map(disk, file(place, parameters), parameters.extentBytes(), mode);
         if (memory == null) {
             throw refused(place, parameters, best);
         }
@@ -105,12 +105,11 @@ public final class PmKind implements IndexKind {
 
     private static InvalidRequestException refused(
             RegionPlace place, PmParameters parameters, RegionMode best) {
-        return new InvalidRequestException(
-                "%s: mode %s is not to be had here; there is %s"
-                        .formatted(
-                                place.name(),
-                                parameters.mode().label(),
-                                PmParameters.Mode.of(best).label()));
+        return new InvalidRequestException("%s: mode %s is not to be had here; there is %s"
+                .formatted(
+                        place.name(),
+                        parameters.mode().label(),
+                        PmParameters.Mode.of(best).label()));
     }
 
     @Override

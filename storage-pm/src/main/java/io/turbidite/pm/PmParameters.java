@@ -108,16 +108,12 @@ record PmParameters(Mode mode, String path, long bytesMax, int pageBytes) {
             throw new InvalidRequestException(
                     "%s: pageBytes is %d, but primary keys may have %d bytes: it must be %d at least"
                             .formatted(
-                                    use,
-                                    parameters.pageBytes,
-                                    primaryKeyBytesMax,
-                                    pageBytesMin));
+                                    use, parameters.pageBytes, primaryKeyBytesMax, pageBytesMin));
         }
         try {
             var _ = new RegionSpec(0, 0, parameters.pageBytes, parameters.bytesMax);
         } catch (InvalidRequestException wrong) {
-            throw new InvalidRequestException(
-                    "%s: %s".formatted(use, wrong.getMessage()), wrong);
+            throw new InvalidRequestException("%s: %s".formatted(use, wrong.getMessage()), wrong);
         }
         return parameters;
     }
@@ -155,8 +151,8 @@ record PmParameters(Mode mode, String path, long bytesMax, int pageBytes) {
     /** Follows from the largest size, so that it is the same at each opening. */
     int extentBytes() {
         long wanted = Long.highestOneBit(Math.max(1, bytesMax / EXTENTS));
-        return (int) Math.clamp(
-                wanted, SegmentMemory.EXTENT_BYTES_MIN, SegmentMemory.EXTENT_BYTES_MAX);
+        return (int)
+                Math.clamp(wanted, SegmentMemory.EXTENT_BYTES_MIN, SegmentMemory.EXTENT_BYTES_MAX);
     }
 
     RegionSpec toSpec(RegionPlace place) {

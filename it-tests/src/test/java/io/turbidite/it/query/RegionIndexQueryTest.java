@@ -52,7 +52,8 @@ class RegionIndexQueryTest {
                 .maintenance(maintenance)
                 .mergePolicy(MergePolicySpec.parse("correlated-tiering"))
                 .partitions(2)
-                .index(IndexSpec.pm("by_user", "user").withParameter("mode", mode)
+                .index(IndexSpec.pm("by_user", "user")
+                        .withParameter("mode", mode)
                         .withParameter("bytes", "64MiB"));
     }
 
@@ -60,8 +61,8 @@ class RegionIndexQueryTest {
     @Timeout(120)
     @ValueSource(strings = {"auto", "file", "volatile"})
     void a_query_by_the_index_finds_what_a_scan_finds(String mode) {
-        for (Maintenance maintenance : List.of(
-                Maintenance.EAGER, Maintenance.VALIDATION, Maintenance.MUTABLE_BITMAP)) {
+        for (Maintenance maintenance :
+                List.of(Maintenance.EAGER, Maintenance.VALIDATION, Maintenance.MUTABLE_BITMAP)) {
             Path place = directory.resolve(maintenance.label());
             SplittableRandom random = new SplittableRandom(Seeds.of("RegionIndexQueryTest"));
             for (int opening = 0; opening < 3; opening++) {

@@ -224,8 +224,7 @@ final class JoinChoice {
     }
 
     private static boolean isOfFields(IndexRange range) {
-        return range.index().kind().hasRanges()
-                && !range.index().multiValued();
+        return range.index().kind().hasRanges() && !range.index().multiValued();
     }
 
     private boolean hasField(IndexRange range, String name) {

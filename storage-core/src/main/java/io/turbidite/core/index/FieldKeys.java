@@ -73,7 +73,9 @@ public record FieldKeys(KeySpec spec, String use, Map<String, String> parameters
     public static int bytesMax(KeySpec spec) {
         return spec.kinds().stream().anyMatch(FieldKeys::hasAnyWidth)
                 ? Limits.KEY_BYTES_MAX
-                : Math.min(Limits.KEY_BYTES_MAX, FIXED_FIELD_BYTES_MAX * spec.kinds().size());
+                : Math.min(
+                        Limits.KEY_BYTES_MAX,
+                        FIXED_FIELD_BYTES_MAX * spec.kinds().size());
     }
 
     private static boolean hasAnyWidth(TypeKind kind) {

@@ -35,8 +35,7 @@ public interface IndexKind {
      * @throws io.turbidite.core.InvalidRequestException naming the parameter that is unknown or out
      *     of range, or what the machine has not
      */
-    Map<String, String> define(
-            String use, Map<String, String> parameters, int primaryKeyBytesMax);
+    Map<String, String> define(String use, Map<String, String> parameters, int primaryKeyBytesMax);
 
     /**
      * Makes an empty region.

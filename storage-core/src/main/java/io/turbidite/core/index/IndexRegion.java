@@ -82,8 +82,7 @@ public interface IndexRegion extends AutoCloseable {
          * @param into gets key and entries; what was in it is forgotten
          * @return whether there is one
          */
-        boolean above(
-                @Nullable Slice from, boolean inclusive, Moment moment, RegionEntries into);
+        boolean above(@Nullable Slice from, boolean inclusive, Moment moment, RegionEntries into);
 
         /** The same for the last secondary key below another; null for the last of all. */
         boolean below(@Nullable Slice from, Moment moment, RegionEntries into);

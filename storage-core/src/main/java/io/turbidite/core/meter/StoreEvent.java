@@ -278,8 +278,7 @@ public sealed interface StoreEvent {
      *
      * @param cause in words
      */
-    record RegionRefused(
-            long wallMicros, String dataset, int partition, String index, String cause)
+    record RegionRefused(long wallMicros, String dataset, int partition, String index, String cause)
             implements StoreEvent {}
 
     /**

@@ -238,8 +238,7 @@ public final class HeapIndexKind implements IndexKind {
     private final class Layer implements IndexRegion.Absorption {
         private final Content content;
         private final long horizon;
-        private final TreeMap<byte[], Integer> expected =
-                new TreeMap<>(Arrays::compareUnsigned);
+        private final TreeMap<byte[], Integer> expected = new TreeMap<>(Arrays::compareUnsigned);
         private byte[] lastKey = {};
         private long lastTimestamp = -1;
         private boolean hasEntries;
@@ -337,8 +336,7 @@ public final class HeapIndexKind implements IndexKind {
         }
 
         @Override
-        public boolean below(
-                @Nullable Slice from, IndexRegion.Moment moment, RegionEntries into) {
+        public boolean below(@Nullable Slice from, IndexRegion.Moment moment, RegionEntries into) {
             synchronized (content) {
                 if (content.lists.isEmpty()) {
                     return false;
@@ -362,13 +360,12 @@ public final class HeapIndexKind implements IndexKind {
             into.begin(Slice.of(found.getKey()));
             for (Entry entry : found.getValue()) {
                 long newest = content.versions.getOrDefault(entry.primaryKey, 0L);
-                boolean isVisible = entry.timestamp <= Math.min(moment.snapshot(), moment.through());
+                boolean isVisible =
+                        entry.timestamp <= Math.min(moment.snapshot(), moment.through());
                 boolean isStale = newest > entry.timestamp && newest <= moment.snapshot();
                 if (isVisible && !isStale) {
                     into.add(
-                            Slice.of(entry.primaryKey),
-                            entry.timestamp,
-                            newest == entry.timestamp);
+                            Slice.of(entry.primaryKey), entry.timestamp, newest == entry.timestamp);
                 }
             }
             return true;

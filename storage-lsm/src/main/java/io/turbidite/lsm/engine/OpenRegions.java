@@ -113,8 +113,7 @@ final class OpenRegions implements AutoCloseable {
             refused = cause;
         }
         core.events()
-                .regionRefused(
-                        new PartitionName(schema.name(), partition), index.name(), refused);
+                .regionRefused(new PartitionName(schema.name(), partition), index.name(), refused);
         return null;
     }
 
@@ -136,8 +135,7 @@ final class OpenRegions implements AutoCloseable {
                         before == null ? core.manifest().newFileId() : before.regionId(),
                         0)));
             }
-            DatasetSchema schema =
-                    dataset.schema().with(one.index().withState(State.DISABLED));
+            DatasetSchema schema = dataset.schema().with(one.index().withState(State.DISABLED));
             changed = changed.withReplaced(new DatasetState(schema, partitions, dataset.counts()));
         }
         return changed;
@@ -149,7 +147,11 @@ final class OpenRegions implements AutoCloseable {
             DatasetState dataset = Objects.requireNonNull(state.find(one.datasetId()));
             for (int i = 0; i < dataset.partitions().size(); i++) {
                 RegionFiles.drop(
-                        core, dataset.schema(), i, one.index(), dataset.partitions().get(i));
+                        core,
+                        dataset.schema(),
+                        i,
+                        one.index(),
+                        dataset.partitions().get(i));
             }
         }
     }
@@ -160,8 +162,7 @@ final class OpenRegions implements AutoCloseable {
         for (RegionState region : partition.regions()) {
             RegionHandle handle = opened.get(region.regionId());
             if (handle != null) {
-                layers.add(new RegionLayer(
-                        region.tree(), handle, partition.flushedTimestamp()));
+                layers.add(new RegionLayer(region.tree(), handle, partition.flushedTimestamp()));
             }
         }
         return layers;

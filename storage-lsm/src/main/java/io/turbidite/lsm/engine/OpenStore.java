@@ -122,8 +122,7 @@ final class OpenStore {
                         budget.account(
                                 "build concurrency",
                                 options.writeMemoryBytes() / BUILD_CONCURRENCY_SHARE),
-                        budget.account(
-                                "regions", options.writeMemoryBytes() / REGIONS_SHARE)),
+                        budget.account("regions", options.writeMemoryBytes() / REGIONS_SHARE)),
                 manifest,
                 meters,
                 engineEvents,
@@ -453,8 +452,9 @@ final class OpenStore {
         Set<String> named = new HashSet<>();
         for (DatasetState dataset : state.datasets()) {
             for (PartitionState partition : dataset.partitions()) {
-                partition.regions().forEach(
-                        region -> named.add(RegionPlace.fileName(region.regionId())));
+                partition
+                        .regions()
+                        .forEach(region -> named.add(RegionPlace.fileName(region.regionId())));
             }
         }
         for (String name : disk.list(StoreFiles.REGIONS)) {

@@ -271,8 +271,7 @@ public final class SchemaChanges {
             var _ = startEnable(next.dataset(), next.index());
         } catch (StorageException refused) {
             core.events()
-                    .indexChanged(
-                            next.dataset().schema(), next.index(), "failed", new long[2], 0);
+                    .indexChanged(next.dataset().schema(), next.index(), "failed", new long[2], 0);
         }
     }
 

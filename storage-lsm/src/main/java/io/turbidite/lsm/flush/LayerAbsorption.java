@@ -1,11 +1,11 @@
 package io.turbidite.lsm.flush;
 
+import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.RegionEntries;
-import io.turbidite.core.Limits;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -122,7 +122,9 @@ final class LayerAbsorption {
         int count = entries.count();
         if (count == 1) {
             absorption.entry(
-                    entries.secondaryKey(), entries.primaryKey(0, primaryKey), entries.timestamp(0));
+                    entries.secondaryKey(),
+                    entries.primaryKey(0, primaryKey),
+                    entries.timestamp(0));
             return;
         }
         // a timestamp has 47 bits, so a place does not fit beside it: places are looked up

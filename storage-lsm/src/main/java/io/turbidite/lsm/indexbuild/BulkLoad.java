@@ -1,11 +1,8 @@
 package io.turbidite.lsm.indexbuild;
 
-import io.turbidite.lsm.version.RegionLayer;
-import io.turbidite.lsm.version.RegionHandle;
-import io.turbidite.lsm.version.ManifestState.RegionState;
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.StorageException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.ByteSink;
@@ -31,6 +28,9 @@ import io.turbidite.lsm.sort.EntrySort;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.ComponentState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
+import io.turbidite.lsm.version.ManifestState.RegionState;
+import io.turbidite.lsm.version.RegionHandle;
+import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.StoreFiles;
 
 import org.jspecify.annotations.Nullable;
@@ -131,9 +131,8 @@ public final class BulkLoad {
         this.partition = partition;
         this.core = partition.core();
         this.schema = partition.schema();
-        this.onDisk = schema.indexes().stream()
-                .filter(index -> !index.hasRegion())
-                .toList();
+        this.onDisk =
+                schema.indexes().stream().filter(index -> !index.hasRegion()).toList();
         this.secondaryBytesMax = secondaryBytesMax;
         this.expectedRecords = expectedRecords;
         this.unsorted = unsorted;

@@ -88,8 +88,7 @@ public final class RegionBuild implements IndexFilling {
 
     @Override
     public void complete(BooleanSupplier stop) {
-        RegionHandle made =
-                RegionFiles.create(partition.core(), schema, partition.number(), index);
+        RegionHandle made = RegionFiles.create(partition.core(), schema, partition.number(), index);
         handle = made;
         long last = held.isEmpty() ? 0 : held.getFirst().state().maxTimestamp();
         absorb(made, held, last, stop);

@@ -75,8 +75,8 @@ final class RegionFill {
     void run(List<ComponentHandle> components, long above, long through, BooleanSupplier stop) {
         VersionRetention readers = core.timestamps().retention(false);
         IndexRegion.Absorption absorption = region.absorb(readers.horizon());
-        try (EntrySort sort = EntrySort.create(
-                core.sortStorage(), memoryBytes, new Duplicates.Keep())) {
+        try (EntrySort sort =
+                EntrySort.create(core.sortStorage(), memoryBytes, new Duplicates.Keep())) {
             if (!components.isEmpty()) {
                 EntryCursor all = MergeCursor.of(components.stream()
                         .map(component -> component.component().streamCursor())
@@ -116,8 +116,7 @@ final class RegionFill {
             if (timestamp <= above || timestamp > through) {
                 continue;
             }
-            boolean isNewest =
-                    newest < 0 || !versions.key().contentEquals(key.asSlice(slice));
+            boolean isNewest = newest < 0 || !versions.key().contentEquals(key.asSlice(slice));
             if (isNewest) {
                 if (newest >= 0) {
                     absorption.version(key.asSlice(slice), newest, hasEntry, entryCount);

@@ -91,11 +91,7 @@ public final class RegionFiles {
     }
 
     private static RegionPlace place(
-            StoreCore core,
-            DatasetSchema schema,
-            int partition,
-            IndexSchema index,
-            long regionId) {
+            StoreCore core, DatasetSchema schema, int partition, IndexSchema index, long regionId) {
         return new RegionPlace(
                 core.disk(),
                 StoreFiles.REGIONS,

@@ -61,10 +61,7 @@ final class RegionCursor implements EntryCursor {
     private final Slice second = new Slice();
 
     private RegionCursor(
-            RegionHandle handle,
-            EntryKeys entryKeys,
-            IndexRegion.Reader reader,
-            Moment moment) {
+            RegionHandle handle, EntryKeys entryKeys, IndexRegion.Reader reader, Moment moment) {
         this.handle = handle;
         this.entryKeys = entryKeys;
         this.reader = reader;

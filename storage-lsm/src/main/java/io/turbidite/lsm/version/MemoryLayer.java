@@ -50,7 +50,8 @@ public final class MemoryLayer {
             long minTimestamp,
             long logPosition,
             long wallMicros) {
-        this.treeNumbers = schema.layerTreeIds().stream().mapToInt(TreeId::number).toArray();
+        this.treeNumbers =
+                schema.layerTreeIds().stream().mapToInt(TreeId::number).toArray();
         this.trees = new MemoryComponent[treeNumbers.length];
         for (int i = 0; i < trees.length; i++) {
             trees[i] = MemoryComponent.create(chunks);

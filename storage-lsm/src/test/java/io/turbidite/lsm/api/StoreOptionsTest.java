@@ -3,8 +3,8 @@ package io.turbidite.lsm.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.lsm.StoreOptions;
@@ -21,8 +21,8 @@ class StoreOptionsTest {
     private static final BackgroundOptions BACKGROUND =
             new BackgroundOptions(5, MergeScheduler.FAIR, 1 << 20, 2 << 20, 9);
 
-    private static final StoreOptions ALL =
-            new StoreOptions(3L << 20, 5L << 20, 128L << 20, LOG, BACKGROUND, true, IndexKinds.NONE);
+    private static final StoreOptions ALL = new StoreOptions(
+            3L << 20, 5L << 20, 128L << 20, LOG, BACKGROUND, true, IndexKinds.NONE);
 
     @Test
     void builders_set_each_option() {

@@ -8,12 +8,8 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.StoreEvent;
-import io.turbidite.core.scan.FilterPredicate;
-import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexDescription;
-import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
-import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.core.sim.HeapIndexKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimClock;
@@ -144,8 +140,7 @@ class RegionIndexTest {
             SimDisk image = disk.crashImage(7);
             dataset.flush();
             assertThat(kind.entryCount()).isEqualTo(2);
-            try (SimStore again =
-                    SimStore.open(image, 2, options(kind.image()))) {
+            try (SimStore again = SimStore.open(image, 2, options(kind.image()))) {
                 check(again.store.dataset("Visits"));
                 put(again.store.dataset("Visits"), 1, "c");
                 check(again.store.dataset("Visits"));
@@ -266,8 +261,8 @@ class RegionIndexTest {
             Dataset dataset = create(sim);
             try (BulkLoader load = dataset.bulkLoadUnsorted(DuplicateKeys.LAST_COUNTS)) {
                 for (int id = 0; id < 40; id++) {
-                    load.add(
-                            dataset.newRecordWriter().write(row(id, "user " + id % 5).toMap()));
+                    load.add(dataset.newRecordWriter()
+                            .write(row(id, "user " + id % 5).toMap()));
                 }
                 load.finish();
             }
@@ -350,8 +345,8 @@ class RegionIndexTest {
             dataset.flush();
         }
         SimClock clock = new SimClock();
-        try (Store store = Store.openForReading(
-                disk, new SimTasks(1, clock), clock, options(kind))) {
+        try (Store store =
+                Store.openForReading(disk, new SimTasks(1, clock), clock, options(kind))) {
             assertThat(store.dataset("Visits").indexes()).isEmpty();
             assertThat(SimStore.rows(store.dataset("Visits"))).hasSize(1);
         }

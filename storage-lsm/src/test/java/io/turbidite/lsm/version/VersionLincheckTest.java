@@ -71,7 +71,8 @@ public class VersionLincheckTest {
     public VersionLincheckTest() {
         MemoryLayer layer = new MemoryLayer(new CollectedChunks(), SmallestSchema.SCHEMA, 2, 0, 0);
         ComponentHandle first = open(1);
-        current = new Version(SmallestSchema.SCHEMA, layer, Map.of(TreeId.PRIMARY, List.of(first)), List.of());
+        current = new Version(
+                SmallestSchema.SCHEMA, layer, Map.of(TreeId.PRIMARY, List.of(first)), List.of());
         layer.release();
         first.release();
     }

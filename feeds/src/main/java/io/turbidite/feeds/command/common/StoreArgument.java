@@ -2,9 +2,9 @@ package io.turbidite.feeds.command.common;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.feeds.ShellWord;
+import io.turbidite.feeds.StoreDefaults;
 import io.turbidite.feeds.log.DirectoryKind;
 import io.turbidite.lsm.Dataset;
-import io.turbidite.feeds.StoreDefaults;
 import io.turbidite.lsm.Store;
 
 import picocli.CommandLine.Parameters;
