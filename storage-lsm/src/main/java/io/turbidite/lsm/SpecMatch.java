@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /**
  * Finds where a specification contradicts a dataset that exists. <em>Confined to one thread, used
@@ -64,14 +65,21 @@ final class SpecMatch {
         RecordType type = there.type();
         for (Field field : wanted.type().fields()) {
             int index = type.indexOf(field.name());
+            if (index < 0) {
+                differences.add(
+                        "field '%s' is %s, there not declared, which is for life: leave it out, since records keep fields that are not declared too, or load the records into a new dataset"
+                                .formatted(field.name(), field.typeLabel()));
+                continue;
+            }
             compare(
                     "field '%s'".formatted(field.name()),
                     field.typeLabel(),
-                    index < 0 ? "not declared" : type.field(index).typeLabel());
+                    type.field(index).typeLabel());
         }
         for (Field field : type.fields()) {
             if (wanted.type().indexOf(field.name()) < 0) {
-                compare("field '%s'".formatted(field.name()), "not declared", field.typeLabel());
+                differences.add("field '%s' is not declared, there %s: declare it so"
+                        .formatted(field.name(), field.typeLabel()));
             }
         }
     }
@@ -96,7 +104,8 @@ final class SpecMatch {
             String what = "index " + index.name();
             if (kept == null) {
                 differences.add(
-                        "%s is not there: create it with Dataset.createIndex".formatted(what));
+                        "%s is not there: create it with store.dataset(\"%s\").createIndex(%s)"
+                                .formatted(what, spec.name(), call(index)));
                 continue;
             }
             compare(what + ": the kind", index.kind().label(), kept.kind().label());
@@ -108,7 +117,8 @@ final class SpecMatch {
             compare(what + ": unique", index.unique(), kept.unique());
             if (kept.state() == IndexSchema.State.DISABLED) {
                 differences.add(
-                        "%s is disabled: enable it with Dataset.enableIndex".formatted(what));
+                        "%s is disabled: enable it with store.dataset(\"%s\").enableIndex(\"%s\")"
+                                .formatted(what, spec.name(), index.name()));
             }
         }
         for (IndexSpec index : spec.indexes()) {
@@ -120,6 +130,20 @@ final class SpecMatch {
                 compareChosen(what + ": pages", index.pages(), kept.pages(), null);
             }
         }
+    }
+
+    /** As it is written in Java. */
+    private static String call(IndexSchema index) {
+        List<String> arguments = new ArrayList<>();
+        arguments.add(index.name());
+        arguments.addAll(index.fields());
+        return "IndexSpec.%s(%s)%s"
+                .formatted(
+                        index.kind().label(),
+                        arguments.stream()
+                                .map(argument -> '"' + argument + '"')
+                                .collect(Collectors.joining(", ")),
+                        index.unique() ? ".asUnique()" : "");
     }
 
     private static String text(@Nullable Object value) {

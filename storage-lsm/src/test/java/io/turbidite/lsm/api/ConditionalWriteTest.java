@@ -224,16 +224,22 @@ class ConditionalWriteTest {
                                 .index(IndexSpec.btree("by_body", "body"))))
                         .isInstanceOf(InvalidRequestException.class)
                         .hasMessageContaining("dataset T in the store in")
-                        .hasMessageContaining("field 'more' is point?, there not declared")
+                        .hasMessageContaining(
+                                "field 'more' is point?, there not declared, which is for life: leave it out")
                         .hasMessageContaining("the number of partitions is 3, there 1")
                         .hasMessageContaining("maintenance is deleted-key, there validation")
-                        .hasMessageContaining("index by_body is not there: create it");
+                        .hasMessageContaining(
+                                "index by_body is not there: create it with store.dataset(\"T\").createIndex(IndexSpec.btree(\"by_body\", \"body\"))");
+                assertThatThrownBy(() -> sim.store.openDataset(
+                                DatasetSpec.named("T").field("id", "int64").primaryKey("id")))
+                        .hasMessageContaining("field 'body' is not declared, there string");
                 assertThatThrownBy(() ->
                                 sim.store.openDataset(Row.blindSpec("T").primaryKey("id", "body")))
                         .hasMessageContaining("the primary key is [id, body], there [id]");
                 dataset.disableIndex("by_user");
                 assertThatThrownBy(() -> sim.store.openDataset(spec))
-                        .hasMessageContaining("index by_user is disabled");
+                        .hasMessageContaining(
+                                "index by_user is disabled: enable it with store.dataset(\"T\").enableIndex(\"by_user\")");
                 dataset.enableIndex("by_user");
             }
         }
