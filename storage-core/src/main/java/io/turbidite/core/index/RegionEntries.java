@@ -18,6 +18,10 @@ public final class RegionEntries {
     private boolean[] checked = new boolean[64];
     private int[] ends = new int[64];
     private int count;
+    private int[] order = new int[64];
+    private int[] spare = new int[0];
+    private final Slice left = new Slice();
+    private final Slice right = new Slice();
 
     /** Begins a secondary key; what was there is forgotten. */
     public void begin(Slice key) {
@@ -56,6 +60,57 @@ public final class RegionEntries {
     public Slice primaryKey(int index, Slice target) {
         int from = index == 0 ? 0 : ends[index - 1];
         return target.set(bytes.segment(), from, ends[index] - from);
+    }
+
+    /**
+     * The places of the entries by primary key, then as they were added; the first {@link #count}
+     * numbers count, until the next {@link #begin}.
+     */
+    public int[] byPrimaryKey() {
+        return sorted(true);
+    }
+
+    /** The same by timestamp, ascending. */
+    public int[] byTimestamp() {
+        return sorted(false);
+    }
+
+    /** A merge sort from below, as it is stable and the sizes are anything. */
+    private int[] sorted(boolean byKey) {
+        if (order.length < count) {
+            order = new int[timestamps.length];
+        }
+        if (spare.length < count) {
+            spare = new int[timestamps.length];
+        }
+        for (int i = 0; i < count; i++) {
+            order[i] = i;
+        }
+        for (int width = 1; width < count; width *= 2) {
+            for (int from = 0; from < count; from += 2 * width) {
+                int middle = Math.min(from + width, count);
+                merge(from, middle, Math.min(middle + width, count), byKey);
+            }
+            int[] merged = spare;
+            spare = order;
+            order = merged;
+        }
+        return order;
+    }
+
+    private void merge(int from, int middle, int end, boolean byKey) {
+        int a = from;
+        int b = middle;
+        for (int at = from; at < end; at++) {
+            boolean takesLeft = b == end || (a < middle && !isAbove(order[a], order[b], byKey));
+            spare[at] = takesLeft ? order[a++] : order[b++];
+        }
+    }
+
+    private boolean isAbove(int a, int b, boolean byKey) {
+        return byKey
+                ? primaryKey(a, left).compareBytes(primaryKey(b, right)) > 0
+                : timestamps[a] > timestamps[b];
     }
 
     /** When the entry was put. */

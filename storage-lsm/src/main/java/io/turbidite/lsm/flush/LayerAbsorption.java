@@ -12,9 +12,6 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.MemoryLayer;
 
-import java.util.Arrays;
-import java.util.Comparator;
-
 /**
  * How a region takes in a frozen layer, whose log is durable (design §4 rule 16):
  *
@@ -34,15 +31,12 @@ final class LayerAbsorption {
     private final IndexRegion.Absorption absorption;
     private final EntryKeys entryKeys;
     private final RegionEntries entries = new RegionEntries();
-    private final Comparator<Integer> byTimestamp;
-    private Integer[] places = new Integer[0];
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
 
     private LayerAbsorption(IndexRegion.Absorption absorption, EntryKeys entryKeys) {
         this.absorption = absorption;
         this.entryKeys = entryKeys;
-        this.byTimestamp = Comparator.comparingLong(entries::timestamp);
     }
 
     /**
@@ -119,26 +113,12 @@ final class LayerAbsorption {
 
     /** The entries of one secondary key, which came by primary key. */
     private void give() {
-        int count = entries.count();
-        if (count == 1) {
+        int[] order = entries.byTimestamp();
+        for (int i = 0; i < entries.count(); i++) {
             absorption.entry(
                     entries.secondaryKey(),
-                    entries.primaryKey(0, primaryKey),
-                    entries.timestamp(0));
-            return;
-        }
-        // a timestamp has 47 bits, so a place does not fit beside it: places are looked up
-        if (places.length < count) {
-            places = new Integer[count];
-        }
-        Arrays.setAll(places, i -> i);
-        Arrays.sort(places, 0, count, byTimestamp);
-        for (int i = 0; i < count; i++) {
-            int at = places[i];
-            absorption.entry(
-                    entries.secondaryKey(),
-                    entries.primaryKey(at, primaryKey),
-                    entries.timestamp(at));
+                    entries.primaryKey(order[i], primaryKey),
+                    entries.timestamp(order[i]));
         }
     }
 }

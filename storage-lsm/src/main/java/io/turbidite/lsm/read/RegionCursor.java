@@ -18,8 +18,6 @@ import io.turbidite.lsm.version.RegionLayer;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.Arrays;
-import java.util.Comparator;
 
 /**
  * The entries of a region as one more layer, the oldest of its index: by secondary key, then by
@@ -48,8 +46,7 @@ final class RegionCursor implements EntryCursor {
     private final IndexRegion.Reader reader;
     private final Moment moment;
     private final RegionEntries list = new RegionEntries();
-    private final Comparator<Integer> inOrder;
-    private Integer[] order = new Integer[0];
+    private int[] order = new int[0];
     private int index;
     private boolean isOnEntry;
     private Place place = Place.START;
@@ -66,11 +63,6 @@ final class RegionCursor implements EntryCursor {
         this.entryKeys = entryKeys;
         this.reader = reader;
         this.moment = moment;
-        this.inOrder = (a, b) -> {
-            int byKey = list.primaryKey(a, first).compareBytes(list.primaryKey(b, second));
-            // the list is newest first
-            return byKey != 0 ? byKey : Integer.compare(a, b);
-        };
     }
 
     /**
@@ -238,14 +230,7 @@ final class RegionCursor implements EntryCursor {
 
     private void loaded() {
         place = Place.LIST;
-        int count = list.count();
-        if (order.length < count) {
-            order = new Integer[Math.max(count, 2 * order.length)];
-        }
-        for (int i = 0; i < count; i++) {
-            order[i] = i;
-        }
-        Arrays.sort(order, 0, count, inOrder);
+        order = list.byPrimaryKey(); // of one primary key the newest comes first, as in the list
     }
 
     @Override

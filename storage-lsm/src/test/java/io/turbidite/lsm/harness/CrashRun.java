@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.sim.HeapIndexKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -53,14 +54,17 @@ public final class CrashRun {
         Workload workload = new Workload(seed, oracle, 40);
         choice.accept(workload);
         Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3));
-        StoreOptions options = SimStore.options(durability).withDirectIo((seed >>> 20 & 3) == 0);
+        HeapIndexKind regions = HeapIndexKind.persistent();
+        StoreOptions options = SimStore.options(durability)
+                .withDirectIo((seed >>> 20 & 3) == 0)
+                .withIndexKinds(regions);
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         SimStore sim = SimStore.open(disk, seed, options, lens);
         workload.create(sim.store);
         // about one step in three, so that a run shows many places and many histories are seen
         disk.onOperation(step -> {
             if (Long.remainderUnsigned(Seeds.mix(seed, step.index()), 3) == 0) {
-                cut(disk, Seeds.mix(seed, step.index()), oracle, options);
+                cut(disk, regions, Seeds.mix(seed, step.index()), oracle, options);
             }
         });
         for (int i = 0; i < COMMITS_A_RUN; i++) {
@@ -76,23 +80,38 @@ public final class CrashRun {
         sim.close();
     }
 
-    private void cut(SimDisk disk, long seed, Oracle oracle, StoreOptions options) {
+    /** What regions hold is cut together with the disk, in the middle of an absorption perhaps. */
+    private void cut(
+            SimDisk disk,
+            HeapIndexKind regions,
+            long seed,
+            Oracle oracle,
+            StoreOptions options) {
         cutCount++;
         Profile profile = List.of(Profile.values()).get((int) (seed >>> 4 & 3) % 3);
         SimDisk image = disk.crashImage(seed, profile);
+        HeapIndexKind left = regions.image();
         boolean nest = seed % 4 == 0;
         if (nest) {
             image.onOperation(step -> {
                 long stepSeed = Seeds.mix(seed, step.index());
                 if (Long.remainderUnsigned(stepSeed, 5) == 0) {
                     nestedCount++;
-                    recover(image.crashImage(stepSeed, profile), stepSeed, oracle, options);
+                    recover(
+                            image.crashImage(stepSeed, profile),
+                            stepSeed,
+                            oracle,
+                            options.withIndexKinds(left.image()));
                 }
             });
         }
-        long first = recover(image, seed, oracle, options);
+        long first = recover(image, seed, oracle, options.withIndexKinds(left));
         image.onOperation(step -> {});
-        long second = recover(image.crashImage(seed), seed + 1, oracle, options);
+        long second = recover(
+                image.crashImage(seed),
+                seed + 1,
+                oracle,
+                options.withIndexKinds(left.image()));
         assertThat(second).as("the second recovery").isEqualTo(first);
     }
 

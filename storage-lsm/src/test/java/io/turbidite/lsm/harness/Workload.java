@@ -11,6 +11,7 @@ import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Inside;
 import io.turbidite.lsm.Store;
@@ -52,12 +53,16 @@ public final class Workload {
     /** Taken from the seed without drawing from it, so that histories stay what they were. */
     private BitmapHandover handover;
 
+    /** As this. */
+    private final boolean hasRegion;
+
     public Workload(long seed, Oracle oracle, int keyCount) {
         this.random = new SplittableRandom(seed);
         this.axes = Axes.of(seed);
         this.draw = new StepDraw(random, keyCount);
         this.oracle = oracle;
         this.handover = (seed >>> 24 & 1) == 0 ? BitmapHandover.SIDE_FILE : BitmapHandover.LOCK;
+        this.hasRegion = (seed >>> 26 & 1) == 0;
     }
 
     /** Makes the two datasets with options that the seed picks. */
@@ -73,7 +78,11 @@ public final class Workload {
             policy = MergePolicySpec.parse("correlated-" + policy);
         }
         boolean isOff = random.nextInt(4) == 0 && maintenance != Maintenance.AUTO;
-        store.createDataset(Row.everyKindSpec(INDEXED)
+        DatasetSpec spec = Row.everyKindSpec(INDEXED);
+        if (hasRegion) {
+            spec.index(IndexSpec.pm("by_region", "user"));
+        }
+        store.createDataset(spec
                 .maintenance(maintenance)
                 .bitmapHandover(handover(maintenance))
                 .repair(isOff ? MergeRepair.OFF : MergeRepair.MERGE)
