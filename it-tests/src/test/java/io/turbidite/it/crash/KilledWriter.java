@@ -7,6 +7,7 @@ import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.pm.PmKind;
 
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -33,7 +34,8 @@ final class KilledWriter {
                 StoreOptions.defaults()
                         .withWriteMemoryBytes(1 << 20)
                         .withCacheBytes(4 << 20)
-                        .withDurability(Durability.valueOf(args[2])))) {
+                        .withDurability(Durability.valueOf(args[2]))
+                        .withIndexKinds(new PmKind()))) {
             Dataset found = store.findDataset("T");
             Dataset dataset = found != null
                     ? found
@@ -47,7 +49,9 @@ final class KilledWriter {
                             .index(IndexSpec.btree("by_group", "group"))
                             .index(IndexSpec.rtree("by_place", "place"))
                             .index(IndexSpec.btree("by_tag", "tags[]"))
-                            .index(IndexSpec.inverted("by_word", "tags[]")));
+                            .index(IndexSpec.inverted("by_word", "tags[]"))
+                            .index(IndexSpec.pm("by_region", "group")
+                                    .withParameter("bytes", "16MiB")));
             say("open");
             for (int i = 0; i < threadCount; i++) {
                 int thread = i;

@@ -25,7 +25,7 @@ final class IndexWays {
             switch (index.kind()) {
                 case RTREE -> SpatialWays.add(query, index, filter, ways);
                 case INVERTED -> addTerms(query, index, filter, ways);
-                case BTREE -> {
+                case BTREE, PM -> {
                     if (index.multiValued()) {
                         addElements(query, index, filter, ways);
                     } else {

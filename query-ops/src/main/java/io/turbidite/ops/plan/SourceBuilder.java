@@ -6,7 +6,6 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FilterPredicate;
-import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.type.TypeKind;

@@ -18,7 +18,6 @@ import io.turbidite.lsm.version.RegionLayer;
 
 import org.jspecify.annotations.Nullable;
 
-
 /**
  * The entries of a region as one more layer, the oldest of its index: by secondary key, then by
  * primary key, then newest first.

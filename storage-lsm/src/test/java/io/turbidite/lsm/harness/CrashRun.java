@@ -82,11 +82,7 @@ public final class CrashRun {
 
     /** What regions hold is cut together with the disk, in the middle of an absorption perhaps. */
     private void cut(
-            SimDisk disk,
-            HeapIndexKind regions,
-            long seed,
-            Oracle oracle,
-            StoreOptions options) {
+            SimDisk disk, HeapIndexKind regions, long seed, Oracle oracle, StoreOptions options) {
         cutCount++;
         Profile profile = List.of(Profile.values()).get((int) (seed >>> 4 & 3) % 3);
         SimDisk image = disk.crashImage(seed, profile);
@@ -108,10 +104,7 @@ public final class CrashRun {
         long first = recover(image, seed, oracle, options.withIndexKinds(left));
         image.onOperation(step -> {});
         long second = recover(
-                image.crashImage(seed),
-                seed + 1,
-                oracle,
-                options.withIndexKinds(left.image()));
+                image.crashImage(seed), seed + 1, oracle, options.withIndexKinds(left.image()));
         assertThat(second).as("the second recovery").isEqualTo(first);
     }
 

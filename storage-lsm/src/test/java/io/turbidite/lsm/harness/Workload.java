@@ -82,8 +82,7 @@ public final class Workload {
         if (hasRegion) {
             spec.index(IndexSpec.pm("by_region", "user"));
         }
-        store.createDataset(spec
-                .maintenance(maintenance)
+        store.createDataset(spec.maintenance(maintenance)
                 .bitmapHandover(handover(maintenance))
                 .repair(isOff ? MergeRepair.OFF : MergeRepair.MERGE)
                 .partitions(1 + random.nextInt(3))

@@ -1,0 +1,230 @@
+package io.turbidite.it.attack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.Tier;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.IndexSpec;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.ops.Predicates;
+import io.turbidite.ops.Query;
+import io.turbidite.pm.PmKind;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+
+/**
+ * The file of a region is attacked in every way while no store has it open: the opening tells of
+ * it, builds the region anew, and no query ever has another answer than a scan.
+ */
+@Timeout(300)
+class RegionFilesTest {
+    private static final int FLIPS = Tier.count(5, 20, 400);
+    private static final int USERS = 9;
+
+    @TempDir
+    Path directory;
+
+    private final SplittableRandom random = new SplittableRandom(Seeds.of("RegionFilesTest"));
+
+    private static StoreOptions options() {
+        return StoreOptions.defaults()
+                .withDurability(Durability.PROCESS)
+                .withIndexKinds(new PmKind());
+    }
+
+    private Store open() {
+        return Store.open(directory.resolve("store"), options());
+    }
+
+    private void create() {
+        try (Store store = open()) {
+            Dataset dataset = store.createDataset(DatasetSpec.named("Visits")
+                    .field("id", "int64")
+                    .field("user", "string")
+                    .primaryKey("id")
+                    .partitions(2)
+                    .maintenance(Maintenance.VALIDATION)
+                    .index(IndexSpec.pm("by_user", "user")
+                            .withParameter("mode", "file")
+                            .withParameter("bytes", "16MiB")));
+            for (int round = 0; round < 3; round++) {
+                for (long id = 0; id < 400; id++) {
+                    dataset.upsert(Map.of("id", id, "user", "user " + random.nextInt(USERS)));
+                }
+                dataset.flush();
+            }
+            dataset.delete(7L);
+            check(dataset);
+        }
+    }
+
+    private List<Path> regions() throws IOException {
+        try (Stream<Path> files = Files.list(directory.resolve("store").resolve("regions"))) {
+            return files.sorted().toList();
+        }
+    }
+
+    private static void check(Dataset dataset) {
+        while (dataset.indexes().isEmpty()) {
+            Thread.yield(); // the region is being built
+        }
+        for (int user = 0; user < USERS; user++) {
+            assertThat(rows(query(user).usingIndex("by_user"), dataset))
+                    .containsExactlyInAnyOrderElementsOf(rows(query(user).usingScan(), dataset));
+        }
+    }
+
+    private interface Asked {
+        Query on(Dataset dataset);
+
+        default Asked usingIndex(String index) {
+            return dataset -> on(dataset).usingIndex(index);
+        }
+
+        default Asked usingScan() {
+            return dataset -> on(dataset).usingScan();
+        }
+    }
+
+    private static Asked query(int user) {
+        return dataset -> Query.on(dataset).where(Predicates.eq("user", "user " + user));
+    }
+
+    private static List<Map<String, @Nullable Object>> rows(Asked asked, Dataset dataset) {
+        return asked.on(dataset).run().toList();
+    }
+
+    private static long refusedCount(Store store) {
+        return store.events().recent().stream()
+                .filter(StoreEvent.RegionRefused.class::isInstance)
+                .count();
+    }
+
+    private interface Attack {
+        void run(List<Path> regions) throws IOException;
+    }
+
+    private void attack(String what, Attack attack, boolean isTold) throws IOException {
+        attack.run(regions());
+        try (Store store = open()) {
+            assertThat(refusedCount(store) > 0).as(what).isEqualTo(isTold);
+            Dataset dataset = store.dataset("Visits");
+            check(dataset);
+            dataset.upsert(Map.of("id", 1_000L + random.nextInt(50), "user", "user 1"));
+            dataset.flush();
+            check(dataset);
+            assertThat(store.verify().errors()).isEmpty();
+        }
+        try (Store store = open()) {
+            assertThat(refusedCount(store)).as(what + ", opened again").isZero();
+            check(store.dataset("Visits"));
+        }
+        assertThat(regions()).hasSize(2);
+    }
+
+    @Test
+    void whatever_happens_to_a_region_it_is_built_anew() throws IOException {
+        create();
+        attack("nothing", regions -> {}, false);
+        attack("gone", regions -> Files.delete(regions.getFirst()), true);
+        attack(
+                "all gone",
+                regions -> {
+                    for (Path region : regions) {
+                        Files.delete(region);
+                    }
+                },
+                true);
+        attack("empty", regions -> cut(regions.getFirst(), 0), true);
+        attack("cut", regions -> cut(regions.getFirst(), Files.size(regions.getFirst()) / 2), true);
+        attack(
+                "cut by a byte",
+                regions -> cut(regions.getFirst(), Files.size(regions.getFirst()) - 1),
+                true);
+        attack(
+                "swapped",
+                regions -> {
+                    Path aside = directory.resolve("aside");
+                    Files.move(regions.get(0), aside);
+                    Files.move(regions.get(1), regions.get(0));
+                    Files.move(aside, regions.get(1));
+                },
+                true);
+    }
+
+    /** A region of another moment: the files of a store were put back one by one. */
+    @Test
+    void an_older_region_is_not_believed() throws IOException {
+        create();
+        List<byte[]> older = regions().stream().map(RegionFilesTest::bytes).toList();
+        try (Store store = open()) {
+            Dataset dataset = store.dataset("Visits");
+            for (long id = 0; id < 50; id++) {
+                dataset.upsert(Map.of("id", id, "user", "user 8"));
+            }
+            dataset.flush();
+        }
+        attack(
+                "older",
+                regions -> {
+                    for (int i = 0; i < regions.size(); i++) {
+                        Files.write(regions.get(i), older.get(i));
+                    }
+                },
+                true);
+    }
+
+    private static byte[] bytes(Path file) {
+        try {
+            return Files.readAllBytes(file);
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void a_flipped_byte_is_found() throws IOException {
+        create();
+        for (int i = 0; i < FLIPS; i++) {
+            attack("flip " + i, regions -> flip(regions.get(random.nextInt(2))), true);
+        }
+    }
+
+    private static void cut(Path file, long bytes) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.truncate(bytes);
+        }
+    }
+
+    /** Behind both headers: of these one is the older, which nobody needs. */
+    private void flip(Path file) throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            long at = 8_192 + random.nextLong(channel.size() - 8_192);
+            ByteBuffer one = ByteBuffer.allocate(1);
+            channel.read(one, at);
+            one.put(0, (byte) (one.get(0) ^ (1 << random.nextInt(8))));
+            channel.write(one.flip(), at);
+        }
+    }
+}
