@@ -48,8 +48,8 @@ import java.util.TreeMap;
 /**
  * Queries that several indexes answer together: every set of them that goes with the query gives
  * what plain loops give, with little memory too, of now and of snapshots. Indexes of one dataset
- * differ in their strategies where they may, and some are on the elements of an array; updates leave
- * entries behind, and a filter passes over layers that hide some.
+ * differ in their strategies where they may, and some are on the elements of an array; updates
+ * leave entries behind, and a filter passes over layers that hide some.
  */
 class JoinedQueryTest {
     private static final int STEP_COUNT = Tier.count(20, 100, 2_000);

@@ -76,7 +76,7 @@ public final class TextTest {
         return found(text, Integer.MAX_VALUE);
     }
 
-    /** Tokens that a text has in common with the query, as a share of the different ones of both. */
+    /** The share of the different tokens of a text and of the query that both have. */
     public double similarity(Slice text) {
         int common = found(text, Integer.MAX_VALUE);
         return common == 0
