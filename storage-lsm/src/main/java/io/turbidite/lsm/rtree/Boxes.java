@@ -24,8 +24,14 @@ public final class Boxes {
     private final long firstGroups;
     private final long groups;
 
-    /** Where the boxes of each level start. */
-    private final long[] levels;
+    /**
+     * The boxes of all levels, four coordinates each, once more on the heap: a search looks at some
+     * dozens in each component, and a read of an array has one check. They are of pages, so few.
+     */
+    private final float[] boxes;
+
+    /** Which box is the first of each level. */
+    private final int[] levels;
 
     private Boxes(MemorySegment bytes) {
         this.bytes = bytes;
@@ -35,9 +41,15 @@ public final class Boxes {
         this.rootLevel = BoxesLayout.rootLevel(pageCount);
         this.firstGroups = BoxesLayout.firstGroups(pageCount);
         this.groups = BoxesLayout.groups(pageCount);
-        this.levels = new long[rootLevel + 1];
+        this.levels = new int[rootLevel + 1];
+        int count = 0;
         for (int level = 0; level <= rootLevel; level++) {
-            levels[level] = BoxesLayout.level(pageCount, level);
+            levels[level] = count;
+            count += BoxesLayout.boxCount(pageCount, level);
+        }
+        this.boxes = new float[4 * count];
+        for (int i = 0; i < boxes.length; i++) {
+            boxes[i] = coordinate(bytes, BoxesLayout.BOXES_OFFSET + (long) Float.BYTES * i);
         }
     }
 
@@ -79,9 +91,9 @@ public final class Boxes {
         return groupEntries;
     }
 
-    /** Bytes of the boxes themselves. */
+    /** Bytes of the boxes themselves, on the heap and off it. */
     public long byteSize() {
-        return bytes.byteSize();
+        return bytes.byteSize() + (long) Float.BYTES * boxes.length;
     }
 
     /** Whether any entry may be in the window. */
@@ -166,15 +178,8 @@ public final class Boxes {
 
     /** How the {@code index}-th box of a level lies to the window. */
     private int relation(int level, int index, Zone zone) {
-        long at = levels[level] + (long) BoxesLayout.BOX_BYTES * index;
-        // two reads, of two coordinates each
-        long least = bytes.get(Bytes.I64, at);
-        long most = bytes.get(Bytes.I64, at + Long.BYTES);
-        return zone.relation(
-                Float.intBitsToFloat((int) least),
-                Float.intBitsToFloat((int) (least >>> Integer.SIZE)),
-                Float.intBitsToFloat((int) most),
-                Float.intBitsToFloat((int) (most >>> Integer.SIZE)));
+        int at = 4 * (levels[level] + index);
+        return zone.relation(boxes[at], boxes[at + 1], boxes[at + 2], boxes[at + 3]);
     }
 
     /** How the box of a page lies to the window. */
@@ -194,11 +199,11 @@ public final class Boxes {
 
     /** How the box of a page's group lies to the window. */
     int groupRelation(int page, int group, Zone zone) {
-        long at = levels[0] + (long) BoxesLayout.BOX_BYTES * page;
-        float minX = coordinate(bytes, at);
-        float minY = coordinate(bytes, at + 4);
-        float maxX = coordinate(bytes, at + 8);
-        float maxY = coordinate(bytes, at + 12);
+        int at = 4 * page;
+        float minX = boxes[at];
+        float minY = boxes[at + 1];
+        float maxX = boxes[at + 2];
+        float maxY = boxes[at + 3];
         int steps = steps(page, group);
         return zone.relation(
                 BoxesLayout.line(minX, maxX, steps & 0xFF),
@@ -228,16 +233,17 @@ public final class Boxes {
 
     /** Moves {@code box} to the {@code index}-th of a level. */
     Box levelBox(int level, int index, Box box) {
-        return box(bytes, levels[level] + (long) BoxesLayout.BOX_BYTES * index, box);
+        int at = 4 * (levels[level] + index);
+        return box.set(boxes[at], boxes[at + 1], boxes[at + 2], boxes[at + 3]);
     }
 
     /** Moves {@code box} to that of a page's group. */
     Box groupBox(int page, int group, Box box) {
-        long at = levels[0] + (long) BoxesLayout.BOX_BYTES * page;
-        float minX = coordinate(bytes, at);
-        float minY = coordinate(bytes, at + 4);
-        float maxX = coordinate(bytes, at + 8);
-        float maxY = coordinate(bytes, at + 12);
+        int at = 4 * page;
+        float minX = boxes[at];
+        float minY = boxes[at + 1];
+        float maxX = boxes[at + 2];
+        float maxY = boxes[at + 3];
         int steps = steps(page, group);
         return box.set(
                 BoxesLayout.line(minX, maxX, steps & 0xFF),

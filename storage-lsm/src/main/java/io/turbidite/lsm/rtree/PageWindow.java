@@ -9,6 +9,17 @@ import io.turbidite.core.geo.Zone;
  * <em>Confined to one thread;</em> moves from page to page.
  */
 final class PageWindow {
+    /** The numbers of a group's box are compared at once, each in so many bits of a long. */
+    private static final int LANE_BITS = 16;
+
+    private static final int LANE_TOP = 0x8000;
+    private static final long LANE_TOPS = 0x8000_8000_8000_8000L;
+
+    /** 255 in the lanes of the two smaller coordinates, and of the two larger ones. */
+    private static final long FIRST_LANES = 0x0000_0000_00FF_00FFL;
+
+    private static final long LAST_LANES = 0x00FF_00FF_0000_0000L;
+
     private final Boxes boxes;
     private final Zone zone;
     private final Box pageBox = new Box();
@@ -16,6 +27,12 @@ final class PageWindow {
     private final Side y = new Side();
     private int page = -1;
     private int firstGroup;
+
+    /** What makes of a group's four numbers four that are at least {@link #LANE_TOP} if it meets. */
+    private long meeting;
+
+    /** Likewise if it is inside. */
+    private long inside;
 
     PageWindow(Boxes boxes, Zone zone) {
         this.boxes = boxes;
@@ -45,10 +62,10 @@ final class PageWindow {
             if (scale > 0 && scale < Double.POSITIVE_INFINITY) {
                 double from = (low - min) * scale;
                 double to = (high - min) * scale;
-                first = (int) Math.ceil(from - SLACK);
-                last = (int) Math.floor(to + SLACK);
-                firstInside = (int) Math.ceil(from + SLACK);
-                lastInside = (int) Math.floor(to - SLACK);
+                first = line(Math.ceil(from - SLACK));
+                last = line(Math.floor(to + SLACK));
+                firstInside = line(Math.ceil(from + SLACK));
+                lastInside = line(Math.floor(to - SLACK));
                 return;
             }
             // a page as wide as nothing, or wider than the largest double: its groups are as it is
@@ -59,12 +76,8 @@ final class PageWindow {
             lastInside = isInside ? BEHIND_ALL : BEFORE_ALL;
         }
 
-        boolean misses(int from, int to) {
-            return to < first || from > last;
-        }
-
-        boolean holds(int from, int to) {
-            return from >= firstInside && to <= lastInside;
+        private static int line(double line) {
+            return Math.clamp((int) line, BEFORE_ALL, BEHIND_ALL);
         }
     }
 
@@ -79,21 +92,49 @@ final class PageWindow {
         Box window = zone.window();
         x.set(pageBox.minX(), pageBox.maxX(), window.minX(), window.maxX());
         y.set(pageBox.minY(), pageBox.maxY(), window.minY(), window.maxY());
+        meeting =
+                lanes(LANE_TOP - BoxesLayout.STEPS + x.last, LANE_TOP - BoxesLayout.STEPS + y.last)
+                        | (lanes(LANE_TOP - x.first, LANE_TOP - y.first) << Integer.SIZE);
+        inside = lanes(LANE_TOP - x.firstInside, LANE_TOP - y.firstInside)
+                | (lanes(
+                                LANE_TOP - BoxesLayout.STEPS + x.lastInside,
+                                LANE_TOP - BoxesLayout.STEPS + y.lastInside)
+                        << Integer.SIZE);
+    }
+
+    private static long lanes(int low, int high) {
+        return low | ((long) high << LANE_BITS);
+    }
+
+    /**
+     * The first group from {@code group} on that meets the window around the zone; {@code end} if
+     * none does.
+     */
+    int next(int group, int end) {
+        int at = group;
+        // what is at most a border is counted from the other end, so that it is at least one too
+        while (at < end && (((spread(at) ^ FIRST_LANES) + meeting) & LANE_TOPS) != LANE_TOPS) {
+            at++;
+        }
+        return at;
+    }
+
+    /** The four numbers of a group's box, each in a lane that has room for a sum. */
+    private long spread(int group) {
+        long steps = boxes.steps(firstGroup + group) & 0xFFFF_FFFFL;
+        long halves = (steps | (steps << LANE_BITS)) & 0x0000_FFFF_0000_FFFFL;
+        return (halves | (halves << Byte.SIZE)) & 0x00FF_00FF_00FF_00FFL;
     }
 
     /** How the box of a group of the page lies to the zone. */
     int relation(int group) {
-        int steps = boxes.steps(firstGroup + group);
-        int minX = steps & 0xFF;
-        int minY = steps >>> 8 & 0xFF;
-        int maxX = steps >>> 16 & 0xFF;
-        int maxY = steps >>> 24;
-        if (x.misses(minX, maxX) || y.misses(minY, maxY)) {
+        if (next(group, group + 1) > group) {
             return Zone.OUTSIDE;
         }
         if (!zone.isWindow()) {
             return boxes.groupRelation(page, group, zone);
         }
-        return x.holds(minX, maxX) && y.holds(minY, maxY) ? Zone.INSIDE : Zone.CUT;
+        long within = (spread(group) ^ LAST_LANES) + inside;
+        return (within & LANE_TOPS) == LANE_TOPS ? Zone.INSIDE : Zone.CUT;
     }
 }

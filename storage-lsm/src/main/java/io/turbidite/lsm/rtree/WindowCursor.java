@@ -220,13 +220,15 @@ public final class WindowCursor implements OrdinalCursor {
         while (at >= 0) {
             enter(at);
             int count = boxes.groupCount(at);
-            for (; group < count; group++) {
-                int relation = relation(group);
+            while (group < count) {
+                group = pageIsInside ? group : pageWindow.next(group, count);
+                int relation = group < count ? relation(group) : Zone.OUTSIDE;
                 if (relation != Zone.OUTSIDE) {
                     long start = Math.max(from, groupStart(group));
                     look(start, group, relation == Zone.INSIDE);
                     return start;
                 }
+                group++;
             }
             group = 0;
             at = boxes.pageBehind(at, zone);
