@@ -18,23 +18,41 @@ import java.util.Arrays;
  * the page and hands it to each call (why: see {@link Heads}).
  */
 final class Group {
+    private static final long VERSION_BASE_MASK =
+            -1L >>> (Long.SIZE - Byte.SIZE * GroupLayout.HEAD_BITS_OFFSET);
+
     private final Heads heads = new Heads();
+    private final Column versions = new Column();
+
+    /** Of the key suffixes, above {@link #suffixBytes}; empty in the old form. */
+    private final Column lengths = new Column();
+
+    private final Column ends = new Column();
+
+    /** What is taken out of the columns on the way to a batch. */
+    private final long[] words = new long[EntryBatch.ENTRIES_MAX];
+
+    private final long[] moreBytes = new long[EntryBatch.ENTRIES_MAX];
     private int count;
 
     /** What all keys of the page share, and of those of the group. */
     private int pagePrefixBytes;
 
     private int prefixBytes;
+
+    /** Of the shortest key suffix, and whether others are longer. */
     private int suffixBytes;
+
+    private boolean lengthsDiffer;
+
+    /** In the old form, of a suffix length, which then lies in the heap; else 0. */
+    private int lengthBytes;
+
     private int headBytes;
     private long versionBase;
-    private int versionBytes;
-    private int versionShift;
-    private int endBytes;
-    private int lengthBytes;
+    private int versionStep;
     private int stride;
-    private long versionsOffset;
-    private long endsOffset;
+    private boolean isOld;
     private long prefixOffset;
     private long heapOffset;
 
@@ -57,23 +75,56 @@ final class Group {
         count = newCount;
         sharedIsKnown = false;
         pagePrefixBytes = sharedBytes;
-        // the fields up to versionBase at once: a header is read at each search
-        long fields = page.get(Bytes.I64, offset + GroupLayout.KEY_PREFIX_BYTES_OFFSET);
-        int own = field(fields, GroupLayout.KEY_PREFIX_BYTES_OFFSET, 0xFFFF);
+        lengthBytes = 0;
+        isOld = false;
+        // a header is read at each search: as two numbers
+        long first = page.get(Bytes.I64, offset);
+        long shape = page.get(Bytes.I64, offset + GroupLayout.SHAPE_OFFSET);
+        int own = GroupLayout.keyPrefixBytes(shape);
         prefixBytes = sharedBytes + own;
-        suffixBytes = field(fields, GroupLayout.KEY_SUFFIX_BYTES_OFFSET, 0xFFFF);
-        headBytes = field(fields, GroupLayout.HEAD_BYTES_OFFSET, 0xFF);
-        versionBytes = field(fields, GroupLayout.VERSION_BYTES_OFFSET, 0xFF);
-        versionShift = Long.SIZE - Byte.SIZE * versionBytes;
-        endBytes = field(fields, GroupLayout.END_BYTES_OFFSET, 0xFF);
-        lengthBytes = field(fields, GroupLayout.LENGTH_BYTES_OFFSET, 0xFF);
-        versionBase = page.get(Bytes.I64, offset + GroupLayout.VERSION_BASE_OFFSET);
-        stride = page.get(Bytes.I32, offset + GroupLayout.HEAP_STRIDE_OFFSET);
-        long headsOffset = offset + GroupLayout.HEADS_OFFSET;
-        heads.wrap(headsOffset, headBytes, newCount);
-        versionsOffset = headsOffset + (long) newCount * headBytes;
-        endsOffset = versionsOffset + (long) newCount * versionBytes;
-        prefixOffset = endsOffset + (long) newCount * endBytes;
+        suffixBytes = GroupLayout.suffixBytesMin(shape);
+        headBytes = GroupLayout.headBytes(shape);
+        int lengthBits = GroupLayout.lengthBits(shape);
+        lengthsDiffer = lengthBits != 0;
+        versionBase = first & VERSION_BASE_MASK;
+        versionStep = GroupLayout.versionStep(shape);
+        stride = GroupLayout.stride(shape);
+        prefixOffset = offset + GroupLayout.PREFIX_OFFSET;
+        // the eight bytes that end with the base: there are always as many before it
+        long headsOffset = prefixOffset + own + headBytes;
+        long base = page.get(Bytes.I64_BE, headsOffset - Long.BYTES)
+                & (-1L >>> (Long.SIZE - Byte.SIZE * headBytes));
+        int headBits = (int) (first >>> (Byte.SIZE * GroupLayout.HEAD_BITS_OFFSET)) & 0xFF;
+        int versionBits = (int) (first >>> (Byte.SIZE * GroupLayout.VERSION_BITS_OFFSET)) & 0xFF;
+        long at = heads.wrap(headsOffset, headBits, newCount, headBytes, base);
+        at = versions.wrap(at, versionBits, newCount);
+        at = lengths.wrap(at, lengthBits, newCount);
+        heapOffset = ends.wrap(at, GroupLayout.endBits(shape), newCount);
+    }
+
+    /** Moves to a group in the form before version 5 ({@link OldGroupLayout}). */
+    void wrapOld(MemorySegment page, long offset, int newCount, int sharedBytes) {
+        count = newCount;
+        sharedIsKnown = false;
+        pagePrefixBytes = sharedBytes;
+        // the fields up to versionBase at once: a header is read at each search
+        long fields = page.get(Bytes.I64, offset + OldGroupLayout.KEY_PREFIX_BYTES_OFFSET);
+        int own = field(fields, OldGroupLayout.KEY_PREFIX_BYTES_OFFSET, 0xFFFF);
+        prefixBytes = sharedBytes + own;
+        suffixBytes = field(fields, OldGroupLayout.KEY_SUFFIX_BYTES_OFFSET, 0xFFFF);
+        headBytes = field(fields, OldGroupLayout.HEAD_BYTES_OFFSET, 0xFF);
+        int versionBytes = field(fields, OldGroupLayout.VERSION_BYTES_OFFSET, 0xFF);
+        int endBytes = field(fields, OldGroupLayout.END_BYTES_OFFSET, 0xFF);
+        lengthBytes = field(fields, OldGroupLayout.LENGTH_BYTES_OFFSET, 0xFF);
+        lengthsDiffer = lengthBytes != 0;
+        versionBase = page.get(Bytes.I64, offset + OldGroupLayout.VERSION_BASE_OFFSET);
+        versionStep = 0;
+        isOld = true;
+        stride = page.get(Bytes.I32, offset + OldGroupLayout.HEAP_STRIDE_OFFSET);
+        long at = offset + OldGroupLayout.HEADS_OFFSET;
+        at = heads.wrap(at, Byte.SIZE * headBytes, newCount, headBytes, 0);
+        at = versions.wrap(at, Byte.SIZE * versionBytes, newCount);
+        prefixOffset = ends.wrap(at, Byte.SIZE * endBytes, newCount);
         heapOffset = prefixOffset + own;
     }
 
@@ -82,13 +133,7 @@ final class Group {
     }
 
     long version(MemorySegment page, int index) {
-        if (versionBytes == 0) {
-            return versionBase;
-        }
-        // the eight bytes that end where the version ends, its own on top: there are always eight
-        // bytes before that end, and not always behind its start
-        long at = versionsOffset + (long) (index + 1) * versionBytes - Long.BYTES;
-        return versionBase + (page.get(Bytes.I64, at) >>> versionShift);
+        return versionBase + (versions.at(page, index) << versionStep);
     }
 
     /**
@@ -139,13 +184,13 @@ final class Group {
     /** Moves {@code slice} to the value of an entry. */
     Slice value(MemorySegment page, int index, Slice slice) {
         long start = heapStart(page, index);
-        long skipped = valueSkip(page, start);
+        long skipped = valueSkip(page, index, start);
         return slice.set(page, start + skipped, (int) (heapEnd(page, index) - start - skipped));
     }
 
     void copyValue(MemorySegment page, int index, ByteSink sink) {
         long start = heapStart(page, index);
-        long skipped = valueSkip(page, start);
+        long skipped = valueSkip(page, index, start);
         sink.putBytes(page, start + skipped, (int) (heapEnd(page, index) - start - skipped));
     }
 
@@ -158,12 +203,9 @@ final class Group {
     void decode(MemorySegment page, long pagePrefixOffset, int from, Stretch stretch) {
         decodeVersions(page, from, stretch.versions, 0, stretch.count());
         findShared(page, pagePrefixOffset);
-        decodePrefixes(page, from, stretch);
-        boolean fitsWords = lengthBytes == 0 && prefixBytes + suffixBytes <= 2 * Long.BYTES;
+        boolean fitsWords = !lengthsDiffer && prefixBytes + suffixBytes <= 2 * Long.BYTES;
         stretch.keyBytes = fitsWords ? prefixBytes + suffixBytes : -1;
-        if (fitsWords) {
-            decodeSeconds(page, from, stretch);
-        }
+        decodeWords(page, from, fitsWords, stretch);
         decodeValues(page, from, stretch);
     }
 
@@ -208,32 +250,44 @@ final class Group {
     void take(
             MemorySegment page, long pagePrefixOffset, int from, int entriesMax, EntryBatch batch) {
         if (lengthBytes != 0) {
-            takeOfManyLengths(page, pagePrefixOffset, from, entriesMax, batch);
+            takeOfStoredLengths(page, pagePrefixOffset, from, entriesMax, batch);
             return;
         }
-        int prefix = prefixBytes;
-        int bytes = prefix + suffixBytes;
-        int entries = Math.min(entriesMax, batch.room(bytes));
+        int suffixBytesMax = lengthsDiffer ? suffixBytes + lengths.numberMax() : suffixBytes;
+        int entries = Math.min(entriesMax, batch.room(prefixBytes + suffixBytesMax));
         decodeVersions(page, from, batch.versions(), batch.count(), entries);
+        heads.decode(page, from, words, entries);
+        if (lengthsDiffer) {
+            lengths.decode(page, from, moreBytes, 0, entries);
+        }
         MemorySegment keys = batch.keys();
         int first = batch.usedBytes();
         copyPrefixes(page, pagePrefixOffset, keys, first);
+        int prefix = prefixBytes;
+        int at = first;
         for (int i = 0; i < entries; i++) {
-            int at = first + i * bytes;
             for (int done = 0; i > 0 && done < prefix; done += Long.BYTES) {
                 keys.set(Bytes.I64, at + done, keys.get(Bytes.I64, first + done));
             }
-            keys.set(Bytes.I64_BE, at + prefix, heads.whole(heads.at(page, from + i)));
+            keys.set(Bytes.I64_BE, at + prefix, words[i]);
+            int suffix = suffixBytes + (lengthsDiffer ? (int) moreBytes[i] : 0);
+            int tail = suffix - Heads.BYTES;
+            if (tail > 0) {
+                long tailAt = heapStart(page, from + i);
+                Bytes.copyShort(page, tailAt, keys, at + prefix + Heads.BYTES, tail);
+            }
+            at += prefix + suffix;
+            if (lengthsDiffer) {
+                batch.added(1, prefix + suffix);
+            }
         }
-        int tail = suffixBytes - Heads.BYTES;
-        for (int i = 0; tail > 0 && i < entries; i++) {
-            long tailAt = heapStart(page, from + i);
-            Bytes.copyShort(page, tailAt, keys, first + i * bytes + prefix + Heads.BYTES, tail);
+        if (!lengthsDiffer) {
+            batch.added(entries, prefix + suffixBytes);
         }
-        batch.added(entries, bytes);
     }
 
-    private void takeOfManyLengths(
+    /** As {@link #take}, in the old form. */
+    private void takeOfStoredLengths(
             MemorySegment page, long pagePrefixOffset, int from, int entriesMax, EntryBatch batch) {
         int entries = Math.min(entriesMax, EntryBatch.ENTRIES_MAX - batch.count());
         decodeVersions(page, from, batch.versions(), batch.count(), entries);
@@ -246,11 +300,10 @@ final class Group {
                 keys.set(Bytes.I64, at + done, keys.get(Bytes.I64, first + done));
             }
             keys.set(Bytes.I64_BE, at + prefixBytes, heads.whole(heads.at(page, from + i)));
-            long start = heapStart(page, from + i);
-            int suffix = storedLength(page, start);
+            int suffix = suffixBytes(page, from + i);
             int tail = suffix - Heads.BYTES;
             if (tail > 0) {
-                long tailAt = start + lengthBytes;
+                long tailAt = tailOffset(page, from + i);
                 Bytes.copyShort(page, tailAt, keys, at + prefixBytes + Heads.BYTES, tail);
             }
             batch.added(1, prefixBytes + suffix);
@@ -265,57 +318,52 @@ final class Group {
         Bytes.copyShort(page, prefixOffset, keys, at + pagePrefixBytes, own);
     }
 
-    private void decodeVersions(
-            MemorySegment page, int from, long[] versions, int to, int entries) {
-        if (versionBytes == 0) {
-            Arrays.fill(versions, to, to + entries, versionBase);
+    private void decodeVersions(MemorySegment page, int from, long[] target, int to, int entries) {
+        if (versions.bits == 0) {
+            Arrays.fill(target, to, to + entries, versionBase);
             return;
         }
-        int bytes = versionBytes;
-        int shift = versionShift;
+        versions.decode(page, from, target, to, entries);
         long base = versionBase;
-        long at = versionsOffset + (long) (from + 1) * bytes - Long.BYTES;
-        for (int i = 0; i < entries; i++) {
-            versions[to + i] = base + (page.get(Bytes.I64, at + (long) i * bytes) >>> shift);
+        int step = versionStep;
+        for (int i = to; i < to + entries; i++) {
+            target[i] = base + (target[i] << step);
         }
     }
 
-    private void decodePrefixes(MemorySegment page, int from, Stretch stretch) {
-        if (prefixBytes >= Heads.BYTES) {
-            Arrays.fill(stretch.prefixes, 0, stretch.count(), shared);
-            return;
-        }
-        heads.decode(page, from, stretch.prefixes, stretch.count());
-        or(stretch.prefixes, stretch.count(), shared, Byte.SIZE * prefixBytes);
-    }
-
-    private void decodeSeconds(MemorySegment page, int from, Stretch stretch) {
+    /** Puts together the first eight bytes of each key, and the second eight if they are wanted. */
+    private void decodeWords(MemorySegment page, int from, boolean bothWords, Stretch stretch) {
+        long[] prefixes = stretch.prefixes;
         long[] seconds = stretch.seconds;
         int entries = stretch.count();
-        if (prefixBytes == 0) {
-            Arrays.fill(seconds, 0, entries, 0);
-        } else if (prefixBytes >= 2 * Long.BYTES) {
-            Arrays.fill(seconds, 0, entries, sharedSecond);
-        } else {
-            decodeSecondHeads(page, from, stretch);
-        }
-        if (suffixBytes > Heads.BYTES) {
-            addTails(page, from, stretch);
-        }
-    }
-
-    private void decodeSecondHeads(MemorySegment page, int from, Stretch stretch) {
-        long[] seconds = stretch.seconds;
-        int entries = stretch.count();
-        heads.decode(page, from, seconds, entries);
         if (prefixBytes >= Heads.BYTES) {
-            or(seconds, entries, sharedSecond, Byte.SIZE * (prefixBytes - Heads.BYTES));
-        } else {
-            // what of a head does not fit behind the prefix in the first word
-            int shift = Byte.SIZE * (Heads.BYTES - prefixBytes);
-            for (int i = 0; i < entries; i++) {
-                seconds[i] <<= shift;
+            Arrays.fill(prefixes, 0, entries, shared);
+            if (!bothWords) {
+                return;
             }
+            if (prefixBytes >= 2 * Heads.BYTES) {
+                Arrays.fill(seconds, 0, entries, sharedSecond);
+                return;
+            }
+            heads.decode(page, from, seconds, entries);
+            long sharedPart = sharedSecond;
+            int shift = Byte.SIZE * (prefixBytes - Heads.BYTES);
+            for (int i = 0; i < entries; i++) {
+                seconds[i] = sharedPart | seconds[i] >>> shift;
+            }
+        } else {
+            heads.decode(page, from, seconds, entries);
+            long sharedPart = shared;
+            int shift = Byte.SIZE * prefixBytes;
+            for (int i = 0; i < entries; i++) {
+                long head = seconds[i];
+                prefixes[i] = sharedPart | head >>> shift;
+                // what does not fit behind the prefix; shifted twice: a shift by 64 is none
+                seconds[i] = head << (Long.SIZE - 1 - shift) << 1;
+            }
+        }
+        if (bothWords && suffixBytes > Heads.BYTES) {
+            addTails(page, from, stretch);
         }
     }
 
@@ -333,12 +381,6 @@ final class Group {
         }
     }
 
-    private static void or(long[] words, int count, long shared, int shift) {
-        for (int i = 0; i < count; i++) {
-            words[i] = shared | words[i] >>> shift;
-        }
-    }
-
     private void decodeValues(MemorySegment page, int from, Stretch stretch) {
         int[] offsets = stretch.valueOffsets;
         int[] bytes = stretch.valueBytes;
@@ -346,7 +388,7 @@ final class Group {
         long start = heapStart(page, from);
         for (int i = 0; i < entries; i++) {
             long end = heapEnd(page, from + i);
-            long skipped = valueSkip(page, start);
+            long skipped = valueSkip(page, from + i, start);
             offsets[i] = (int) (start + skipped);
             bytes[i] = (int) (end - start - skipped);
             start = end;
@@ -358,14 +400,26 @@ final class Group {
      * with zeros.
      */
     private long sharedWord(MemorySegment page, long pagePrefixOffset, int first) {
-        int end = Math.min(prefixBytes, first + Long.BYTES);
-        long word = 0;
-        for (int i = first; i < end; i++) {
-            long at =
-                    i < pagePrefixBytes ? pagePrefixOffset + i : prefixOffset + i - pagePrefixBytes;
-            word |= (page.get(Bytes.U8, at) & 0xFFL) << (Byte.SIZE * (first + Long.BYTES - 1 - i));
+        int own = prefixBytes - pagePrefixBytes;
+        int ownFirst = first - pagePrefixBytes;
+        if (ownFirst >= 0) {
+            return word(page, prefixOffset, own, ownFirst);
         }
-        return word;
+        long word = word(page, pagePrefixOffset, pagePrefixBytes, first);
+        return ownFirst <= -Long.BYTES
+                ? word
+                : word | word(page, prefixOffset, own, 0) >>> (Byte.SIZE * -ownFirst);
+    }
+
+    /** Of {@code bytes} bytes at {@code offset} the eight from {@code first} on, likewise. */
+    private static long word(MemorySegment page, long offset, int bytes, int first) {
+        int left = Math.min(bytes - first, Long.BYTES);
+        if (left <= 0) {
+            return 0;
+        }
+        // the eight bytes that end there: there are always as many before it
+        long end = offset + first + left;
+        return page.get(Bytes.I64_BE, end - Long.BYTES) << (Byte.SIZE * (Long.BYTES - left));
     }
 
     int keyBytes(MemorySegment page, int index) {
@@ -401,12 +455,15 @@ final class Group {
      */
     @Nullable
     String entriesProblem(MemorySegment page, long end) {
+        if (!isOld && !heads.beginsAtBase(page)) {
+            return "the first head is not the base";
+        }
         for (int i = 0; i < count; i++) {
             long bytes = heapEnd(page, i) - heapStart(page, i);
             if (heapEnd(page, i) > end) {
                 return "entry %d ends at %d of %d".formatted(i, heapEnd(page, i), end);
             }
-            if (bytes < lengthBytes || bytes < valueSkip(page, heapStart(page, i))) {
+            if (bytes < lengthBytes || bytes < valueSkip(page, i, heapStart(page, i))) {
                 return "entry %d has %d bytes".formatted(i, bytes);
             }
             int suffix = suffixBytes(page, i);
@@ -457,10 +514,15 @@ final class Group {
     }
 
     private int suffixBytes(MemorySegment page, int index) {
-        return lengthBytes == 0 ? suffixBytes : storedLength(page, heapStart(page, index));
+        if (!lengthsDiffer) {
+            return suffixBytes;
+        }
+        return lengthBytes == 0
+                ? suffixBytes + (int) lengths.at(page, index)
+                : storedLength(page, heapStart(page, index));
     }
 
-    /** The suffix length of the heap entry that starts at {@code start}. */
+    /** In the old form, the suffix length of the heap entry that starts at {@code start}. */
     private int storedLength(MemorySegment page, long start) {
         return lengthBytes == 1
                 ? page.get(Bytes.U8, start) & 0xFF
@@ -472,10 +534,11 @@ final class Group {
     }
 
     /** Bytes of an entry that starts at {@code start} in front of its value. */
-    private long valueSkip(MemorySegment page, long start) {
-        return lengthBytes == 0
-                ? GroupLayout.tailBytes(suffixBytes)
-                : lengthBytes + GroupLayout.tailBytes(storedLength(page, start));
+    private long valueSkip(MemorySegment page, int index, long start) {
+        if (lengthBytes == 0) {
+            return GroupLayout.tailBytes(suffixBytes(page, index));
+        }
+        return lengthBytes + GroupLayout.tailBytes(storedLength(page, start));
     }
 
     private long heapStart(MemorySegment page, int index) {
@@ -483,11 +546,6 @@ final class Group {
     }
 
     private long heapEnd(MemorySegment page, int index) {
-        return heapOffset
-                + switch (endBytes) {
-                    case 0 -> (index + 1L) * stride;
-                    case 2 -> page.get(Bytes.I16, endsOffset + index * 2L) & 0xFFFF;
-                    default -> page.get(Bytes.I32, endsOffset + index * 4L);
-                };
+        return heapOffset + (ends.bits == 0 ? (index + 1L) * stride : ends.at(page, index));
     }
 }

@@ -11,8 +11,6 @@ import java.lang.foreign.MemorySegment;
  * <p><em>Confined to one thread.</em> Owned by a {@link LeafBuilder}, which also holds the entries.
  */
 final class GroupShape {
-    private static final int U16_MAX = 0xFFFF;
-
     /** The group's first entry among those of the page. */
     int firstEntry;
 
@@ -25,6 +23,11 @@ final class GroupShape {
     private int keyBytesMax;
     private long keyBytes;
 
+    /** Of its first and last key, the first eight bytes behind the prefix ({@link Heads#of}). */
+    private long firstHead;
+
+    private long lastHead;
+
     /** Sum of the tails of all keys at the present prefix. */
     private long tailBytes;
 
@@ -34,6 +37,11 @@ final class GroupShape {
     private long versionMin;
     private long versionMax;
 
+    /** Has its lowest bit if there are both matter and anti-matter. */
+    private long versionsDiffer;
+
+    private long bytes;
+
     /** Becomes a group of one entry. */
     void begin(int newFirstEntry, int keyLength, long version, int valueLength) {
         firstEntry = newFirstEntry;
@@ -42,94 +50,78 @@ final class GroupShape {
         keyBytesMin = keyLength;
         keyBytesMax = keyLength;
         keyBytes = keyLength;
+        firstHead = 0;
+        lastHead = 0;
         tailBytes = 0;
         valueBytesMin = valueLength;
         valueBytesMax = valueLength;
         valueBytes = valueLength;
         versionMin = version;
         versionMax = version;
+        versionsDiffer = 0;
+        bytes = calculatedBytes();
+    }
+
+    void set(GroupShape other) {
+        firstEntry = other.firstEntry;
+        count = other.count;
+        prefixBytes = other.prefixBytes;
+        keyBytesMin = other.keyBytesMin;
+        keyBytesMax = other.keyBytesMax;
+        keyBytes = other.keyBytes;
+        firstHead = other.firstHead;
+        lastHead = other.lastHead;
+        tailBytes = other.tailBytes;
+        valueBytesMin = other.valueBytesMin;
+        valueBytesMax = other.valueBytesMax;
+        valueBytes = other.valueBytes;
+        versionMin = other.versionMin;
+        versionMax = other.versionMax;
+        versionsDiffer = other.versionsDiffer;
+        bytes = other.bytes;
     }
 
     /**
-     * Becomes {@code other} with one entry more.
+     * Gives up a part of the prefix.
      *
-     * @param newPrefixBytes what the keys share then
-     * @param tailsAgain the sum of the tails of {@code other}'s keys at that prefix
+     * @param head of the first key behind the new one
+     * @param tailsAgain the sum of the tails of all keys at the new one
      */
-    void extend(
-            GroupShape other, int newPrefixBytes, long tailsAgain, int keyLength, int valueLength) {
-        firstEntry = other.firstEntry;
-        count = other.count + 1;
+    void shorten(int newPrefixBytes, long head, long tailsAgain) {
         prefixBytes = newPrefixBytes;
-        keyBytesMin = Math.min(other.keyBytesMin, keyLength);
-        keyBytesMax = Math.max(other.keyBytesMax, keyLength);
-        keyBytes = other.keyBytes + keyLength;
-        tailBytes = tailsAgain + GroupLayout.tailBytes(keyLength - newPrefixBytes);
-        valueBytesMin = Math.min(other.valueBytesMin, valueLength);
-        valueBytesMax = Math.max(other.valueBytesMax, valueLength);
-        valueBytes = other.valueBytes + valueLength;
-        versionMin = other.versionMin;
-        versionMax = other.versionMax;
-    }
-
-    /** Notes the version of the entry that {@link #extend} has added. */
-    void addVersion(long version) {
-        versionMin = Math.min(versionMin, version);
-        versionMax = Math.max(versionMax, version);
+        firstHead = head;
+        tailBytes = tailsAgain;
     }
 
     /**
      * Gets one entry more, whose key begins with the group's prefix.
      *
-     * @return false, and nothing has changed, if its {@link #bytes} would be more than
-     *     {@code bytesMax}
+     * @param head of the key behind it
      */
-    boolean grow(long bytesMax, int keyLength, long version, int valueLength) {
-        int keyMin = keyBytesMin;
-        int keyMax = keyBytesMax;
-        int valueMin = valueBytesMin;
-        int valueMax = valueBytesMax;
-        long oldest = versionMin;
-        long newest = versionMax;
-        int tail = GroupLayout.tailBytes(keyLength - prefixBytes);
-        keyBytesMin = Math.min(keyMin, keyLength);
-        keyBytesMax = Math.max(keyMax, keyLength);
-        valueBytesMin = Math.min(valueMin, valueLength);
-        valueBytesMax = Math.max(valueMax, valueLength);
-        versionMin = Math.min(oldest, version);
-        versionMax = Math.max(newest, version);
+    void add(int keyLength, long head, long version, int valueLength) {
         count++;
+        keyBytesMin = Math.min(keyBytesMin, keyLength);
+        keyBytesMax = Math.max(keyBytesMax, keyLength);
         keyBytes += keyLength;
-        tailBytes += tail;
+        lastHead = head;
+        tailBytes += GroupLayout.tailBytes(keyLength - prefixBytes);
+        valueBytesMin = Math.min(valueBytesMin, valueLength);
+        valueBytesMax = Math.max(valueBytesMax, valueLength);
         valueBytes += valueLength;
-        if (bytes() <= bytesMax) {
-            return true;
-        }
-        keyBytesMin = keyMin;
-        keyBytesMax = keyMax;
-        valueBytesMin = valueMin;
-        valueBytesMax = valueMax;
-        versionMin = oldest;
-        versionMax = newest;
-        count--;
-        keyBytes -= keyLength;
-        tailBytes -= tail;
-        valueBytes -= valueLength;
-        return false;
+        versionsDiffer |= version ^ versionMin;
+        versionMin = Math.min(versionMin, version);
+        versionMax = Math.max(versionMax, version);
+        bytes = calculatedBytes();
     }
 
     /** Whether the tails at a shorter prefix follow from sums, and no key need be looked at. */
     boolean tailsAreEven(int shorterPrefixBytes) {
-        return shorterPrefixBytes == prefixBytes
-                || keyBytesMax - shorterPrefixBytes <= Heads.BYTES
+        return keyBytesMax - shorterPrefixBytes <= Heads.BYTES
                 || keyBytesMin - shorterPrefixBytes >= Heads.BYTES;
     }
 
     /** The sum of the tails at a shorter prefix, if {@link #tailsAreEven}. */
     long evenTails(int shorterPrefixBytes) {
-        if (shorterPrefixBytes == prefixBytes) {
-            return tailBytes;
-        }
         return keyBytesMax - shorterPrefixBytes <= Heads.BYTES
                 ? 0
                 : keyBytes - (long) count * (shorterPrefixBytes + Heads.BYTES);
@@ -137,65 +129,90 @@ final class GroupShape {
 
     /** Bytes of the group on a page without a prefix of its own. */
     long bytes() {
-        int columns = headBytes() + versionBytes() + endBytes();
-        return GroupLayout.HEADS_OFFSET + (long) count * columns + prefixBytes + heapBytes();
+        return bytes;
     }
 
-    boolean sameKeyBytes() {
-        return keyBytesMin == keyBytesMax;
+    private long calculatedBytes() {
+        return GroupLayout.PREFIX_OFFSET
+                + prefixBytes
+                + headBytes()
+                + Column.bytes(count, headBits())
+                + Column.bytes(count, versionBits())
+                + Column.bytes(count, lengthBits())
+                + Column.bytes(count, endBits())
+                + heapBytes();
     }
 
     boolean hasTails() {
         return tailBytes > 0;
     }
 
-    int lengthBytes() {
-        return sameKeyBytes() ? 0 : GroupLayout.lengthBytes(keyBytesMax - prefixBytes);
+    int keyBytesMin() {
+        return keyBytesMin;
     }
 
     int headBytes() {
         return GroupLayout.headBytes(keyBytesMax - prefixBytes);
     }
 
-    int versionBytes() {
-        return GroupLayout.versionBytes(versionMax - versionMin);
+    /** The number that the heads are above. */
+    long headBase() {
+        return firstHead >>> (Long.SIZE - Byte.SIZE * headBytes());
+    }
+
+    int headBits() {
+        int shift = Long.SIZE - Byte.SIZE * headBytes();
+        return Column.bits((lastHead >>> shift) - (firstHead >>> shift));
+    }
+
+    int versionBits() {
+        return Column.bits((versionMax - versionMin) >>> versionStep());
+    }
+
+    int versionStep() {
+        return (int) (~versionsDiffer & 1);
     }
 
     long versionBase() {
         return versionMin;
     }
 
-    int endBytes() {
-        if (heapIsEven()) {
-            return 0;
-        }
-        return heapBytes() <= U16_MAX ? 2 : 4;
+    int lengthBits() {
+        return Column.bits(keyBytesMax - keyBytesMin);
     }
 
-    /** Writes the header; returns where the heads begin. */
+    int endBits() {
+        return heapIsEven() ? 0 : Column.bits(heapBytes());
+    }
+
+    /** Writes the header, up to the prefix; returns where that begins. */
     long writeHeader(MemorySegment target, long offset, int pagePrefixBytes) {
-        int suffixBytes =
-                sameKeyBytes() ? keyBytesMin - prefixBytes : GroupLayout.SUFFIX_BYTES_DIFFER;
-        int stride = endBytes() != 0 ? 0 : (int) (heapBytes() / count);
-        target.set(Bytes.I16, offset + GroupLayout.KEY_PREFIX_BYTES_OFFSET, (short)
-                (prefixBytes - pagePrefixBytes));
-        target.set(Bytes.I16, offset + GroupLayout.KEY_SUFFIX_BYTES_OFFSET, (short) suffixBytes);
-        target.set(Bytes.U8, offset + GroupLayout.HEAD_BYTES_OFFSET, (byte) headBytes());
-        target.set(Bytes.U8, offset + GroupLayout.VERSION_BYTES_OFFSET, (byte) versionBytes());
-        target.set(Bytes.U8, offset + GroupLayout.END_BYTES_OFFSET, (byte) endBytes());
-        target.set(Bytes.U8, offset + GroupLayout.LENGTH_BYTES_OFFSET, (byte) lengthBytes());
-        target.set(Bytes.I64, offset + GroupLayout.VERSION_BASE_OFFSET, versionMin);
-        target.set(Bytes.I32, offset + GroupLayout.HEAP_STRIDE_OFFSET, stride);
-        return offset + GroupLayout.HEADS_OFFSET;
+        target.set(
+                Bytes.I64,
+                offset,
+                versionMin
+                        | (long) headBits() << (Byte.SIZE * GroupLayout.HEAD_BITS_OFFSET)
+                        | (long) versionBits() << (Byte.SIZE * GroupLayout.VERSION_BITS_OFFSET));
+        int endBits = endBits();
+        long shape = GroupLayout.shape(
+                prefixBytes - pagePrefixBytes,
+                keyBytesMin - prefixBytes,
+                headBytes(),
+                lengthBits(),
+                endBits,
+                versionStep(),
+                endBits != 0 ? 0 : heapBytes() / count);
+        target.set(Bytes.I64, offset + GroupLayout.SHAPE_OFFSET, shape);
+        return offset + GroupLayout.PREFIX_OFFSET;
     }
 
     /** Whether all heap entries are equally long. */
     private boolean heapIsEven() {
-        boolean sameTails = sameKeyBytes() || keyBytesMax - prefixBytes <= Heads.BYTES;
+        boolean sameTails = keyBytesMin == keyBytesMax || keyBytesMax - prefixBytes <= Heads.BYTES;
         return sameTails && valueBytesMin == valueBytesMax;
     }
 
     private long heapBytes() {
-        return (long) lengthBytes() * count + tailBytes + valueBytes;
+        return tailBytes + valueBytes;
     }
 }

@@ -8,9 +8,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * A flyweight over a column of heads, which it searches. The head of a key is the first eight bytes
  * behind the prefix that it shares with its neighbours, padded with zeros, as an unsigned number
- * (D1); the column is ascending and may hold equal heads. A column may be narrower, and hold only
- * the first bytes of each head; before the end of its first one there are always eight bytes of
- * something.
+ * (D1); the {@link Column} is ascending and may hold equal heads. It may be narrower: of only the
+ * first bytes of each head, and of what these are above a base.
  *
  * <p>A search starts at a guess and doubles its steps until it has passed the head, then halves
  * (the exponential search of LUO19 §3.2). A good guess costs two or three steps on one cache line,
@@ -23,22 +22,37 @@ import java.lang.foreign.MemorySegment;
 final class Heads {
     static final int BYTES = Long.BYTES;
 
-    private int width = BYTES;
-    private int shift;
+    private final Column column = new Column();
     private int count;
 
-    /** Where the eight bytes begin that end with the first head. */
-    private long origin;
+    /** By how much a head is shifted to the bytes that the column is of. */
+    private int shift;
+
+    /** What the column's numbers are above. */
+    private long base;
 
     /**
-     * Moves to the column of {@code newCount} heads of {@code newWidth} bytes at {@code offset}.
+     * Moves to the column of {@code newCount} whole numbers of {@code newWidth} bytes at
+     * {@code offset}.
      */
     Heads wrap(long offset, int newWidth, int newCount) {
-        width = newWidth;
-        shift = Long.SIZE - Byte.SIZE * newWidth;
-        count = newCount;
-        origin = offset + newWidth - BYTES;
+        var _ = wrap(offset, Byte.SIZE * newWidth, newCount, newWidth, 0);
         return this;
+    }
+
+    /**
+     * Moves to a column.
+     *
+     * @param bits width of the column
+     * @param headBytes first bytes of each head that it is of, 1 to 8
+     * @param newBase the number that these are above
+     * @return where it ends
+     */
+    long wrap(long offset, int bits, int newCount, int headBytes, long newBase) {
+        count = newCount;
+        shift = Long.SIZE - Byte.SIZE * headBytes;
+        base = newBase;
+        return column.wrap(offset, bits, newCount);
     }
 
     /** The head of {@code key} behind its first {@code prefixBytes} bytes, which it must have. */
@@ -70,18 +84,23 @@ final class Heads {
         return cut << shift;
     }
 
-    /** The head at {@code index}, cut to the width of the column. */
+    /** The head at {@code index}, as {@link #cut}. */
     long at(MemorySegment segment, int index) {
-        return segment.get(Bytes.I64, origin + (long) index * width) >>> shift;
+        return base + column.at(segment, index);
+    }
+
+    /** Whether the first head is what all of them are above, as it is but in the old form. */
+    boolean beginsAtBase(MemorySegment segment) {
+        return at(segment, 0) == base;
     }
 
     /** Puts {@code entries} whole heads from {@code index} on into {@code target}. */
     void decode(MemorySegment segment, int index, long[] target, int entries) {
-        int bytes = width;
-        long mask = -1L << shift;
-        long start = origin + (long) index * bytes;
+        column.decode(segment, index, target, 0, entries);
+        long first = base;
+        int cutBits = shift;
         for (int i = 0; i < entries; i++) {
-            target[i] = segment.get(Bytes.I64, start + (long) i * bytes) & mask;
+            target[i] = (first + target[i]) << cutBits;
         }
     }
 
@@ -91,21 +110,26 @@ final class Heads {
      * @param hint where to start, 0 to the count; negative to guess
      */
     int lowerBound(MemorySegment segment, long cut, int hint) {
+        if (Long.compareUnsigned(cut, base) < 0) {
+            return 0;
+        }
+        long wanted = cut - base;
         // locals: the compiler then reads the fields once and not at each probe
-        long start = origin;
-        int bytes = width;
-        int cutBits = shift;
+        long start = column.origin;
+        int bits = column.bits;
+        int first = column.shift;
+        int rest = column.restShift;
         int end = count;
         int from = hint < 0 ? guess(segment, cut) : hint;
         int low; // every head before it is below
         int high; // every head from it on is at or above
         int step = 1;
-        if (from < end && isBelow(segment, start + (long) from * bytes, cutBits, cut)) {
+        if (from < end && isBelow(segment, start, (from + 1L) * bits, first, rest, wanted)) {
             low = from + 1;
             high = end;
             while (low + step <= end) {
                 int probe = low + step - 1;
-                if (!isBelow(segment, start + (long) probe * bytes, cutBits, cut)) {
+                if (!isBelow(segment, start, (probe + 1L) * bits, first, rest, wanted)) {
                     high = probe;
                     break;
                 }
@@ -117,7 +141,7 @@ final class Heads {
             high = from;
             while (high - step >= 0) {
                 int probe = high - step;
-                if (isBelow(segment, start + (long) probe * bytes, cutBits, cut)) {
+                if (isBelow(segment, start, (probe + 1L) * bits, first, rest, wanted)) {
                     low = probe + 1;
                     break;
                 }
@@ -127,7 +151,7 @@ final class Heads {
         }
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (isBelow(segment, start + (long) middle * bytes, cutBits, cut)) {
+            if (isBelow(segment, start, (middle + 1L) * bits, first, rest, wanted)) {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -136,8 +160,10 @@ final class Heads {
         return low;
     }
 
-    private static boolean isBelow(MemorySegment column, long at, int shift, long cut) {
-        return Long.compareUnsigned(column.get(Bytes.I64, at) >>> shift, cut) < 0;
+    private static boolean isBelow(
+            MemorySegment segment, long origin, long endBit, int shift, int rest, long wanted) {
+        long number = Column.read(segment, origin, endBit, shift, rest);
+        return Long.compareUnsigned(number, wanted) < 0;
     }
 
     /** The end of the run of equal heads that begins at {@code index}. */

@@ -32,6 +32,7 @@ final class Leaf {
     private MemorySegment page = MemorySegment.NULL;
     private int count;
     private int groupCount;
+    private int form;
     private int prefixBytes;
     private long firstOrdinal;
 
@@ -53,6 +54,7 @@ final class Leaf {
         count = newPage.get(Bytes.I32, LeafLayout.ENTRY_COUNT_OFFSET);
         groupCount = newPage.get(Bytes.I32, LeafLayout.GROUP_COUNT_OFFSET);
         prefixBytes = newPage.get(Bytes.I16, LeafLayout.KEY_PREFIX_BYTES_OFFSET) & 0xFFFF;
+        form = newPage.get(Bytes.U8, LeafLayout.FORM_OFFSET);
         firstOrdinal = newPage.get(Bytes.I64, LeafLayout.FIRST_ORDINAL_OFFSET);
         groupIndex = -1;
         groupFirst = 0;
@@ -153,7 +155,7 @@ final class Leaf {
         int from = forward ? at : Math.max(0, at + 1 - entriesMax);
         int end = forward ? Math.min(groupEntries, at + entriesMax) : at + 1;
         stretch.begin(groupFirst + from, end - from);
-        group.decode(page, LeafLayout.prefix(groupCount), from, stretch);
+        group.decode(page, LeafLayout.prefix(form, groupCount), from, stretch);
         if (page.byteSize() >= (long) count * APART_BYTES) {
             touchValues(stretch);
         }
@@ -168,7 +170,8 @@ final class Leaf {
         while (done < entries) {
             int at = inGroup(first + done);
             int there = Math.min(groupEntries - at, entries - done);
-            group.decodePrefixes(page, LeafLayout.prefix(groupCount), at, there, target, done);
+            group.decodePrefixes(
+                    page, LeafLayout.prefix(form, groupCount), at, there, target, done);
             done += there;
         }
     }
@@ -186,7 +189,7 @@ final class Leaf {
         while (next < end && !batch.isFull()) {
             int at = inGroup(next);
             int entries = Math.min(groupEntries - at, end - next);
-            group.take(page, LeafLayout.prefix(groupCount), at, entries, batch);
+            group.take(page, LeafLayout.prefix(form, groupCount), at, entries, batch);
             next = entry + batch.count() - before;
         }
         return next - entry;
@@ -232,7 +235,7 @@ final class Leaf {
     int copyKey(int index, MemorySegment scratch, boolean withPrefix) {
         int at = inGroup(index);
         if (withPrefix) {
-            MemorySegment.copy(page, LeafLayout.prefix(groupCount), scratch, 0, prefixBytes);
+            MemorySegment.copy(page, LeafLayout.prefix(form, groupCount), scratch, 0, prefixBytes);
         }
         if (withPrefix || copiedGroup != groupIndex) {
             group.copyPrefix(page, scratch);
@@ -277,7 +280,7 @@ final class Leaf {
                 key.offset(),
                 Math.min(prefixBytes, key.length()),
                 page,
-                LeafLayout.prefix(groupCount),
+                LeafLayout.prefix(form, groupCount),
                 prefixBytes);
     }
 
@@ -339,20 +342,27 @@ final class Leaf {
         if (groupCount == 1) {
             // as on most pages of records: no need to wait for the directory
             groupEntries = count;
-            group.wrap(page, LeafLayout.prefix(1) + prefixBytes, count, prefixBytes);
+            wrapGroup(LeafLayout.prefix(form, 1) + prefixBytes);
             return;
         }
         groupFirst = firstEntry(index);
         groupEntries = (index + 1 < groupCount ? firstEntry(index + 1) : count) - groupFirst;
-        group.wrap(page, groupOffset(index), groupEntries, prefixBytes);
+        wrapGroup(groupOffset(index));
+    }
+
+    private void wrapGroup(long offset) {
+        if (form == LeafLayout.OLD_FORM) {
+            group.wrapOld(page, offset, groupEntries, prefixBytes);
+        } else {
+            group.wrap(page, offset, groupEntries, prefixBytes);
+        }
     }
 
     private int firstEntry(int index) {
-        return page.get(
-                Bytes.I32, LeafLayout.place(groupCount, index) + LeafLayout.FIRST_ENTRY_OFFSET);
+        return LeafLayout.firstEntry(page, form, groupCount, index);
     }
 
     private long groupOffset(int index) {
-        return page.get(Bytes.I32, LeafLayout.place(groupCount, index));
+        return LeafLayout.groupOffset(page, form, groupCount, index);
     }
 }

@@ -19,16 +19,32 @@ import java.util.List;
  * to the brim and never padded: a shorter shared prefix makes tails longer, and these are summed
  * again when it shrinks.
  *
- * <p>A group ends where the next key would shorten its prefix by so much that a group more saves a
- * good part of its bytes (see {@link #isCutBefore}), and nowhere else.
+ * <p>Where a page is cut into groups is decided as entries come, by what the groups take:
+ *
+ * <ol>
+ *   <li>An entry whose key shares less with the open group than its keys share with one another may
+ *       begin a group of its own. From there on two forms of the open group are counted: whole, and
+ *       split there.
+ *   <li>As soon as the split one is shorter, it is split.
+ *   <li>If a further such entry comes before, and is as far or farther away, or makes the second
+ *       part much wider, the older place is given up: it did not pay.
+ * </ol>
  */
 public final class LeafBuilder {
     /**
-     * A cut has to save an eighth of the group. Random numbers as keys stay in one group that way:
-     * a byte less of eight would cost each point search a second search, which made it a quarter
-     * slower.
+     * So many small entries are a group at most: a cursor takes a group out of its columns at
+     * once, and twice as many would make each of them two bits wider, which is what a group costs.
      */
-    private static final int WORTHWHILE_SHARE = 8;
+    private static final int GROUP_ENTRIES_MAX = Stretch.ENTRIES_MAX;
+
+    /** Small entries have so many bytes in the mean: to search two groups of large ones is dear. */
+    private static final int SMALL_BYTES = 16;
+
+    /** A second part that is so much longer by each of its entries has been joined by another. */
+    private static final int WIDENED_BYTES = 2;
+
+    /** With so many entries the second part would have paid. */
+    private static final int SECOND_COUNT_MAX = 24;
 
     /**
      * Columns are written from the first entry to the last by stores of eight bytes, of which the
@@ -40,6 +56,7 @@ public final class LeafBuilder {
     private static final int ENTRIES_BYTES_MAX = 2 * Limits.RECORD_BYTES_MAX;
 
     private int pageBytesMax;
+    private int form;
 
     /** All keys, whole, one behind the other. */
     private final ByteSink keys = new ByteSink(4 << 10, ENTRIES_BYTES_MAX);
@@ -55,15 +72,27 @@ public final class LeafBuilder {
     /** What all keys of the page share. */
     private int prefixBytes;
 
-    /**
-     * The groups of the page, of which the first {@link #groupCount} count, the last being open.
-     */
-    private final List<GroupShape> groups = new ArrayList<>();
+    /** The groups of the page but the open one; the first {@link #closedCount} count. */
+    private final List<GroupShape> closed = new ArrayList<>();
 
-    private int groupCount;
+    private int closedCount;
+
+    /** The open group, whole. */
+    private GroupShape open = new GroupShape();
+
+    /** If it may be split: its two parts. */
+    private final GroupShape firstPart = new GroupShape();
+
+    private final GroupShape secondPart = new GroupShape();
+    private boolean hasParts;
+
+    /** What the first key of the second part shares with the one before it. */
+    private int partsShare;
 
     /** What the open group would be with the entry that is being added. */
     private GroupShape draft = new GroupShape();
+
+    private final Column.Writer column = new Column.Writer();
 
     /** Of all groups but the open one, without the page's prefix. */
     private long closedGroupBytes;
@@ -73,12 +102,15 @@ public final class LeafBuilder {
      *     longer
      */
     public LeafBuilder(int pageBytesMax) {
-        this.pageBytesMax = pageBytesMax;
+        restart(pageBytesMax);
     }
 
     /** Forgets all entries, for pages of another tree. */
     public void restart(int newPageBytesMax) {
         pageBytesMax = newPageBytesMax;
+        form = newPageBytesMax <= LeafLayout.NARROW_MAX
+                ? LeafLayout.NARROW_FORM
+                : LeafLayout.WIDE_FORM;
         clear();
     }
 
@@ -99,56 +131,135 @@ public final class LeafBuilder {
      */
     public boolean add(EntryHead entry, int sharedBytes, Slice value) {
         int keyBytes = entry.keyBytes;
-        long version = entry.version();
         if (count == 0) {
             prefixBytes = keyBytes;
-            draft.begin(0, keyBytes, version, value.length());
-            openGroup();
-            append(entry, version, value);
+            open.begin(0, keyBytes, entry.version(), value.length());
+            append(entry, value);
             return true;
         }
-        GroupShape open = groups.get(groupCount - 1);
-        if (sharedBytes >= open.prefixBytes) {
-            // as mostly: the next entry of a group changes no prefix
-            long groupBytesMax =
-                    pageBytesMax - pageBytes(groupCount, prefixBytes, closedGroupBytes);
-            if (!open.grow(groupBytesMax, keyBytes, version, value.length())) {
-                return false;
-            }
-            append(entry, version, value);
-            return true;
+        if (count == LeafLayout.NARROW_MAX) {
+            return false;
+        }
+        boolean isFull =
+                open.count >= GROUP_ENTRIES_MAX && open.bytes() < (long) open.count * SMALL_BYTES;
+        if (isFull) {
+            draft.begin(count, keyBytes, entry.version(), value.length());
+        } else {
+            draft.set(open);
+            extend(draft, sharedBytes, entry, value);
         }
         int newPrefix = Math.min(prefixBytes, sharedBytes);
-        boolean cut = isCutBefore(open, sharedBytes, newPrefix);
-        if (cut) {
-            draft.begin(count, keyBytes, version, value.length());
-        } else {
-            int groupPrefix = Math.min(open.prefixBytes, sharedBytes);
-            draft.extend(open, groupPrefix, tails(open, groupPrefix), keyBytes, value.length());
-            draft.addVersion(version);
+        long closedBytes = closedGroupBytes + (isFull ? open.bytes() : 0);
+        int groups = closedCount + (isFull ? 2 : 1);
+        if (pageBytes(groups, newPrefix, closedBytes + draft.bytes()) > pageBytesMax) {
+            return splitAndAdd(entry, sharedBytes, value);
         }
-        long closed = closedGroupBytes + (cut ? open.bytes() : 0);
-        long wanted =
-                pageBytes(cut ? groupCount + 1 : groupCount, newPrefix, closed + draft.bytes());
-        if (wanted > pageBytesMax) {
+        prefixBytes = newPrefix;
+        if (isFull) {
+            close(open);
+            hasParts = false;
+        } else {
+            noteParts(sharedBytes, entry, value);
+        }
+        GroupShape added = draft;
+        draft = open;
+        open = added;
+        append(entry, value);
+        if (hasParts && isShorterSplit()) {
+            split();
+        }
+        return true;
+    }
+
+    /** Adds an entry that finds room only where a group begins with it, if there is as much. */
+    private boolean splitAndAdd(EntryHead entry, int sharedBytes, Slice value) {
+        draft.begin(count, entry.keyBytes, entry.version(), value.length());
+        int newPrefix = Math.min(prefixBytes, sharedBytes);
+        long closedBytes = closedGroupBytes + open.bytes();
+        if (pageBytes(closedCount + 2, newPrefix, closedBytes + draft.bytes()) > pageBytesMax) {
             return false;
         }
         prefixBytes = newPrefix;
-        closedGroupBytes = closed;
-        if (cut) {
-            openGroup();
-        } else {
-            groups.set(groupCount - 1, draft);
-            draft = open;
-        }
-        append(entry, version, value);
+        close(open);
+        hasParts = false;
+        open.set(draft);
+        append(entry, value);
         return true;
+    }
+
+    /** Decides where the open group, which is about to get an entry, may be split. */
+    private void noteParts(int sharedBytes, EntryHead entry, Slice value) {
+        if (!hasParts) {
+            if (sharedBytes < open.prefixBytes && open.count > 1) {
+                beginSecondPart(sharedBytes, entry, value);
+            }
+            return;
+        }
+        long before = secondPart.bytes();
+        boolean isFarther = sharedBytes <= partsShare;
+        if (!isFarther) {
+            int entries = secondPart.count;
+            boolean isNarrower = sharedBytes < secondPart.prefixBytes;
+            extend(secondPart, sharedBytes, entry, value);
+            long widened = secondPart.bytes() - before;
+            if (!isNarrower || entries == 1 || widened < (entries + 1L) * WIDENED_BYTES + 8) {
+                hasParts = secondPart.count < SECOND_COUNT_MAX;
+                return;
+            }
+        }
+        beginSecondPart(sharedBytes, entry, value);
+    }
+
+    private void beginSecondPart(int sharedBytes, EntryHead entry, Slice value) {
+        firstPart.set(open);
+        secondPart.begin(count, entry.keyBytes, entry.version(), value.length());
+        partsShare = sharedBytes;
+        hasParts = true;
+    }
+
+    /** Whether two groups take less: each has a place in the directory, and the page's prefix. */
+    private boolean isShorterSplit() {
+        long one = open.bytes();
+        long two = firstPart.bytes()
+                + secondPart.bytes()
+                + LeafLayout.directoryBytes(form)
+                - prefixBytes;
+        return two < one;
+    }
+
+    private void split() {
+        close(firstPart);
+        open.set(secondPart);
+        hasParts = false;
+    }
+
+    /** Gives a group the entry that comes next, with which it may share less. */
+    private void extend(GroupShape group, int sharedBytes, EntryHead entry, Slice value) {
+        if (sharedBytes < group.prefixBytes) {
+            int start = keyStart(group.firstEntry);
+            long head = head(keys.segment(), start + sharedBytes, keyEnds[group.firstEntry]);
+            group.shorten(sharedBytes, head, tails(group, sharedBytes));
+        }
+        group.add(entry.keyBytes, head(entry, group.prefixBytes), entry.version(), value.length());
+    }
+
+    /** The first eight bytes of an entry's key behind a prefix, as {@link Bytes#prefix}. */
+    private static long head(EntryHead entry, int prefix) {
+        if (entry.isLong()) {
+            return Heads.of(entry.longKey(), prefix);
+        }
+        if (prefix < Long.BYTES) {
+            // shifted twice: a shift by 64 is none
+            int bits = Byte.SIZE * prefix;
+            return entry.prefix << bits | entry.second >>> 1 >>> (Long.SIZE - 1 - bits);
+        }
+        return prefix < 2 * Long.BYTES ? entry.second << (Byte.SIZE * (prefix - Long.BYTES)) : 0;
     }
 
     /** Bytes of the page as it is now, envelope included. */
     public int pageBytes() {
-        long groupBytes = closedGroupBytes + groups.get(groupCount - 1).bytes();
-        return Math.toIntExact(pageBytes(groupCount, prefixBytes, groupBytes));
+        return Math.toIntExact(
+                pageBytes(closedCount + 1, prefixBytes, closedGroupBytes + open.bytes()));
     }
 
     /**
@@ -159,59 +270,41 @@ public final class LeafBuilder {
      * @param firstOrdinal the place of the page's first entry among all entries
      */
     public void build(MemorySegment target, long offset, long firstOrdinal) {
+        int groupCount = closedCount + 1;
         target.set(Bytes.I32, offset + LeafLayout.ENTRY_COUNT_OFFSET, count);
         target.set(Bytes.I32, offset + LeafLayout.GROUP_COUNT_OFFSET, groupCount);
         target.set(Bytes.I64, offset + LeafLayout.FIRST_ORDINAL_OFFSET, firstOrdinal);
         target.set(Bytes.I16, offset + LeafLayout.KEY_PREFIX_BYTES_OFFSET, (short) prefixBytes);
+        target.set(Bytes.U8, offset + LeafLayout.FORM_OFFSET, (byte) form);
         target.asSlice(
                         offset + LeafLayout.ZERO_OFFSET,
                         LeafLayout.HEADS_OFFSET - (long) LeafLayout.ZERO_OFFSET)
                 .fill((byte) 0);
         long heads = offset + LeafLayout.HEADS_OFFSET;
-        long at = offset + LeafLayout.prefix(groupCount);
+        long at = offset + LeafLayout.prefix(form, groupCount);
         MemorySegment.copy(keys.segment(), 0, target, at, prefixBytes);
         at += prefixBytes;
         for (int i = 0; i < groupCount; i++) {
-            GroupShape group = groups.get(i);
+            GroupShape group = i < closedCount ? closed.get(i) : open;
             int start = keyStart(group.firstEntry) + prefixBytes;
             int rest = keyEnds[group.firstEntry] - start;
             target.set(Bytes.I64, heads + 8L * i, Bytes.prefix(keys.segment(), start, rest));
-            long place = offset + LeafLayout.place(groupCount, i);
-            target.set(Bytes.I32, place, (int) (at - offset));
-            target.set(Bytes.I32, place + LeafLayout.FIRST_ENTRY_OFFSET, group.firstEntry);
+            LeafLayout.writePlace(
+                    target, offset, form, groupCount, i, (int) (at - offset), group.firstEntry);
             at = writeGroup(group, target, at);
         }
         clear();
     }
 
-    /**
-     * Whether a group more is worth it: all entries but one would get their share of the prefix
-     * back as suffix; a group costs its header, its place in the directory and its own prefix, and
-     * a step of each search. One that holds a single entry has nothing to lose.
-     */
-    private static boolean isCutBefore(GroupShape open, int sharedBytes, int pagePrefixBytes) {
-        int lost = open.prefixBytes - sharedBytes;
-        if (lost <= 0 || open.count == 1) {
-            return false;
+    private void close(GroupShape group) {
+        if (closedCount == closed.size()) {
+            closed.add(new GroupShape());
         }
-        long saved = (open.count - 1L) * lost
-                - GroupLayout.HEADS_OFFSET
-                - LeafLayout.DIRECTORY_BYTES
-                - (sharedBytes - pagePrefixBytes);
-        return saved > 0 && saved > open.bytes() / WORTHWHILE_SHARE;
+        closed.get(closedCount++).set(group);
+        closedGroupBytes += group.bytes();
     }
 
-    private void openGroup() {
-        if (groupCount == groups.size()) {
-            groups.add(draft);
-            draft = new GroupShape();
-        } else {
-            draft = groups.set(groupCount, draft);
-        }
-        groupCount++;
-    }
-
-    private void append(EntryHead entry, long version, Slice value) {
+    private void append(EntryHead entry, Slice value) {
         if (count == versions.length) {
             keyEnds = Arrays.copyOf(keyEnds, count * 2);
             valueEnds = Arrays.copyOf(valueEnds, count * 2);
@@ -223,7 +316,7 @@ public final class LeafBuilder {
         }
         keyEnds[count] = keys.length();
         valueEnds[count] = values.length();
-        versions[count] = version;
+        versions[count] = entry.version();
         count++;
     }
 
@@ -231,8 +324,9 @@ public final class LeafBuilder {
         keys.clear();
         values.clear();
         count = 0;
-        groupCount = 0;
+        closedCount = 0;
         closedGroupBytes = 0;
+        hasParts = false;
     }
 
     /** The sum of the tails of a group's keys at a prefix that may be shorter than its own. */
@@ -250,8 +344,8 @@ public final class LeafBuilder {
     /**
      * @param groupBytes of all groups, without the page's prefix, which each then saves
      */
-    private static long pageBytes(int groupCount, int prefixBytes, long groupBytes) {
-        return LeafLayout.prefix(groupCount)
+    private long pageBytes(int groupCount, int prefixBytes, long groupBytes) {
+        return LeafLayout.prefix(form, groupCount)
                 + prefixBytes
                 + groupBytes
                 - (long) groupCount * prefixBytes;
@@ -267,31 +361,38 @@ public final class LeafBuilder {
 
     private long writeGroup(GroupShape group, MemorySegment target, long offset) {
         long at = group.writeHeader(target, offset, prefixBytes);
-        at = writeHeads(group, target, at);
-        at = writeVersions(group, target, at);
-        long ends = at;
-        at += (long) group.count * group.endBytes();
+        int first = keyStart(group.firstEntry);
         int own = group.prefixBytes - prefixBytes;
-        MemorySegment.copy(
-                keys.segment(), keyStart(group.firstEntry) + (long) prefixBytes, target, at, own);
-        return writeHeap(group, target, at + own, ends);
+        MemorySegment.copy(keys.segment(), first + (long) prefixBytes, target, at, own);
+        at += own;
+        int headBytes = group.headBytes();
+        long base = group.headBase();
+        target.set(Bytes.I64_BE, at, base << (Long.SIZE - Byte.SIZE * headBytes));
+        at = writeHeads(group, target, at + headBytes);
+        at = writeVersions(group, target, at);
+        at = writeLengths(group, target, at);
+        at = writeEnds(group, target, at);
+        return writeHeap(group, target, at);
     }
 
     private long writeHeads(GroupShape group, MemorySegment target, long offset) {
-        int width = group.headBytes();
-        int cut = Long.SIZE - Byte.SIZE * width;
+        int bits = group.headBits();
+        if (bits == 0) {
+            return offset;
+        }
+        int cut = Long.SIZE - Byte.SIZE * group.headBytes();
+        long base = group.headBase();
         int prefix = group.prefixBytes;
         MemorySegment source = keys.segment();
         int end = group.firstEntry + group.count;
         int start = keyStart(group.firstEntry);
-        long at = offset;
+        column.begin(offset, bits);
         for (int i = group.firstEntry; i < end; i++) {
             int keyEnd = keyEnds[i];
-            target.set(Bytes.I64, at, head(source, start + prefix, keyEnd) >>> cut);
-            at += width;
+            column.put(target, (head(source, start + prefix, keyEnd) >>> cut) - base);
             start = keyEnd;
         }
-        return at;
+        return column.end();
     }
 
     /**
@@ -311,43 +412,61 @@ public final class LeafBuilder {
     }
 
     private long writeVersions(GroupShape group, MemorySegment target, long offset) {
-        int width = group.versionBytes();
-        if (width == 0) {
+        int bits = group.versionBits();
+        if (bits == 0) {
             return offset;
         }
         long base = group.versionBase();
+        int step = group.versionStep();
         int end = group.firstEntry + group.count;
-        long at = offset;
+        column.begin(offset, bits);
         for (int i = group.firstEntry; i < end; i++) {
-            target.set(Bytes.I64, at, versions[i] - base);
-            at += width;
+            column.put(target, (versions[i] - base) >>> step);
         }
-        return at;
+        return column.end();
     }
 
-    private long writeHeap(GroupShape group, MemorySegment target, long offset, long ends) {
-        int endBytes = group.endBytes();
-        int lengthBytes = group.lengthBytes();
+    private long writeLengths(GroupShape group, MemorySegment target, long offset) {
+        int bits = group.lengthBits();
+        if (bits == 0) {
+            return offset;
+        }
+        int least = group.keyBytesMin();
+        int end = group.firstEntry + group.count;
+        column.begin(offset, bits);
+        for (int i = group.firstEntry; i < end; i++) {
+            column.put(target, keyEnds[i] - keyStart(i) - least);
+        }
+        return column.end();
+    }
+
+    private long writeEnds(GroupShape group, MemorySegment target, long offset) {
+        int bits = group.endBits();
+        if (bits == 0) {
+            return offset;
+        }
+        int end = group.firstEntry + group.count;
+        long heapEnd = 0;
+        column.begin(offset, bits);
+        for (int i = group.firstEntry; i < end; i++) {
+            int suffixBytes = keyEnds[i] - keyStart(i) - group.prefixBytes;
+            heapEnd += GroupLayout.tailBytes(suffixBytes) + valueEnds[i] - valueStart(i);
+            column.put(target, heapEnd);
+        }
+        return column.end();
+    }
+
+    private long writeHeap(GroupShape group, MemorySegment target, long offset) {
         int last = group.firstEntry + group.count - 1;
-        if (group.sameKeyBytes() && !group.hasTails()) {
+        if (!group.hasTails()) {
             int start = valueStart(group.firstEntry);
             int bytes = valueEnds[last] - start;
             MemorySegment.copy(values.segment(), start, target, offset, bytes);
-            for (int i = 0; endBytes > 0 && i < group.count; i++) {
-                writeEnd(target, ends, endBytes, i, valueEnds[group.firstEntry + i] - start);
-            }
             return offset + bytes;
         }
         long at = offset;
         for (int i = group.firstEntry; i <= last; i++) {
-            int suffixBytes = keyEnds[i] - keyStart(i) - group.prefixBytes;
-            if (lengthBytes == 1) {
-                target.set(Bytes.U8, at, (byte) suffixBytes);
-            } else if (lengthBytes == 2) {
-                target.set(Bytes.I16, at, (short) suffixBytes);
-            }
-            at += lengthBytes;
-            int tail = GroupLayout.tailBytes(suffixBytes);
+            int tail = GroupLayout.tailBytes(keyEnds[i] - keyStart(i) - group.prefixBytes);
             Bytes.copyShort(keys.segment(), keyEnds[i] - (long) tail, target, at, tail);
             at += tail;
             int valueBytes = valueEnds[i] - valueStart(i);
@@ -355,17 +474,7 @@ public final class LeafBuilder {
                 MemorySegment.copy(values.segment(), valueStart(i), target, at, valueBytes);
                 at += valueBytes;
             }
-            writeEnd(target, ends, endBytes, i - group.firstEntry, at - offset);
         }
         return at;
-    }
-
-    private static void writeEnd(
-            MemorySegment target, long ends, int endBytes, int index, long end) {
-        if (endBytes == 2) {
-            target.set(Bytes.I16, ends + index * 2L, (short) end);
-        } else if (endBytes == 4) {
-            target.set(Bytes.I32, ends + index * 4L, (int) end);
-        }
     }
 }

@@ -63,8 +63,8 @@ public final class Tree implements AutoCloseable {
      * search reads few lines: to touch them all would cost more than it saves.
      */
     private static int touchedBytes(Fences fences) {
-        long columns = LeafLayout.prefix(1)
-                + GroupLayout.HEADS_OFFSET
+        long columns = LeafLayout.prefix(LeafLayout.NARROW_FORM, 1)
+                + GroupLayout.PREFIX_OFFSET
                 + COLUMN_BYTES * fences.entryCount() / Math.max(1, fences.pageCount());
         return columns <= TOUCHED_BYTES_MAX ? (int) columns : 0;
     }

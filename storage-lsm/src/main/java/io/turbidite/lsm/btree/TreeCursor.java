@@ -1,6 +1,7 @@
 package io.turbidite.lsm.btree;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.Pool;
 import io.turbidite.lsm.entry.EntryBatch;
@@ -55,6 +56,9 @@ public final class TreeCursor implements OrdinalCursor {
 
     /** The entry of the page whose key is in {@link #keyBytes}; -1 if there is none yet. */
     private int keyIndex = -1;
+
+    /** Whether {@link #keyBytes} begins with what all keys of the page share. */
+    private boolean hasPrefix;
 
     private boolean closed;
     private long pageCount;
@@ -212,10 +216,23 @@ public final class TreeCursor implements OrdinalCursor {
     @Override
     public Slice key() {
         if (keyIndex != index) {
-            key.set(keyBytes, 0, leaf.copyKey(index, keyBytes, keyIndex < 0));
+            putKeyTogether();
             keyIndex = index;
         }
         return key;
+    }
+
+    private void putKeyTogether() {
+        int bytes = stretch.keyBytes;
+        if (bytes >= 0) {
+            keyBytes.set(Bytes.I64_BE, 0, stretch.prefixes[place]);
+            keyBytes.set(Bytes.I64_BE, Long.BYTES, stretch.seconds[place]);
+            hasPrefix = false;
+        } else {
+            bytes = leaf.copyKey(index, keyBytes, !hasPrefix);
+            hasPrefix = true;
+        }
+        key.set(keyBytes, 0, bytes);
     }
 
     @Override
@@ -322,6 +339,7 @@ public final class TreeCursor implements OrdinalCursor {
         leavePages(
                 target < before ? target + 1 : target - 1); // if it fails, the next try is the same
         keyIndex = -1;
+        hasPrefix = false;
         tree.wrap(leaf, pages.page(target));
         page = target;
         pageCount++;

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Version 2 had no boxes, version 3 was that of components with boxes alone. In version 4 the
- * filter has more.
+ * filter has more. Since version 5 groups of leaf pages are narrower ({@code LeafLayout}).
  */
 record ComponentMeta(
         ComponentHeader owner,
@@ -53,12 +53,13 @@ record ComponentMeta(
         ComponentFilter filter) {
 
     /** The version that is written. */
-    static final int VERSION = ComponentFilter.VERSION_WITH_BOXES;
+    static final int VERSION = 5;
 
     /** The oldest one that is read. */
     static final int VERSION_MIN = 2;
 
     private static final int VERSION_WITH_BOXES = 3;
+    private static final int VERSION_WITH_COUNT = 4;
     private static final int NO_BOXES = 0;
 
     /** When the oldest and the newest operation happened, in microseconds since 1970. */
@@ -158,7 +159,7 @@ record ComponentMeta(
         long entries = reader.longCount("entry count");
         long antimatter = reader.longCount("anti-matter count");
         long keys = reader.longCount("key count");
-        long versions = version < VERSION
+        long versions = version < VERSION_WITH_COUNT
                 ? Math.max(0, entries - antimatter)
                 : reader.longCount("version count");
         return new Counts(entries, antimatter, keys, versions);

@@ -26,15 +26,15 @@ class LeafPageTest {
     private final LeafBuilder builder = new LeafBuilder(PAGE_BYTES);
 
     /** Page header, one group's share of the directory, the header of the group. */
-    private static final int FIXED_BYTES = 64 + 16 + 20;
+    private static final int FIXED_BYTES = 64 + 12 + 16;
 
     @Test
-    void consecutiveKeysTakeTwoBytesEach() {
-        for (int i = 0; i < 100; i++) {
+    void consecutiveKeysTakeTwelveBitsEach() {
+        for (int i = 0; i < 64; i++) {
             add(number(i), i == 0 ? 0 : 8, version(1_000 + i, false), "");
         }
-        // keys and versions differ by less than 256
-        assertThat(builder.pageBytes()).isEqualTo(FIXED_BYTES + 100 * (1 + 1) + 8);
+        // keys and timestamps differ by less than 64; the first head is the base
+        assertThat(builder.pageBytes()).isEqualTo(FIXED_BYTES + 64 * (6 + 6) / 8 + 9);
     }
 
     @Test
@@ -42,13 +42,13 @@ class LeafPageTest {
         for (int i = 0; i < 10; i++) {
             add(number(i), i == 0 ? 0 : 8, version(7, false), "abc");
         }
-        assertThat(builder.pageBytes()).isEqualTo(FIXED_BYTES + 10 * (1 + 3) + 8);
+        assertThat(builder.pageBytes()).isEqualTo(FIXED_BYTES + 5 + 10 * 3 + 9);
     }
 
     @Test
     void theFirstEntryFindsRoomHoweverLong() {
         assertThat(add(builder, number(1), 0, 2, Slice.of(new byte[100_000]))).isTrue();
-        assertThat(builder.pageBytes()).isEqualTo(FIXED_BYTES + 1 + 9 + 100_000);
+        assertThat(builder.pageBytes()).isEqualTo(FIXED_BYTES + 9 + 1 + 100_000);
         assertThat(add(builder, number(2), 8, 2, Slice.of(new byte[0]))).isFalse();
         Leaf leaf = build(5);
         assertThat(leaf.count()).isEqualTo(1);
@@ -70,8 +70,11 @@ class LeafPageTest {
                         .isTrue();
             }
         }
-        // a head of one byte each; a group for each run, which keeps 11 bytes behind the page's 14
-        assertThat(builder.pageBytes()).isEqualTo(64 + 14 + runs * (16 + 20 + 11 + runEntries));
+        // a head of five bits each; a group for each run, which keeps 11 bytes behind the page's
+        // 14,
+        // and a base
+        assertThat(builder.pageBytes())
+                .isEqualTo(64 + 14 + runs * (12 + 16 + 11 + 1 + (runEntries * 5 + 7) / 8));
         Leaf leaf = build(0);
         MemorySegment scratch = Arena.ofAuto().allocate(100, 8);
         // backwards, as forwards
@@ -288,9 +291,10 @@ class LeafPageTest {
         MemorySegment target = Arena.ofAuto().allocate(bytes + 64L, 64);
         target.fill((byte) 0xAA);
         builder.build(target, 32, firstOrdinal);
-        // nothing before, nothing behind
+        // nothing before, nothing behind what may be written over
         assertThat(target.get(Bytes.U8, 63)).isEqualTo((byte) 0xAA);
-        assertThat(target.get(Bytes.U8, 32L + bytes)).isEqualTo((byte) 0xAA);
+        assertThat(target.get(Bytes.U8, 32L + bytes + LeafBuilder.SPARE_BYTES))
+                .isEqualTo((byte) 0xAA);
         MemorySegment page = target.asSlice(32, bytes);
         assertThat(LeafLayout.problem(page)).isNull();
         return new Leaf().wrap(page);

@@ -203,15 +203,31 @@ class ComponentDamageTest {
     void verifyFindsWhatAFaultyWriterWrites() {
         // a version in the key tree that the record tree does not have
         expectFinding(
-                "in the key tree", file -> forgeGroup(file, Block.Kind.KEY_LEAF, 8, at -> at + 2));
+                "in the key tree", file -> forgeGroup(file, Block.Kind.KEY_LEAF, 0, at -> at + 2));
         // a page whose versions are all of the future
         expectFinding(
                 "outside",
-                file -> forgeGroup(file, Block.Kind.RECORD_LEAF, 8, at -> at + (1L << 40)));
-        // a head, so that its key is behind the next one
-        expectFinding(
-                "comes behind",
-                file -> forgeGroup(file, Block.Kind.RECORD_LEAF, 20 + 8, at -> -1L));
+                file -> forgeGroup(file, Block.Kind.RECORD_LEAF, 0, at -> at + (1L << 40)));
+        // a third head that is the base or near it, so that its key belongs before the second
+        expectFinding("comes behind", file -> {
+            int at = find(file, Block.Kind.RECORD_LEAF) + firstGroup(file, Block.Kind.RECORD_LEAF);
+            MemorySegment content = MemorySegment.ofArray(file);
+            int headBits = content.get(Bytes.U8, at + 6L);
+            long shape = content.get(Bytes.I64, at + 8L);
+            int prefixAndBase = (int) (shape & 0x7FF) + (int) (shape >>> 22 & 7) + 1;
+            forgeGroup(
+                    file,
+                    Block.Kind.RECORD_LEAF,
+                    16 + prefixAndBase + (2 * headBits + 7) / 8,
+                    heads -> 0L);
+        });
+        // a first head that is not the base
+        expectFinding("is not the base", file -> {
+            int at = find(file, Block.Kind.RECORD_LEAF) + firstGroup(file, Block.Kind.RECORD_LEAF);
+            long shape = MemorySegment.ofArray(file).get(Bytes.I64, at + 8L);
+            int prefixAndBase = (int) (shape & 0x7FF) + (int) (shape >>> 22 & 7) + 1;
+            forgeGroup(file, Block.Kind.RECORD_LEAF, 16 + prefixAndBase, heads -> heads | 1);
+        });
         // a directory that sends searches to the wrong group
         expectFinding(
                 "head in the directory",
@@ -282,11 +298,15 @@ class ComponentDamageTest {
     /** As {@link #forge}, from the start of the first group of the first page of a kind. */
     private static void forgeGroup(
             byte[] content, Block.Kind kind, int offset, LongUnaryOperator to) {
+        forge(content, kind, firstGroup(content, kind) + offset, to);
+    }
+
+    /** Where the first group of the first page of a kind starts on the page. */
+    private static int firstGroup(byte[] content, Block.Kind kind) {
         MemorySegment file = MemorySegment.ofArray(content);
         int at = find(content, kind);
         int groupCount = file.get(Bytes.I32, at + 36L);
-        int group = file.get(Bytes.I32, at + 64L + 8L * groupCount);
-        forge(content, kind, group + offset, to);
+        return file.get(Bytes.I16, at + 64L + 8L * groupCount) & 0xFFFF;
     }
 
     /** The first block of a kind. */

@@ -43,17 +43,20 @@ class ComponentFormatTest {
     private static final String BOXES_3 = "component-v3-boxes.hex";
 
     /** Boxes around groups of 32 entries. */
-    private static final String BOXES_32 = "component-v4-boxes.hex";
+    private static final String BOXES_4_32 = "component-v4-boxes.hex";
 
     /** Around groups of 16. */
-    private static final String BOXES = "component-v4-boxes-16.hex";
+    private static final String BOXES_4 = "component-v4-boxes-16.hex";
 
-    static final String FILTER = "component-v4-filter.hex";
+    private static final String BOXES = "component-v5-boxes.hex";
+    private static final String FILTER_4 = "component-v4-filter.hex";
+    static final String FILTER = "component-v5-filter.hex";
 
     @ParameterizedTest
     @EnumSource(Compression.class)
     void theArchivedFilesAreReadAsTheyWereWritten(Compression compression) throws IOException {
         isRead(compression, golden(fileName(compression, 2)), 2);
+        isRead(compression, golden(fileName(compression, 4)), 4);
         isRead(compression, golden(compression), ComponentMeta.VERSION);
     }
 
@@ -119,6 +122,13 @@ class ComponentFormatTest {
             return;
         }
         assertThat(written).isEqualTo(golden(FILTER));
+        hasFilter(disk, filter);
+        SimDisk old = new SimDisk(1, Profile.STRICT);
+        old.put(Components.NAME, HexFormat.of().parseHex(golden(FILTER_4)));
+        hasFilter(old, filter);
+    }
+
+    private static void hasFilter(SimDisk disk, ComponentFilter filter) {
         try (BufferCache cache = Components.cache(8 << 20);
                 DiskComponent component = Components.open(disk, cache)) {
             assertThat(component.filter()).isEqualTo(filter);
@@ -166,7 +176,7 @@ class ComponentFormatTest {
         }
         assertThat(written).isEqualTo(golden(BOXES));
         findsPoints(disk, options);
-        for (String archived : List.of(BOXES_3, BOXES_32)) {
+        for (String archived : List.of(BOXES_3, BOXES_4_32, BOXES_4)) {
             SimDisk old = new SimDisk(1, Profile.STRICT);
             old.put(Components.NAME, HexFormat.of().parseHex(golden(archived)));
             findsPoints(old, options);
