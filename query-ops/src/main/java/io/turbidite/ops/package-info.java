@@ -5,8 +5,9 @@
  * result rows, and the {@link io.turbidite.ops.Explanation} of how they came about. Holds no
  * execution: {@code ops.plan} turns a query into a job, {@code ops.run} runs the job, its operators
  * are in {@code ops.scan}, {@code .search}, {@code .fetch}, {@code .sort}, {@code .group}, {@code
- * .aggregate} and {@code .join}, and {@code ops.frame} has the frames that pass between them. Invariant: the answer
- * never depends on the access path. Start reading at {@code Query}.
+ * .aggregate}, {@code .expression} and {@code .join}, and {@code ops.frame} has the frames that
+ * pass between them. Invariant: the answer never depends on the access path. Start reading at
+ * {@code Query}.
  */
 @NullMarked
 package io.turbidite.ops;

@@ -183,7 +183,7 @@ class AggregateModelTest {
 
     private static final int MANY = 12_000;
 
-    /** About twenty times the least memory of a query: half of it one key, the other half groups. */
+    /** About twenty times the least memory of a query: half of it is one key, the rest groups. */
     private MemorySource many(List<Map<String, @Nullable Object>> records) {
         MemorySource source = new MemorySource(TYPE, List.of("id"), List.of(), List.of(), 2);
         SplittableRandom random = new SplittableRandom(5);

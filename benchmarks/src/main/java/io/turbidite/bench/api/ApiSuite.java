@@ -28,6 +28,7 @@ import io.turbidite.ops.Order;
 import io.turbidite.ops.PreparedQuery;
 import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
+import io.turbidite.ops.aggregate.Aggregate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,8 @@ public final class ApiSuite {
     private static final int SCAN_ROWS_MAX = 100;
     private static final int UPSERT_INTERVAL = 20;
     private static final int GROUP_COUNT = 1_000;
+    private static final int PART_COUNT = 20;
+    private static final int GROUPED_RECORDS = 500;
     private static final int BATCH_RECORDS = 1_000;
 
     /** One of the texts. */
@@ -136,7 +139,10 @@ public final class ApiSuite {
     }
 
     private static DatasetSpec spec(String name) {
-        DatasetSpec spec = DatasetSpec.named(name).field("id", "int64").field("grp", "int32");
+        DatasetSpec spec = DatasetSpec.named(name)
+                .field("id", "int64")
+                .field("grp", "int32")
+                .field("part", "int32");
         for (int i = 0; i < FIELD_COUNT; i++) {
             spec = spec.field("field" + i, "string");
         }
@@ -151,6 +157,7 @@ public final class ApiSuite {
         for (int i = 0; i < records; i++) {
             record.put("id", (long) i);
             record.put("grp", i % GROUP_COUNT);
+            record.put("part", i % PART_COUNT);
             for (int field = 0; field < FIELD_COUNT; field++) {
                 record.put("field" + field, text());
             }
@@ -211,7 +218,26 @@ public final class ApiSuite {
                 "50 rows by Query, one field",
                 id -> values(
                         fromKey(dataset, id).select("field3").limit(RANGE_ROWS).run()));
+        all.put(
+                "500 records in 20 groups, counted",
+                id -> values(parts(dataset, id).run()));
+        all.put(
+                "500 records in 20 groups, sum, mean and maximum",
+                id -> values(parts(dataset, id)
+                        .aggregate(Aggregate.sum("grp"), Aggregate.avg("grp"), Aggregate.max("id"))
+                        .run()));
+        all.put(
+                "500 records in 20 groups, sum of a difference",
+                id -> values(parts(dataset, id)
+                        .aggregate(Aggregate.sum("id - grp").as("difference"))
+                        .run()));
         return all;
+    }
+
+    private static Query parts(Dataset dataset, long id) {
+        return Query.on(dataset)
+                .where(range("id", id, id + GROUPED_RECORDS - 1))
+                .groupBy("part");
     }
 
     private static Query byKey(Dataset dataset, long id) {
@@ -328,11 +354,11 @@ public final class ApiSuite {
         boolean isShort = !name.startsWith(String.valueOf(RANGE_ROWS));
         int calls = isShort && !COLD.equals(engine) ? operations * SHORT_CALLS : operations;
         for (int i = 0; i < operations; i++) {
-            values += operation.run(ids.nextLong(records - RANGE_ROWS));
+            values += operation.run(ids.nextLong(records - GROUPED_RECORDS));
         }
         long more = 0;
         for (int i = operations; i < calls; i++) {
-            more += operation.run(ids.nextLong(records - RANGE_ROWS));
+            more += operation.run(ids.nextLong(records - GROUPED_RECORDS));
         }
         double heap = (Costs.allocatedBytes() - heapBefore) / 1e3 / calls;
         double micros = (Costs.cpuNanos() - cpuBefore) / 1e3 / calls;

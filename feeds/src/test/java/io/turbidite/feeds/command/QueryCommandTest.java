@@ -220,6 +220,29 @@ class QueryCommandTest {
     }
 
     @Test
+    void rows_are_csv_if_that_is_asked_for() {
+        assertThat(rows(
+                        "--csv",
+                        "--select",
+                        "number,tail,note,place,at as moment",
+                        "--order",
+                        "number",
+                        "--eq",
+                        "carrier=AA"))
+                .isEqualTo("number,tail,note,place,moment\r\n"
+                        + "1,,on time,\"[-3.0,-4.0]\",2013-07-05T11:30:00.250Z\r\n");
+        assertThat(rows("--csv", "--group", "carrier", "--sum", "delay", "--limit", "1"))
+                .isEqualTo("carrier,sum_delay\r\nAA,0\r\n");
+        assertThat(rows(
+                        "--csv",
+                        "--select",
+                        "number,concat(carrier, ', \"x\"') as c,'' as e",
+                        "--eq",
+                        "carrier=AA"))
+                .isEqualTo("number,c,e\r\n1,\"AA, \"\"x\"\"\",\"\"\r\n");
+    }
+
+    @Test
     void an_explanation_goes_to_standard_error_with_both_row_counts() {
         Result text = query("--eq", "tail=N1", "--explain");
         assertThat(text.code()).isZero();

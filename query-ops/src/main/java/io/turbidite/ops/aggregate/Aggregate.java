@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * Query.on(flights).groupBy("carrier").aggregate(
- *         Aggregate.count(), Aggregate.avg("dep_delay_min"), Aggregate.max("dep_delay_min").as("worst"))
+ *         Aggregate.count(), Aggregate.avg("delay"), Aggregate.max("delay").as("worst"))
  * }</pre>
  *
  * <p>Records whose field is null or missing are left out, as in SQL: of no value at all the counts

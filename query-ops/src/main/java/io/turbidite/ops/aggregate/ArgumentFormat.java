@@ -11,8 +11,8 @@ import io.turbidite.core.type.TypeKind;
  * <pre>
  * offset  bytes  field
  *      0      8  present     bit i: argument i has a value
- *  8 + 8i     8  argument i  a whole number; the bits of a double; or where its bytes lie: length in
- *                            the low half, offset from the start of all in the high half
+ *  8 + 8i     8  argument i  a whole number; the bits of a double; or where its bytes lie: length
+ *                            in the low half, offset from the start of all in the high half
  *      …      …  bytes
  * </pre>
  *

@@ -76,6 +76,12 @@ public final class QueryCommand implements Callable<Integer> {
     private @Nullable String plot;
 
     @Option(
+            names = "--csv",
+            description =
+                    "Print the rows as CSV: a line of names, then a line a row. Null is empty.")
+    private boolean csv;
+
+    @Option(
             names = "--explain",
             description =
                     "Tell on standard error how the answer came about, with estimated and actual rows.")
@@ -128,9 +134,9 @@ public final class QueryCommand implements Callable<Integer> {
             Explanation explanation;
             try (QueryResult result = query.run()) {
                 RowOutput out = new RowOutput(console.out());
-                rows = picture == null
-                        ? result.forEachJson(out)
-                        : forEachCell(result, picture, out);
+                rows = picture != null
+                        ? forEachCell(result, picture, out)
+                        : csv ? CsvRows.write(result, out) : result.forEachJson(out);
                 explanation = result.explain();
             } catch (CancellationException e) {
                 return ExitCode.INTERRUPTED;
@@ -168,6 +174,9 @@ public final class QueryCommand implements Callable<Integer> {
         if (!question.groupsByCell()) {
             throw new InvalidRequestException(
                     "--plot draws the cells of --group-cell f=dx,dy, and there is none");
+        }
+        if (csv) {
+            throw new InvalidRequestException("--plot prints its cells as JSON: leave --csv out");
         }
         if (!question.counts()) {
             throw new InvalidRequestException(
