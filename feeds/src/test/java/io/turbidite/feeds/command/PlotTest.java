@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.feeds.command.Command.Result;
 import io.turbidite.feeds.command.plot.CellPicture;
@@ -31,6 +32,8 @@ import javax.xml.parsers.DocumentBuilderFactory;
 /** {@code query … --group-cell … --plot FILE}. */
 class PlotTest {
     private static final int WHITE = 0xFFFFFFFF;
+    private static final RecordType PLANE =
+            RecordType.builder().field("place", "point").build();
 
     @TempDir
     private static Path directory;
@@ -98,7 +101,7 @@ class PlotTest {
                 picture.add(new Rectangle(x, y, x + 1, y + 1), x + y + 1L);
             }
         }
-        picture.write("Title", "place");
+        picture.write("Title", "place", PLANE);
         DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
         factory.setFeature("http://apache.org/xml/features/nonvalidating/load-external-dtd", false);
         Document document = factory.newDocumentBuilder().parse(file.toFile());
@@ -114,7 +117,7 @@ class PlotTest {
         picture.add(new Rectangle(0, 0, 1, 1), 1);
         picture.add(new Rectangle(2, 0, 3, 1), 100);
         picture.add(null, 7);
-        picture.write("Two cells", "place");
+        picture.write("Two cells", "place", PLANE);
         BufferedImage image = ImageIO.read(file.toFile());
         List<Integer> across = new ArrayList<>();
         for (int x = 120; x < 850; x++) {
@@ -176,7 +179,7 @@ class PlotTest {
         CellPicture picture = CellPicture.to(file);
         picture.add(new Rectangle(0, 0, 1, 1), 1);
         picture.add(new Rectangle(1_000, 0, 1_001, 1), 1);
-        assertThatThrownBy(() -> picture.write("Far", "place"))
+        assertThatThrownBy(() -> picture.write("Far", "place", PLANE))
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("1,001 by 1 cells");
         assertThat(Files.readString(file)).isEqualTo("old");

@@ -92,7 +92,7 @@ record SampleQuery(String name, String title, String options, int rowsShown, boo
                 picture.add(result);
                 rows++;
             }
-            picture.write(title, question.cellField());
+            picture.write(title, question.cellField(), dataset.type());
             double millis = Words.toMillis(clock.monotonicNanos() - startNanos);
             return new Answer(rows, millis, result.explain().access(), List.of());
         }

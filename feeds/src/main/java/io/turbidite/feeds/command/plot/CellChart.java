@@ -96,8 +96,8 @@ final class CellChart {
         }
         chart.addSeries(
                 "records",
-                labels(grid.minX(), grid.width(), grid.columnCount()),
-                labels(grid.minY(), grid.height(), grid.rowCount()),
+                labels(grid.minX(), grid.width(), grid.columnCount(), grid.goesRound()),
+                labels(grid.minY(), grid.height(), grid.rowCount(), false),
                 counts);
         return chart;
     }
@@ -105,12 +105,16 @@ final class CellChart {
     /**
      * The middles of columns or rows, which the library puts labels at, as many as can be read. It
      * would leave some out too, but put the others where they don't belong.
+     *
+     * @param goesRound whether degrees above 180 are those from -180 on
      */
-    static List<String> labels(double first, double step, long count) {
+    static List<String> labels(double first, double step, long count, boolean goesRound) {
         long apart = (count + LABELS_MAX - 1) / LABELS_MAX;
         List<String> labels = new ArrayList<>();
         for (long i = 0; i < count; i++) {
-            labels.add(i % apart == 0 ? label(first + (i + 0.5) * step) : " ");
+            double middle = first + (i + 0.5) * step;
+            boolean isTurned = goesRound && middle > 180;
+            labels.add(i % apart == 0 ? label(isTurned ? middle - 360 : middle) : " ");
         }
         return labels;
     }

@@ -1,7 +1,9 @@
 package io.turbidite.feeds.command.plot;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.QueryResult;
 
 import org.jspecify.annotations.Nullable;
@@ -124,11 +126,13 @@ public final class CellPicture {
      *
      * @param title above them
      * @param field the point that cells are of
+     * @param type of the records: on the sphere, cells go on across the antimeridian
      * @throws InvalidRequestException if the cells are too many to be seen, or the file can't be
      *     written; there is no new file then, and an old one is as it was
      */
-    public void write(String title, String field) {
-        CellGrid grid = CellGrid.of(cells);
+    public void write(String title, String field, RecordType type) {
+        boolean isOnSphere = type.field(type.require(field, "--plot")).kind() == TypeKind.LONLAT;
+        CellGrid grid = isOnSphere ? CellGrid.ofSphere(cells) : CellGrid.of(cells);
         if (grid.columnCount() > CELLS_ACROSS_MAX || grid.rowCount() > CELLS_ACROSS_MAX) {
             throw new InvalidRequestException(
                     "--plot: the records lie in a grid of %,d by %,d cells, and at most %,d either way can be seen: take larger cells or a window"

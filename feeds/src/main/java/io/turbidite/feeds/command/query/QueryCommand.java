@@ -148,7 +148,8 @@ public final class QueryCommand implements Callable<Integer> {
             if (picture != null) {
                 picture.write(
                         "%s by cells of %s".formatted(datasetName, question.cellSizes()),
-                        question.cellField());
+                        question.cellField(),
+                        dataset.type());
             }
             double millis = Words.toMillis(console.clock().monotonicNanos() - startNanos);
             if (explain) {
