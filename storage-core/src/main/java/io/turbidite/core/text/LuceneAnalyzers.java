@@ -43,9 +43,9 @@ final class LuceneAnalyzers {
     private LuceneAnalyzers() {}
 
     /**
-     * Made at the first call, which fails where the library is missing. Were it made with the class,
-     * the class would be broken for good: who instruments all loaded classes at once (Lincheck) must
-     * then do it one by one, which takes minutes.
+     * Made at the first call, which fails where the library is missing. Were it made with the
+     * class, the class would be broken for good: who instruments all loaded classes at once
+     * (Lincheck) must then do it one by one, which takes minutes.
      */
     private static Map<String, Supplier<Analyzer>> byName() {
         Map<String, Supplier<Analyzer>> all = known;

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The entries that rows have in indexes. Each is computed once: a history asks for those of the same
- * rows at each check. <em>Confined to one thread.</em>
+ * The entries that rows have in indexes. Each is computed once: a history asks for those of the
+ * same rows at each check. <em>Confined to one thread.</em>
  */
 final class RowEntries {
     /** Indexes that are remembered: those of a history's store since it was opened twice or so. */
