@@ -5,11 +5,7 @@ import io.turbidite.ops.plan.JoinChoice.Counted;
 import io.turbidite.ops.search.IndexRange;
 
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
  * About how many records several searches have in common, of which only the number of each one's
@@ -23,41 +19,47 @@ import java.util.Set;
  */
 final class CommonRows {
     private final long all;
-    private final List<Counted> counted = new ArrayList<>();
+    private final List<Counted> fewestFirst = new ArrayList<>(4);
 
     /**
      * @param all about how many records there are
      */
     CommonRows(Counted first, long all) {
         this.all = all;
-        counted.add(first);
+        fewestFirst.add(first);
     }
 
     /** What those before and this one have in common. */
     double add(Counted next) {
-        counted.add(next);
-        return rows(counted);
+        insert(next);
+        return rows();
     }
 
     /** As {@link #add}, if it were added. */
     double with(Counted next) {
-        List<Counted> more = new ArrayList<>(counted);
-        more.add(next);
-        return rows(more);
+        int at = insert(next);
+        double rows = rows();
+        fewestFirst.remove(at);
+        return rows;
     }
 
-    private double rows(List<Counted> some) {
-        List<Counted> fewestFirst = new ArrayList<>(some);
-        fewestFirst.sort(Comparator.comparingLong(Counted::rows));
-        Set<Object> told = new HashSet<>();
+    private int insert(Counted next) {
+        int at = fewestFirst.size();
+        while (at > 0 && fewestFirst.get(at - 1).rows() > next.rows()) {
+            at--;
+        }
+        fewestFirst.add(at, next);
+        return at;
+    }
+
+    private double rows() {
         double rows = (double) Math.max(1, all);
         double exponent = 1;
-        for (Counted next : fewestFirst) {
-            if (!isTold(next.range(), told)) {
-                rows *= Math.pow(share(next), exponent);
+        for (int i = 0; i < fewestFirst.size(); i++) {
+            if (!isTold(i)) {
+                rows *= Math.pow(share(fewestFirst.get(i)), exponent);
                 exponent /= 2;
             }
-            told.addAll(toldBy(next.range()));
         }
         return rows;
     }
@@ -67,27 +69,44 @@ final class CommonRows {
         return Math.min(1, (double) next.rows() / Math.max(1, all));
     }
 
-    private static boolean isTold(IndexRange range, Set<Object> told) {
-        Set<Object> tells = toldBy(range);
-        // elements and tokens differ: two of them may say two things of one array or text
-        return hasManyEntries(range) ? told.containsAll(tells) : !Collections.disjoint(told, tells);
+    /**
+     * Whether those with fewer entries say what this one does: of fields of one value any of them,
+     * of many values each field and the same question, since two questions may be met by two
+     * elements or tokens.
+     */
+    private boolean isTold(int index) {
+        IndexRange range = fewestFirst.get(index).range();
+        String windowed = range.windowed();
+        if (windowed != null) {
+            return isTold(windowed, index);
+        }
+        boolean hasMany = hasManyValues(range);
+        boolean isAskedBefore = false;
+        for (int i = 0; i < index && hasMany && !isAskedBefore; i++) {
+            isAskedBefore = fewestFirst.get(i).range().search().equals(range.search());
+        }
+        if (hasMany && !isAskedBefore) {
+            return false;
+        }
+        int told = 0;
+        for (String field : range.narrowed()) {
+            told += isTold(field, index) ? 1 : 0;
+        }
+        return hasMany ? told == range.narrowed().size() : told > 0;
     }
 
-    /** What a search goes by: fields of one value, and what it asks of a field of many. */
-    private static Set<Object> toldBy(IndexRange range) {
-        if (range.windowed() != null) {
-            return Set.of(range.windowed());
+    private boolean isTold(String field, int before) {
+        for (int i = 0; i < before; i++) {
+            IndexRange range = fewestFirst.get(i).range();
+            if (field.equals(range.windowed()) || range.narrowed().contains(field)) {
+                return true;
+            }
         }
-        Set<Object> tells = new HashSet<>(range.narrowed());
-        if (hasManyEntries(range)) {
-            tells.add(range.search());
-        }
-        return tells;
+        return false;
     }
 
-    private static boolean hasManyEntries(IndexRange range) {
-        return range.windowed() == null
-                && (range.index().multiValued()
-                        || range.index().kind() == IndexDescription.Kind.INVERTED);
+    private static boolean hasManyValues(IndexRange range) {
+        return range.index().multiValued()
+                || range.index().kind() == IndexDescription.Kind.INVERTED;
     }
 }
