@@ -134,6 +134,27 @@ public final class PmKind implements IndexKind {
         return PmRegion.open(memory, place, parameters.toSpec(place), absorbedThrough);
     }
 
+    @Override
+    public @Nullable IndexRegion openCopy(RegionPlace place, long absorbedThrough) {
+        PmParameters parameters = PmParameters.kept(place.parameters());
+        if (parameters.mode() == PmParameters.Mode.VOLATILE) {
+            return null;
+        }
+        Disk disk = disk(place, parameters);
+        String file = file(place, parameters);
+        if (!disk.exists(file)) {
+            throw CorruptionException.missing(file, "the manifest names it");
+        }
+        // it is checked as a mapped file is: what was left in persistent memory has no sum
+        RegionMode mode =
+                parameters.mode() == PmParameters.Mode.DAX ? RegionMode.DAX : RegionMode.FILE;
+        return PmRegion.open(
+                SegmentMemory.copyOf(disk, file, parameters.extentBytes(), mode),
+                place,
+                parameters.toSpec(place),
+                absorbedThrough);
+    }
+
     private static @Nullable SegmentMemory map(Disk disk, String file, PmParameters parameters) {
         int extentBytes = parameters.extentBytes();
         return switch (parameters.mode()) {
@@ -166,10 +187,17 @@ public final class PmKind implements IndexKind {
                 : RealDisk.open(Path.of(parameters.path()));
     }
 
-    /** Two stores never have the same name for their regions, wherever these lie. */
+    /**
+     * Two stores never have the same name for their regions, wherever these lie. A restored store
+     * has the number of the one that it was copied from, and another directory.
+     */
     private static String file(RegionPlace place, PmParameters parameters) {
         return parameters.path().isEmpty()
                 ? place.file()
-                : "%016x-%s".formatted(place.storeId(), RegionPlace.fileName(place.regionId()));
+                : "%016x-%08x-%s"
+                        .formatted(
+                                place.storeId(),
+                                place.disk().description().hashCode(),
+                                RegionPlace.fileName(place.regionId()));
     }
 }

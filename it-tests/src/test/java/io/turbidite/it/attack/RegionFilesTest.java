@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -86,7 +87,7 @@ class RegionFilesTest {
 
     private static void check(Dataset dataset) {
         while (dataset.indexes().isEmpty()) {
-            Thread.yield(); // the region is being built
+            Thread.onSpinWait(); // the region is being built
         }
         for (int user = 0; user < USERS; user++) {
             assertThat(rows(query(user).usingIndex("by_user"), dataset))
@@ -194,11 +195,30 @@ class RegionFilesTest {
                 true);
     }
 
+    /** What is read is a copy: the file stays what it is, byte for byte. */
+    @Test
+    void who_only_reads_changes_no_region() throws IOException {
+        create();
+        for (int round = 0; round < 2; round++) {
+            List<byte[]> before = regions().stream().map(RegionFilesTest::bytes).toList();
+            try (Store store = Store.openForReading(directory.resolve("store"), options())) {
+                assertThat(store.dataset("Visits").indexes()).hasSize(1 - round);
+                if (round == 0) {
+                    check(store.dataset("Visits"));
+                }
+                assertThat(refusedCount(store) > 0).isEqualTo(round == 1);
+            }
+            assertThat(regions().stream().map(RegionFilesTest::bytes).toList())
+                    .containsExactlyElementsOf(before);
+            flip(regions().getFirst());
+        }
+    }
+
     private static byte[] bytes(Path file) {
         try {
             return Files.readAllBytes(file);
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
+            throw new UncheckedIOException(e);
         }
     }
 

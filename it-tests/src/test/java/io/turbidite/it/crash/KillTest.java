@@ -112,7 +112,7 @@ class KillTest {
     /** A region that was not as the manifest says is being built anew: then there is no index. */
     private static void checkRegion(Dataset dataset) {
         while (dataset.indexes().size() < 5) {
-            Thread.yield();
+            Thread.onSpinWait();
         }
         for (int group = 0; group < 10; group++) {
             Query byGroup =

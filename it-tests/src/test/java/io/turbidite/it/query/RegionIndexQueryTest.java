@@ -71,7 +71,7 @@ class RegionIndexQueryTest {
                             ? store.createDataset(spec(maintenance, mode))
                             : store.dataset("Visits");
                     while (dataset.indexes().isEmpty()) {
-                        Thread.yield(); // the region is being built
+                        Thread.onSpinWait(); // the region is being built
                     }
                     for (int round = 0; round < 4; round++) {
                         change(dataset, random);

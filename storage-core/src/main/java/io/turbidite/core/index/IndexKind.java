@@ -56,6 +56,16 @@ public interface IndexKind {
     @Nullable
     IndexRegion open(RegionPlace place, long absorbedThrough);
 
+    /**
+     * Opens a region to be read, and changes nothing: what it reads is a copy, or untouched.
+     *
+     * @param absorbedThrough what lies above it is passed over
+     * @return null if the kind keeps nothing from one opening to the next
+     * @throws io.turbidite.core.StorageException as {@link #open}
+     */
+    @Nullable
+    IndexRegion openCopy(RegionPlace place, long absorbedThrough);
+
     /** Deletes a region that is not open; nothing happens if there is none. */
     void drop(RegionPlace place);
 }

@@ -78,11 +78,17 @@ public interface IndexRegion extends AutoCloseable {
          *
          * @param from null for the smallest of all
          * @param inclusive false for the first key above {@code from}
+         * @param until what the key must be below; null for no bound
          * @param moment what the reader sees
          * @param into gets key and entries; what was in it is forgotten
          * @return whether there is one
          */
-        boolean above(@Nullable Slice from, boolean inclusive, Moment moment, RegionEntries into);
+        boolean above(
+                @Nullable Slice from,
+                boolean inclusive,
+                @Nullable Slice until,
+                Moment moment,
+                RegionEntries into);
 
         /** The same for the last secondary key below another; null for the last of all. */
         boolean below(@Nullable Slice from, Moment moment, RegionEntries into);

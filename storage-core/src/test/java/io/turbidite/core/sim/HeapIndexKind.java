@@ -153,6 +153,11 @@ public final class HeapIndexKind implements IndexKind {
     }
 
     @Override
+    public @Nullable IndexRegion openCopy(RegionPlace place, long absorbedThrough) {
+        return image().open(place, absorbedThrough);
+    }
+
+    @Override
     public synchronized void drop(RegionPlace place) {
         contents.remove(place.regionId());
     }
@@ -318,20 +323,21 @@ public final class HeapIndexKind implements IndexKind {
         public boolean above(
                 @Nullable Slice from,
                 boolean inclusive,
+                @Nullable Slice until,
                 IndexRegion.Moment moment,
                 RegionEntries into) {
             synchronized (content) {
                 if (content.lists.isEmpty()) {
                     return false;
                 }
-                return give(
-                        from == null
-                                ? content.lists.firstEntry()
-                                : inclusive
-                                        ? content.lists.ceilingEntry(from.toByteArray())
-                                        : content.lists.higherEntry(from.toByteArray()),
-                        moment,
-                        into);
+                Map.Entry<byte[], List<Entry>> found = from == null
+                        ? content.lists.firstEntry()
+                        : inclusive
+                                ? content.lists.ceilingEntry(from.toByteArray())
+                                : content.lists.higherEntry(from.toByteArray());
+                boolean isInside = found != null
+                        && (until == null || Slice.of(found.getKey()).compareBytes(until) < 0);
+                return give(isInside ? found : null, moment, into);
             }
         }
 

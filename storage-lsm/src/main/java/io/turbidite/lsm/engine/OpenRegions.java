@@ -29,8 +29,8 @@ import java.util.Objects;
  * built anew because one of theirs is not. These are disabled until they are built; the manifest
  * says so by the regions that it keeps for a disabled index, so that a crash forgets nothing.
  *
- * <p>A store that is opened for reading alone opens no region: that would change it. There such an
- * index is not searched.
+ * <p>A store that is opened for reading alone changes no region and builds none: an index with an
+ * unsound one is not searched there.
  *
  * <p><em>Confined to one thread.</em>
  */
@@ -80,13 +80,9 @@ final class OpenRegions implements AutoCloseable {
             }
             return;
         }
-        if (reading) {
-            toBuild.add(new ToBuild(dataset.schema().id(), index));
-            return;
-        }
         List<RegionHandle> handles = new ArrayList<>();
         for (int i = 0; i < dataset.partitions().size(); i++) {
-            RegionHandle handle = open(dataset, i, index);
+            RegionHandle handle = open(dataset, i, index, reading);
             if (handle == null) {
                 handles.forEach(RegionHandle::release);
                 toBuild.add(new ToBuild(dataset.schema().id(), index));
@@ -97,12 +93,13 @@ final class OpenRegions implements AutoCloseable {
         handles.forEach(handle -> opened.put(handle.id(), handle));
     }
 
-    private @Nullable RegionHandle open(DatasetState dataset, int partition, IndexSchema index) {
+    private @Nullable RegionHandle open(
+            DatasetState dataset, int partition, IndexSchema index, boolean reading) {
         DatasetSchema schema = dataset.schema();
         StorageException refused;
         try {
             RegionHandle handle = RegionFiles.open(
-                    core, schema, partition, index, dataset.partitions().get(partition));
+                    core, schema, partition, index, dataset.partitions().get(partition), reading);
             if (handle != null) {
                 return handle;
             }

@@ -39,6 +39,7 @@ public final class RegionFiles {
     /**
      * Opens the region of a partition of an index.
      *
+     * @param reading whether nothing may be changed
      * @return null if it is of a kind, or mode, that keeps nothing from one opening to the next
      * @throws io.turbidite.core.StorageException if it must be made anew
      */
@@ -47,7 +48,8 @@ public final class RegionFiles {
             DatasetSchema schema,
             int partition,
             IndexSchema index,
-            PartitionState state) {
+            PartitionState state,
+            boolean reading) {
         IndexKind kind = kind(core, schema, index);
         RegionState region = state.region(index.tree());
         if (region == null || region.absorbedThrough() < state.flushedTimestamp()) {
@@ -56,7 +58,9 @@ public final class RegionFiles {
                     "this store has not built it, or it was left behind");
         }
         RegionPlace place = place(core, schema, partition, index, region.regionId());
-        IndexRegion opened = kind.open(place, region.absorbedThrough());
+        IndexRegion opened = reading
+                ? kind.openCopy(place, region.absorbedThrough())
+                : kind.open(place, region.absorbedThrough());
         return opened == null ? null : new RegionHandle(kind, place, opened);
     }
 

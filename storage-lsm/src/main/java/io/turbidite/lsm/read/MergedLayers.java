@@ -6,6 +6,7 @@ import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.geo.Zone;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexSearch;
+import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.entry.CheckedCursor;
 import io.turbidite.lsm.entry.EntryCursor;
@@ -52,6 +53,7 @@ final class MergedLayers {
     private final Version version;
     private final TreeId tree;
     private final FilterPredicate filter;
+    private final KeyRange keys;
     private final TimestampRange band;
     private final IndexSearch.@Nullable Spatial spatial;
 
@@ -81,6 +83,7 @@ final class MergedLayers {
         this.version = version;
         this.tree = tree;
         this.filter = bounds.filter();
+        this.keys = bounds.keys();
         this.band = bounds.band();
         this.spatial = bounds.spatial();
         this.searches = searches(bounds.spatial());
@@ -132,7 +135,7 @@ final class MergedLayers {
         RegionLayer region = version.region(tree);
         if (region != null && isRead(false, ComponentFilter.NOT_RULED_OUT)) {
             oldestFirst.add(RegionCursor.open(
-                    region, Objects.requireNonNull(version.schema().index(tree)), snapshot));
+                    region, Objects.requireNonNull(version.schema().index(tree)), keys, snapshot));
         }
         for (ComponentHandle handle : version.tree(tree).reversed()) {
             if (handle.livingCount() == 0) {

@@ -11,6 +11,7 @@ import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.IndexRegion.Moment;
 import io.turbidite.core.index.RegionEntries;
+import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.RegionHandle;
@@ -44,6 +45,10 @@ final class RegionCursor implements EntryCursor {
     private final EntryKeys entryKeys;
     private final IndexRegion.Reader reader;
     private final Moment moment;
+
+    /** Beyond it nobody looks: the list of the next key may be long. Null for no bound. */
+    private final @Nullable Slice high;
+
     private final RegionEntries list = new RegionEntries();
     private int[] order = new int[0];
     private int index;
@@ -57,8 +62,13 @@ final class RegionCursor implements EntryCursor {
     private final Slice second = new Slice();
 
     private RegionCursor(
-            RegionHandle handle, EntryKeys entryKeys, IndexRegion.Reader reader, Moment moment) {
+            RegionHandle handle,
+            EntryKeys entryKeys,
+            IndexRegion.Reader reader,
+            Moment moment,
+            @Nullable Slice high) {
         this.handle = handle;
+        this.high = high;
         this.entryKeys = entryKeys;
         this.reader = reader;
         this.moment = moment;
@@ -67,10 +77,11 @@ final class RegionCursor implements EntryCursor {
     /**
      * What a snapshot sees of a region.
      *
+     * @param range that its user looks at
      * @throws InvalidRequestException if the region failed, so that its index is about to be
      *     disabled
      */
-    static RegionCursor open(RegionLayer region, IndexSchema index, long snapshot) {
+    static RegionCursor open(RegionLayer region, IndexSchema index, KeyRange range, long snapshot) {
         StorageException failure = region.handle().failure();
         if (failure != null) {
             throw new InvalidRequestException(
@@ -82,7 +93,8 @@ final class RegionCursor implements EntryCursor {
                 region.handle(),
                 index.entryKeys(),
                 region.handle().region().reader(),
-                new Moment(snapshot, region.through()));
+                new Moment(snapshot, region.through()),
+                range.high());
     }
 
     @Override
@@ -121,11 +133,11 @@ final class RegionCursor implements EntryCursor {
             case START -> {
                 return false;
             }
-            case END -> loadBelow(null);
+            case END -> loadBelow(high);
             case GAP -> {
                 goToTarget();
                 if (place == Place.END) {
-                    loadBelow(null);
+                    loadBelow(high);
                 }
             }
             case LIST -> {}
@@ -198,7 +210,7 @@ final class RegionCursor implements EntryCursor {
     private void loadAbove(@Nullable Slice from, boolean inclusive) {
         boolean found;
         try {
-            found = reader.above(from, inclusive, moment, list);
+            found = reader.above(from, inclusive, high, moment, list);
         } catch (CorruptionException | StorageIoException damage) {
             handle.fail(damage);
             throw damage;

@@ -3,6 +3,7 @@ package io.turbidite.lsm.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.sim.HeapIndexKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -55,7 +56,8 @@ class SchemaCrashTest {
         Oracle oracle = new Oracle();
         Workload workload = new Workload(seed, oracle, 40);
         SchemaWorkload changes = new SchemaWorkload(Seeds.mix(seed, 1));
-        StoreOptions options = SimStore.options(Durability.SYNC);
+        HeapIndexKind regions = HeapIndexKind.persistent();
+        StoreOptions options = SimStore.options(Durability.SYNC).withIndexKinds(regions);
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         SimStore sim = SimStore.open(disk, seed, options);
         workload.create(sim.store);
@@ -63,7 +65,7 @@ class SchemaCrashTest {
         disk.onOperation(step -> {
             long stepSeed = Seeds.mix(seed, step.index());
             if (Long.remainderUnsigned(stepSeed, 15) == 0) {
-                cut(disk, stepSeed, oracle, changes, options);
+                cut(disk, stepSeed, oracle, changes, options.withIndexKinds(regions.image()));
             }
         });
         for (int i = 0; i < COMMITS_A_RUN; i++) {

@@ -336,7 +336,6 @@ class RegionIndexTest {
         }
     }
 
-    /** A reader that opens nothing finds the records another way. */
     @Test
     void a_store_that_is_opened_for_reading_leaves_regions_alone() {
         try (SimStore sim = open()) {
@@ -347,6 +346,14 @@ class RegionIndexTest {
         SimClock clock = new SimClock();
         try (Store store =
                 Store.openForReading(disk, new SimTasks(1, clock), clock, options(kind))) {
+            check(store.dataset("Visits"));
+            assertThat(SimStore.rows(store.dataset("Visits"))).hasSize(1);
+        }
+        // one that is not sound is not searched, and not mended
+        HeapIndexKind damaged = kind.image();
+        damaged.damage();
+        try (Store store =
+                Store.openForReading(disk, new SimTasks(1, clock), clock, options(damaged))) {
             assertThat(store.dataset("Visits").indexes()).isEmpty();
             assertThat(SimStore.rows(store.dataset("Visits"))).hasSize(1);
         }

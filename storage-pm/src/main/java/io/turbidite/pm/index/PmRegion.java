@@ -146,10 +146,14 @@ public final class PmRegion implements IndexRegion {
 
         @Override
         public boolean above(
-                @Nullable Slice from, boolean inclusive, Moment moment, RegionEntries into) {
+                @Nullable Slice from,
+                boolean inclusive,
+                @Nullable Slice until,
+                Moment moment,
+                RegionEntries into) {
             EpochSession session = enter();
             try {
-                keys.open(from, null, false);
+                keys.open(from, until, false);
                 boolean found = keys.next();
                 if (found && !inclusive && from != null && keys.key().contentEquals(from)) {
                     found = keys.next();

@@ -1,6 +1,7 @@
 package io.turbidite.pm.region;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
@@ -101,6 +102,41 @@ public final class SegmentMemory implements RegionMemory {
                 if (isNew) {
                     disk.delete(name);
                 }
+            }
+        }
+    }
+
+    /**
+     * A copy of a file, in memory: what is done to it is done to no file.
+     *
+     * @param mode what the file's region is of, which says how it is checked
+     * @throws InvalidRequestException if the file is no whole number of extents long, or there is
+     *     no memory for it
+     */
+    public static SegmentMemory copyOf(Disk disk, String name, int extentBytes, RegionMode mode) {
+        checkExtent(extentBytes);
+        SegmentMemory memory = new SegmentMemory(name, mode, extentBytes, null);
+        boolean done = false;
+        try (DiskFile file = disk.openReadOnly(name)) {
+            long size = file.size();
+            if (size % extentBytes != 0 || !memory.grow(size)) {
+                throw new InvalidRequestException(
+                        "%s has %d bytes, which is no multiple of an extent of %d, or more than there is memory"
+                                .formatted(name, size, extentBytes));
+            }
+            for (int i = 0; i < memory.extents.length; i++) {
+                long from = (long) i << memory.extentShift;
+                int count = file.read(from, memory.extents[i], 0, extentBytes);
+                if (count < extentBytes) {
+                    throw new CorruptionException(
+                            name, from + count, "bytes", String.valueOf(size), "fewer");
+                }
+            }
+            done = true;
+            return memory;
+        } finally {
+            if (!done) {
+                memory.close();
             }
         }
     }
@@ -233,7 +269,7 @@ public final class SegmentMemory implements RegionMemory {
 
     @Override
     public void writeBack(long offset, long byteCount) {
-        if (mode != RegionMode.DAX) {
+        if (mode != RegionMode.DAX || file == null) {
             return;
         }
         long from = offset & -LINE_BYTES;
@@ -253,7 +289,7 @@ public final class SegmentMemory implements RegionMemory {
 
     @Override
     public void force() {
-        if (mode == RegionMode.VOLATILE) {
+        if (file == null) {
             return;
         }
         for (int i = 0; i < extents.length; i++) {
