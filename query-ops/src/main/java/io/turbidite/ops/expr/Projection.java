@@ -35,8 +35,8 @@ public final class Projection implements TupleMaker {
 
     private Projection(RecordType type, List<? extends Column> columns, RecordType rowType) {
         int fieldCount = 0;
-        for (Column column : columns) {
-            fieldCount += column instanceof Column.Declared ? 1 : 0;
+        for (int i = 0; i < columns.size(); i++) {
+            fieldCount += columns.get(i) instanceof Column.Declared ? 1 : 0;
         }
         this.fields = new int[fieldCount];
         this.kinds = new TypeKind[fieldCount];
@@ -46,7 +46,8 @@ public final class Projection implements TupleMaker {
         this.valueTargets = valueCount == 0 ? targets : new int[valueCount];
         int field = 0;
         int value = 0;
-        for (Column column : columns) {
+        for (int i = 0; i < columns.size(); i++) {
+            Column column = columns.get(i);
             int target = rowType.indexOf(column.name());
             if (column instanceof Column.Declared(var _, int of)) {
                 fields[field] = of;
