@@ -6,6 +6,7 @@ module io.turbidite.query.ops {
     exports io.turbidite.ops;
     exports io.turbidite.ops.aggregate;
     exports io.turbidite.ops.expr;
+    exports io.turbidite.ops.expression;
     exports io.turbidite.ops.frame;
     exports io.turbidite.ops.run;
     exports io.turbidite.ops.join to

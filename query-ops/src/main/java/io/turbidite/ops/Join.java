@@ -41,6 +41,7 @@ public final class Join {
     private final Query right;
     private final JoinKind kind;
     private final List<JoinPlan.Equal> on = new ArrayList<>();
+    private boolean looksUp;
     private RunOptions options = RunOptions.defaults();
 
     private Join(Query left, Query right, JoinKind kind) {
@@ -83,6 +84,17 @@ public final class Join {
         return on(field, field);
     }
 
+    /**
+     * Gets the right records by their primary key, some hundred at a time, for the left rows as
+     * they come: what pays where they are few beside the right records. The right side is then a
+     * query of records, without order and limit, joined on all of its primary key. The rows come in
+     * the order of the left ones.
+     */
+    public Join byLookup() {
+        looksUp = true;
+        return this;
+    }
+
     /** Sets the limits of the join; those of the queries stay theirs. */
     public Join with(RunOptions newOptions) {
         options = newOptions;
@@ -121,8 +133,8 @@ public final class Join {
                     && right.view() == null
                     && left.source().equals(right.source());
             ReadView rightView = isOne ? leftView : viewOf(right, views);
-            return starter.apply(
-                    JoinPlan.of(left.plan(leftView), right.plan(rightView), kind, on, options));
+            return starter.apply(JoinPlan.of(
+                    left.plan(leftView), right.plan(rightView), kind, on, looksUp, options));
         } catch (RuntimeException | Error e) {
             new Cleanup().addAll(views, ReadView::close).runAfter(e);
             throw e;

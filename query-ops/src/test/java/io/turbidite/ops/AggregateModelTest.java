@@ -24,11 +24,14 @@ import org.junit.jupiter.api.Test;
 
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.UUID;
 
 /** Random aggregates over random records, in memory and through runs, against a naive twin. */
 class AggregateModelTest {
@@ -91,7 +94,7 @@ class AggregateModelTest {
         }
         List<Aggregate> aggregates = aggregates(random);
         long least = random.nextInt(3) == 0 ? random.nextInt(400) : 0;
-        records.removeIf(record -> (long) record.get("id") < least);
+        records.removeIf(record -> (long) Objects.requireNonNull(record.get("id")) < least);
         List<Map<String, @Nullable Object>> expected =
                 NaiveAggregates.rows(TYPE, records, groupBy, aggregates);
         Query query = Query.on((Source) source)
@@ -162,8 +165,8 @@ class AggregateModelTest {
         byte[] bytes = new byte[random.nextInt(4)];
         random.nextBytes(bytes);
         record.put("bytes", bytes);
-        record.put("uuid", new java.util.UUID(random.nextInt(3), random.nextInt(3)));
-        record.put("at", java.time.Instant.ofEpochSecond(random.nextInt()));
+        record.put("uuid", new UUID(random.nextInt(3), random.nextInt(3)));
+        record.put("at", Instant.ofEpochSecond(random.nextInt()));
         record.keySet().removeIf(field -> !field.equals("id") && random.nextInt(6) == 0);
         return record;
     }

@@ -189,6 +189,70 @@ class JoinTest {
         }
     }
 
+    @Test
+    void a_lookup_gives_what_the_table_gives_in_the_order_of_the_left_rows() {
+        SplittableRandom random = new SplittableRandom(3);
+        for (long i = 0; i < 1_500; i++) {
+            left.upsert(row(
+                    "id",
+                    i,
+                    "a",
+                    random.nextInt(9) == 0 ? null : random.nextInt(400),
+                    "b",
+                    "b" + i % 3));
+        }
+        for (long i = 0; i < 300; i++) {
+            right.upsert(row("key", i, "a", i % 7, "name", "n" + i));
+        }
+        for (int kind = 0; kind < 4; kind++) {
+            List<List<String>> answers = new ArrayList<>();
+            for (boolean byLookup : List.of(false, true)) {
+                Query a = leftQuery().select("id", "a", "b").orderBy("id");
+                Query b = rightQuery().where("a < 5").select("name", "key");
+                Join join = switch (kind) {
+                    case 0 -> Join.inner(a, b);
+                    case 1 -> Join.left(a, b);
+                    case 2 -> Join.semi(a, b);
+                    default -> Join.anti(a, b);
+                };
+                answers.add(rows(byLookup ? join.on("a", "key").byLookup() : join.on("a", "key")));
+            }
+            assertThat(answers.get(1)).isNotEmpty().isEqualTo(answers.get(0));
+        }
+        Join join = Join.inner(
+                        leftQuery().select("id", "a").orderBy("id"),
+                        rightQuery().select("key"))
+                .on("a", "key")
+                .byLookup();
+        assertThat(join.explain().toString())
+                .contains("lookup", "records of Memory by primary key");
+        long before = -1;
+        try (QueryResult result = join.run()) {
+            while (result.next()) {
+                assertThat(result.row().getLong(0)).isGreaterThan(before);
+                before = result.row().getLong(0);
+            }
+        }
+        assertThat(before).isPositive();
+        left.failAfterMoves = left.moveCount.get() + 700;
+        assertThatThrownBy(() -> rows(join)).isInstanceOf(CorruptionException.class);
+        nothing_is_left();
+        left.failAfterMoves = Integer.MAX_VALUE;
+        for (Join wrong : List.of(
+                Join.inner(leftQuery(), rightQuery()).on("a").byLookup(),
+                Join.inner(leftQuery(), rightQuery().select("key + 1 as key"))
+                        .on("id", "key")
+                        .byLookup(),
+                Join.inner(leftQuery(), rightQuery().limit(3)).on("id", "key").byLookup(),
+                Join.inner(leftQuery(), rightQuery().groupBy("key"))
+                        .on("id", "key")
+                        .byLookup())) {
+            assertThatThrownBy(wrong::run)
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining("asks for their primary key: key");
+        }
+    }
+
     // ---- against a naive twin -------------------------------------------------------------------
 
     @Test
@@ -293,7 +357,7 @@ class JoinTest {
             List<Map<String, @Nullable Object>> matching,
             int kind,
             List<String> to) {
-        if (kind == 2 && !matching.isEmpty() || kind == 3 && matching.isEmpty()) {
+        if ((kind == 2 && !matching.isEmpty()) || (kind == 3 && matching.isEmpty())) {
             to.add(one.toString());
         }
         if (kind > 1) {

@@ -289,7 +289,7 @@ final class Accumulators {
                 return;
             }
             double value = switch (form) {
-                case NUMBER -> ArgumentFormat.number(arguments, argument);
+                case NUMBER -> (double) ArgumentFormat.number(arguments, argument);
                 case DOUBLE -> ArgumentFormat.fraction(arguments, argument);
                 default ->
                     BytesAccumulator.decimal(ArgumentFormat.bytes(arguments, argument, scratch))

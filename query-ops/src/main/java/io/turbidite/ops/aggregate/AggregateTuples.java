@@ -16,6 +16,7 @@ import io.turbidite.ops.expression.TypedExpression;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Tuples of two fields: a group key, and behind it what the aggregates need of the record. A record
@@ -126,9 +127,7 @@ final class AggregateTuples implements TupleMaker {
             }
             case KEY -> {
                 int start = sink.length();
-                FieldKey key = fieldKeys[argument];
-                assert key != null : argument;
-                key.append(view, sink);
+                Objects.requireNonNull(fieldKeys[argument]).append(view, sink);
                 yield ArgumentFormat.placeOf(start, sink.length() - start);
             }
             case PRESENCE -> 0;

@@ -56,7 +56,7 @@ public record BoundAggregates(RecordType type, List<Bound> bound, List<Argument>
      * @param kind of the argument
      * @param resultKind of the result
      */
-    record Bound(Aggregate aggregate, int argument, TypeKind kind, TypeKind resultKind) {}
+    public record Bound(Aggregate aggregate, int argument, TypeKind kind, TypeKind resultKind) {}
 
     public BoundAggregates {
         bound = List.copyOf(bound);

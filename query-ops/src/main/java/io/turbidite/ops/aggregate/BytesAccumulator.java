@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.util.Objects;
 
 /**
  * An aggregate whose state is a value of any length: the least or greatest text or key, and sums of
@@ -62,9 +63,8 @@ final class BytesAccumulator implements Accumulator {
     }
 
     static BigDecimal decimal(Slice key) {
-        Object value = KeyCodec.decode(TypeKind.DECIMAL, key, 0);
-        assert value != null : "null is no argument";
-        return (BigDecimal) value;
+        // null is no argument
+        return (BigDecimal) Objects.requireNonNull(KeyCodec.decode(TypeKind.DECIMAL, key, 0));
     }
 
     /** Says where its bytes lie in new states. */

@@ -264,7 +264,7 @@ public abstract sealed class Computed implements ColumnValue {
 
         @Override
         public boolean compute(RecordView record) {
-            return whole.compute(record) && setFraction(whole.number());
+            return whole.compute(record) && setFraction((double) whole.number());
         }
     }
 

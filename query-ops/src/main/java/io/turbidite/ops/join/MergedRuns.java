@@ -13,6 +13,8 @@ import io.turbidite.ops.sort.SpilledRuns;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Objects;
+
 /**
  * Joins two sides that lie in runs in the order of their keys.
  *
@@ -152,9 +154,8 @@ final class MergedRuns implements AutoCloseable {
     private void writeLarge() {
         SpilledRuns runs = large;
         if (runs == null) {
-            RunOptions.Spill spill = options.spill();
-            assert spill != null : "runs were written before";
-            runs = new SpilledRuns(spill, memoryBytes);
+            // there is one, since there are runs
+            runs = new SpilledRuns(Objects.requireNonNull(options.spill()), memoryBytes);
             large = runs;
         }
         runs.add(group, Long.MAX_VALUE);
@@ -198,9 +199,7 @@ final class MergedRuns implements AutoCloseable {
                 largeRows = SortedMerge.of(runs.inputs());
             }
         }
-        SortedInput rows = largeRows;
-        assert rows != null : "a lot is joined with rows";
-        right.set(rows.payload());
+        right.set(Objects.requireNonNull(largeRows).payload());
         lot.payload(next, left);
         next = lot.addressBehind(next);
         hasRight = true;

@@ -1,13 +1,17 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.expr.Column;
+import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.join.HashJoin;
 import io.turbidite.ops.join.JoinKind;
 import io.turbidite.ops.join.JoinSide;
+import io.turbidite.ops.join.LookupRows;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
@@ -28,6 +32,7 @@ public final class JoinPlan implements ResultPlan {
     private final List<Integer> shown;
     private final RecordType rowType;
     private final RunOptions options;
+    private final boolean looksUp;
     private final OperatorMeter joined = new OperatorMeter();
     private final OperatorMeter built = new OperatorMeter();
     private final String text;
@@ -35,7 +40,14 @@ public final class JoinPlan implements ResultPlan {
     /** Two fields that must be equal, by their names in the rows of both sides. */
     public record Equal(String left, String right) {}
 
-    private JoinPlan(Plan left, Plan right, JoinKind kind, List<Equal> on, RunOptions options) {
+    private JoinPlan(
+            Plan left,
+            Plan right,
+            JoinKind kind,
+            List<Equal> on,
+            boolean looksUp,
+            RunOptions options) {
+        this.looksUp = looksUp;
         this.left = left;
         this.right = right;
         this.kind = kind;
@@ -63,15 +75,56 @@ public final class JoinPlan implements ResultPlan {
      * Plans a join.
      *
      * @param on at least one
+     * @param looksUp whether right records are got by their primary key, which is asked for
      * @throws InvalidRequestException if a side has no such field, kinds do not go together, or
      *     rows would have two fields of one name
      */
     public static JoinPlan of(
-            Plan left, Plan right, JoinKind kind, List<Equal> on, RunOptions options) {
+            Plan left,
+            Plan right,
+            JoinKind kind,
+            List<Equal> on,
+            boolean looksUp,
+            RunOptions options) {
         if (on.isEmpty()) {
             throw new InvalidRequestException("a join needs fields that must be equal");
         }
-        return new JoinPlan(left, right, kind, on, options);
+        return new JoinPlan(
+                left, right, kind, looksUp ? byPrimaryKey(right, on) : on, looksUp, options);
+    }
+
+    /** In the order of the right side's primary key, which they must name all of. */
+    private static List<Equal> byPrimaryKey(Plan right, List<Equal> on) {
+        CheckedQuery query = right.query();
+        Source source = query.source();
+        List<Equal> ordered = new ArrayList<>();
+        for (String name : source.primaryKey()) {
+            int field = query.type().indexOf(name);
+            // a value may have been selected by the key's name
+            if (query.columns().isEmpty()
+                    || query.columns().contains(new Column.Declared(name, field))) {
+                on.stream()
+                        .filter(one -> one.right().equals(name))
+                        .findFirst()
+                        .ifPresent(ordered::add);
+            }
+            TypeKind kind = query.type().field(field).kind();
+            if (source.keyForm().isAmbiguous(kind)) {
+                throw new InvalidRequestException(
+                        "'%s' can't be looked up: a value of it may have two keys".formatted(name));
+            }
+        }
+        boolean isPlain = query.kind() == CheckedQuery.Kind.ROWS
+                && query.near() == null
+                && query.order().isEmpty()
+                && !query.hasLimit();
+        int count = source.primaryKey().size();
+        if (!isPlain || ordered.size() != count || on.size() != count) {
+            throw new InvalidRequestException(
+                    "a join by lookup needs records on its right side, without order and limit, and asks for their primary key: %s"
+                            .formatted(String.join(", ", source.primaryKey())));
+        }
+        return ordered;
     }
 
     private static int key(Plan side, String name, String which) {
@@ -157,18 +210,44 @@ public final class JoinPlan implements ResultPlan {
         List<PlanStep> steps = new ArrayList<>();
         steps.add(new PlanStep("join", text, PlanStep.UNKNOWN, joined));
         steps.addAll(left.steps());
-        steps.add(new PlanStep("build", "from the right side", PlanStep.UNKNOWN, built));
-        steps.addAll(right.steps());
+        if (looksUp) {
+            steps.add(new PlanStep(
+                    "lookup",
+                    "records of %s by primary key"
+                            .formatted(right.query().source().name()),
+                    PlanStep.UNKNOWN,
+                    joined));
+        } else {
+            steps.add(new PlanStep("build", "from the right side", PlanStep.UNKNOWN, built));
+            steps.addAll(right.steps());
+        }
         return steps;
     }
 
     @Override
     public Rows rows() {
-        Rows leftRows = left.rows();
+        JoinSide leftSide =
+                new JoinSide(left.rows(), left.rowType(), leftKeys, new OperatorMeter());
+        HashJoin.Output output = new HashJoin.Output(kind, rowType, shown);
+        if (looksUp) {
+            CheckedQuery query = right.query();
+            Projection projection = query.columns().isEmpty()
+                    ? null
+                    : Projection.of(query.type(), query.columns(), right.rowType());
+            int recordBytesMax = (int) Math.min(options.memoryBytesMax(), Integer.MAX_VALUE - 8);
+            return new LookupRows(
+                    leftSide,
+                    new LookupRows.Inner(
+                            right.view(), query.compile(List.of()), projection, recordBytesMax),
+                    output,
+                    right.rowType(),
+                    options,
+                    joined);
+        }
         return new HashJoin(
-                new JoinSide(leftRows, left.rowType(), leftKeys, new OperatorMeter()),
+                leftSide,
                 new JoinSide(right.rows(), right.rowType(), rightKeys, built),
-                new HashJoin.Output(kind, rowType, shown),
+                output,
                 options,
                 joined);
     }

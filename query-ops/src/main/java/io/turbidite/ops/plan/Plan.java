@@ -236,6 +236,16 @@ public final class Plan implements ResultPlan {
         return (!query.order().isEmpty() || query.near() != null) && !inOrder;
     }
 
+    /** What is asked. */
+    CheckedQuery query() {
+        return query;
+    }
+
+    /** Of which moment. */
+    ReadView view() {
+        return view;
+    }
+
     private List<Stage> orderedRows(FrameWriter sink) {
         List<List<Integer>> branches = partitions(branchCount());
         List<SortCollector> collectors = new ArrayList<>();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.expr.BoundExpression;
 import io.turbidite.core.expr.Expression;
 import io.turbidite.core.expr.Values;
@@ -126,8 +127,7 @@ class TypedExpressionTest {
 
     private static RecordView record(Map<String, ? extends @Nullable Object> fields) {
         RecordView view = new RecordView(TYPE);
-        return view.wrap(io.turbidite.core.bytes.Slice.of(
-                new RecordWriter(TYPE).write(fields).toByteArray()));
+        return view.wrap(Slice.of(new RecordWriter(TYPE).write(fields).toByteArray()));
     }
 
     // ---- against the meaning over decoded values ------------------------------------------------
@@ -142,7 +142,7 @@ class TypedExpressionTest {
         for (int i = 0; i < (Seeds.isReplay() ? 1 : count); i++) {
             long seed = Seeds.isReplay() ? first : Seeds.mix(first, i);
             SplittableRandom random = new SplittableRandom(seed);
-            String text = text(random, 3, kinds[random.nextInt(kinds.length)]);
+            String text = text(random, 3, KINDS.get(random.nextInt(KINDS.size())));
             try {
                 int found = compare(text, random);
                 values += found > 0 ? 1 : 0;
@@ -226,16 +226,15 @@ class TypedExpressionTest {
         return fields;
     }
 
-    private static final TypeKind[] kinds = {
-        TypeKind.INT64,
-        TypeKind.DOUBLE,
-        TypeKind.DECIMAL,
-        TypeKind.STRING,
-        TypeKind.BOOL,
-        TypeKind.DATETIME,
-        TypeKind.DATE,
-        TypeKind.DURATION
-    };
+    private static final List<TypeKind> KINDS = List.of(
+            TypeKind.INT64,
+            TypeKind.DOUBLE,
+            TypeKind.DECIMAL,
+            TypeKind.STRING,
+            TypeKind.BOOL,
+            TypeKind.DATETIME,
+            TypeKind.DATE,
+            TypeKind.DURATION);
 
     /** An expression of a kind. */
     private static String text(SplittableRandom random, int depth, TypeKind kind) {

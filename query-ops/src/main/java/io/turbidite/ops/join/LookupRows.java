@@ -1,0 +1,165 @@
+package io.turbidite.ops.join;
+
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordBatch;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.expr.Projection;
+import io.turbidite.ops.expr.RecordPredicate;
+import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.Rows;
+import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Index nested-loop join of rows with the records whose primary key they name: some hundred left
+ * rows at a time, whose records are got together, each component read once from front to back
+ * (LUO19 §3.2). The rows come in the order of the left ones.
+ *
+ * <p><em>Confined to one thread at a time.</em> Owns the left side; the view is the caller's.
+ */
+public final class LookupRows implements Rows {
+    private static final int ROWS_AT_ONCE = 512;
+    private static final int LEFT_BYTES_AT_ONCE = 1 << 20;
+    private static final int NO_KEY = -1;
+
+    private final JoinSide left;
+    private final Inner inner;
+    private final JoinKind kind;
+    private final RunOptions options;
+    private final OperatorMeter meter;
+    private final @Nullable JoinedRow joined;
+    private final RecordView row;
+    private final RecordView record;
+    private final KeyBatch keys = new KeyBatch(Integer.MAX_VALUE - 8);
+    private final RecordBatch records;
+    private final ByteSink leftBytes = new ByteSink(4 << 10, Integer.MAX_VALUE - 8);
+    private final int[] leftEnds = new int[ROWS_AT_ONCE];
+    private final int[] keyOfRow = new int[ROWS_AT_ONCE];
+    private final Slice leftRow = new Slice();
+    private final Slice found = new Slice();
+    private int rowCount;
+    private int nextRow;
+    private boolean ended;
+
+    /**
+     * What is looked up.
+     *
+     * @param predicates all must hold of a record, or it is as if it were not there
+     * @param projection makes the right rows; null: they are the records
+     * @param recordBytesMax most bytes of records got together
+     */
+    public record Inner(
+            ReadView view,
+            @SuppressWarnings("ArrayRecordComponent") // nobody compares these
+            RecordPredicate[] predicates,
+            @Nullable Projection projection,
+            int recordBytesMax) {}
+
+    /**
+     * Joins left rows, whose keys are encoded primary keys, with records.
+     *
+     * @param rightType of the right rows
+     * @param meter counts joined rows
+     */
+    public LookupRows(
+            JoinSide left,
+            Inner inner,
+            HashJoin.Output output,
+            RecordType rightType,
+            RunOptions options,
+            OperatorMeter meter) {
+        this.left = left;
+        this.inner = inner;
+        this.kind = output.kind();
+        this.options = options;
+        this.meter = meter;
+        this.joined = kind.hasPairs()
+                ? new JoinedRow(left.type(), rightType, output.rowType(), output.shown())
+                : null;
+        this.row = new RecordView(output.rowType());
+        this.record = new RecordView(inner.view.source().type());
+        this.records = new RecordBatch(inner.recordBytesMax);
+    }
+
+    @Override
+    public boolean next() {
+        while (nextRow < rowCount || fill()) {
+            int at = nextRow++;
+            int start = at == 0 ? 0 : leftEnds[at - 1];
+            leftRow.set(leftBytes.segment(), start, leftEnds[at] - start);
+            Slice right = find(at);
+            boolean given = right != null ? kind != JoinKind.ANTI : kind.givesUnmatched();
+            if (given) {
+                show(right);
+                meter.add(1);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public RecordView row() {
+        return row;
+    }
+
+    /** Takes the next left rows and gets their records; false if there are none. */
+    private boolean fill() {
+        options.checkNotStopped();
+        rowCount = 0;
+        nextRow = 0;
+        keys.clear();
+        leftBytes.clear();
+        while (!ended && rowCount < ROWS_AT_ONCE && leftBytes.length() < LEFT_BYTES_AT_ONCE) {
+            ended = !left.next();
+            if (!ended) {
+                // no record has a longer key
+                boolean hasKey = left.makeKey() && left.key().length() <= Limits.KEY_BYTES_MAX;
+                keyOfRow[rowCount] = hasKey ? keys.size() : NO_KEY;
+                if (hasKey) {
+                    keys.add(left.key());
+                }
+                leftBytes.putBytes(left.row());
+                leftEnds[rowCount++] = leftBytes.length();
+            }
+        }
+        inner.view.get(keys, records);
+        return rowCount > 0;
+    }
+
+    private @Nullable Slice find(int at) {
+        int key = keyOfRow[at];
+        if (key == NO_KEY || !records.isPresent(key)) {
+            return null;
+        }
+        record.wrap(records.record(key, found));
+        for (RecordPredicate predicate : inner.predicates) {
+            if (!predicate.matches(record)) {
+                return null;
+            }
+        }
+        return inner.projection == null ? found : inner.projection.row(record);
+    }
+
+    private void show(@Nullable Slice right) {
+        if (joined == null) {
+            row.wrap(leftRow);
+        } else {
+            row.wrap(right == null ? joined.alone(leftRow) : joined.pair(leftRow, right));
+        }
+    }
+
+    @Override
+    public void close() {
+        ended = true;
+        rowCount = 0;
+        nextRow = 0;
+        left.close();
+    }
+}
