@@ -44,6 +44,11 @@ import java.util.function.BooleanSupplier;
  */
 public final class WriteAheadLog implements AutoCloseable {
     private static final long WRITER_IDLE_MICROS = 1_000;
+    private static final long WRITER_REST_MICROS = 100_000;
+
+    /** Steps of the writer in a row that found nothing, after which it rests. */
+    private static final int EMPTY_STEPS_MAX = 100;
+
     private static final long KEEPER_IDLE_MICROS_MAX = 100_000;
 
     private final LogOptions options;
@@ -61,6 +66,13 @@ public final class WriteAheadLog implements AutoCloseable {
     private final long firstSequence;
 
     private final boolean wakeOnPublish;
+
+    /** Guarded by {@link #writing}, but for a look of the writer's worker. */
+    private int emptySteps;
+
+    /** Written under {@link #writing}, read by whoever publishes. */
+    private volatile boolean resting;
+
     private final long wakeMask;
     private final BooleanSupplier slotFreeOrShut;
 
@@ -110,7 +122,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.keeperWorker = tasks.start("log-keeper", keeperIdleMicros, () -> orFail(keeper::step));
         boolean started = false;
         try {
-            this.writerWorker = tasks.start("log-writer", WRITER_IDLE_MICROS, this::writerStep);
+            this.writerWorker = tasks.start("log-writer", this::writerIdleMicros, this::writerStep);
             started = true;
         } finally {
             if (!started) {
@@ -202,15 +214,37 @@ public final class WriteAheadLog implements AutoCloseable {
     private boolean writerStep() {
         writing.lock();
         try {
-            return step(true);
+            boolean more = step(true);
+            if (!more) {
+                boolean isAwaited = progress.wantsMark() || progress.wantsMarkSynced();
+                emptySteps = isAwaited ? 0 : Math.min(emptySteps + 1, EMPTY_STEPS_MAX + 1);
+                resting = emptySteps >= EMPTY_STEPS_MAX;
+            }
+            return more;
         } finally {
             writing.unlock();
         }
     }
 
+    /**
+     * A log to which nobody writes costs nothing. Who publishes while the writer rests wakes it. It
+     * looks once more, a millisecond after it has said that it rests: who had not seen that has
+     * published by then, without a fence for each record.
+     */
+    private long writerIdleMicros() {
+        return emptySteps > EMPTY_STEPS_MAX ? WRITER_REST_MICROS : WRITER_IDLE_MICROS;
+    }
+
     private boolean step(boolean mayMark) {
         return orFail(() -> {
             boolean more = !stopped && writer.step(poller, mayMark);
+            if (more) {
+                emptySteps = 0;
+                if (resting) {
+                    resting = false;
+                    writerWorker.wake(); // a caller has written: others may publish and not write
+                }
+            }
             if (keeper.wantsWork()) {
                 keeperWorker.wake();
             }
@@ -378,8 +412,8 @@ public final class WriteAheadLog implements AutoCloseable {
         long slot = sequence - firstSequence;
         ring.publish(slot);
         // Without anyone waiting, the writer's own rhythm is soon enough unless the ring fills
-        // before.
-        if (wakeOnPublish || large || (slot & wakeMask) == 0) {
+        // before, or it rests.
+        if (wakeOnPublish || large || (slot & wakeMask) == 0 || resting) {
             writerWorker.wake();
         }
     }

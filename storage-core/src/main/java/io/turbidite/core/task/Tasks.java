@@ -1,6 +1,7 @@
 package io.turbidite.core.task;
 
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * Runs background workers and lets callers wait for what they do.
@@ -20,6 +21,17 @@ public interface Tasks extends AutoCloseable {
      * @param name for thread names and traces
      */
     Worker start(String name, long idleMicros, Step step);
+
+    /**
+     * As {@link #start(String, long, Step)}, but a worker says each time how long it may rest: a
+     * short while when there is something that it looks at again, a long one when all that it
+     * waits for wakes it.
+     *
+     * @param idleMicros asked by the worker after a step that returned {@code false}
+     */
+    default Worker start(String name, LongSupplier idleMicros, Step step) {
+        return start(name, idleMicros.getAsLong(), step);
+    }
 
     /**
      * Blocks until {@code condition} holds. It is checked again after each {@link #signal()} and at

@@ -15,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * Workers on daemon threads of their own, one each.
@@ -73,6 +74,11 @@ public final class ThreadTasks implements Tasks {
 
     @Override
     public Worker start(String workerName, long idleMicros, Step step) {
+        return start(workerName, () -> idleMicros, step);
+    }
+
+    @Override
+    public Worker start(String workerName, LongSupplier idleMicros, Step step) {
         ThreadWorker worker = new ThreadWorker(name + "/" + workerName, idleMicros, step);
         workers.add(worker);
         if (closed) {
@@ -170,13 +176,13 @@ public final class ThreadTasks implements Tasks {
 
         private final AtomicInteger state = new AtomicInteger(RUNNING);
         private final Step step;
-        private final long idleNanos;
+        private final LongSupplier idleMicros;
         private final Thread thread;
         private volatile boolean stopped;
 
-        ThreadWorker(String threadName, long idleMicros, Step step) {
+        ThreadWorker(String threadName, LongSupplier idleMicros, Step step) {
             this.step = step;
-            this.idleNanos = TimeUnit.MICROSECONDS.toNanos(idleMicros);
+            this.idleMicros = idleMicros;
             this.thread = Thread.ofPlatform().daemon().name(threadName).unstarted(this::run);
         }
 
@@ -185,7 +191,11 @@ public final class ThreadTasks implements Tasks {
             try {
                 while (!stopped) {
                     state.set(RUNNING);
-                    if (!step.run() && state.compareAndSet(RUNNING, PARKED) && !stopped) {
+                    if (step.run()) {
+                        continue;
+                    }
+                    long idleNanos = TimeUnit.MICROSECONDS.toNanos(idleMicros.getAsLong());
+                    if (state.compareAndSet(RUNNING, PARKED) && !stopped) {
                         LockSupport.parkNanos(ThreadTasks.this, idleNanos);
                         // An interrupt means nothing here, and left standing it ends every park.
                         Thread.interrupted();

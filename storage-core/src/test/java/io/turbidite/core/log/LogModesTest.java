@@ -58,6 +58,27 @@ class LogModesTest {
         driver.close();
     }
 
+    /** The writer looks for records a thousand times a second only while there are some. */
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void aLogAtRestIsAwakeAtTheNextRecord(Durability durability) {
+        LogDriver driver = driver(durability);
+        driver.append(10);
+        driver.tasks().runForMicros(1_000_000);
+        long steps = driver.tasks().stepCount();
+        driver.tasks().runForMicros(10_000_000);
+        long stepsOfKeeper = 10_000_000 / LogDriver.TINY.intervalMicros();
+        long stepsOfWriter = driver.tasks().stepCount() - steps - stepsOfKeeper;
+        assertTrue(stepsOfWriter < 1_000, stepsOfWriter + " steps in ten idle seconds");
+        long records = driver.log().statistics().recordCount();
+        for (int i = 1; i < 20; i++) {
+            driver.append(10);
+            driver.tasks().runForMicros(5_000);
+            assertEquals(records + i, driver.log().statistics().recordCount());
+        }
+        driver.close();
+    }
+
     /** Nobody syncs it, and no worker has run: what has been waited for lies in the file. */
     @ParameterizedTest
     @EnumSource(

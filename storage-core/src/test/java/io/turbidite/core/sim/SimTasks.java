@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * Workers without threads: steps run on the stack of whoever waits, in a seeded order.
@@ -53,6 +54,11 @@ public final class SimTasks implements Tasks {
 
     @Override
     public Worker start(String name, long idleMicros, Step step) {
+        return start(name, () -> idleMicros, step);
+    }
+
+    @Override
+    public Worker start(String name, LongSupplier idleMicros, Step step) {
         checkOpen();
         SimWorker worker = new SimWorker(name, idleMicros, step);
         workers.add(worker);
@@ -238,14 +244,14 @@ public final class SimTasks implements Tasks {
 
     private final class SimWorker implements Worker {
         private final String name;
-        private final long idleMicros;
+        private final LongSupplier idleMicros;
         private final Step step;
         private boolean ready = true;
         private boolean running;
         private boolean closed;
         private long dueNanos;
 
-        SimWorker(String name, long idleMicros, Step step) {
+        SimWorker(String name, LongSupplier idleMicros, Step step) {
             this.name = name;
             this.idleMicros = idleMicros;
             this.step = step;
@@ -256,9 +262,10 @@ public final class SimTasks implements Tasks {
         }
 
         long dueAfter(long nowNanos) {
-            return idleMicros > (Long.MAX_VALUE - nowNanos) / 1_000
+            long micros = idleMicros.getAsLong();
+            return micros > (Long.MAX_VALUE - nowNanos) / 1_000
                     ? Long.MAX_VALUE
-                    : nowNanos + idleMicros * 1_000;
+                    : nowNanos + micros * 1_000;
         }
 
         @Override

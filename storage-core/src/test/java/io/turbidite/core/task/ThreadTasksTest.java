@@ -51,6 +51,28 @@ class ThreadTasksTest {
         }
     }
 
+    /** It rests for an hour when it has looked ten times, and still hears who wakes it. */
+    @Test
+    void aWorkerSaysHowLongItRests() {
+        try (ThreadTasks tasks = ThreadTasks.create("t")) {
+            AtomicInteger stepCount = new AtomicInteger();
+            Tasks.Step step = () -> {
+                stepCount.incrementAndGet();
+                tasks.signal();
+                return false;
+            };
+            Tasks.Worker worker =
+                    tasks.start("w", () -> stepCount.get() < 10 ? 500 : HOUR_MICROS, step);
+            tasks.await(() -> stepCount.get() >= 10);
+            for (int i = 11; i < 1_000; i++) {
+                worker.wake();
+                int wanted = i;
+                tasks.await(() -> stepCount.get() >= wanted);
+            }
+            assertThat(stepCount.get()).isEqualTo(999);
+        }
+    }
+
     @Test
     void aWorkerWhoseThreadCantBeStartedIsNotKept() {
         AtomicInteger count = new AtomicInteger();

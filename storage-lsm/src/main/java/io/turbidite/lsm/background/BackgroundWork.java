@@ -45,6 +45,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  */
 public final class BackgroundWork implements AutoCloseable {
     private static final long IDLE_MICROS = 20_000;
+    private static final long REST_MICROS = 100_000;
     private static final long PAUSE_NANOS_FIRST = 100_000_000;
     private static final long PAUSE_NANOS_MAX = 2_000_000_000;
 
@@ -61,6 +62,10 @@ public final class BackgroundWork implements AutoCloseable {
     private final IoBudget io;
     private final Backoff backoff;
     private final Tasks.Worker flusher;
+
+    /** Confined to the flusher. */
+    private long drawnBefore;
+
     private final MergeWork merges;
     private final RetentionWork retention;
     private final RepairWork repairs;
@@ -102,7 +107,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.repairs = new RepairWork(core, merges::wake, this::lookForGarbage);
         this.garbage = new GarbageWatch(partitions, repairs, merges, this::flushWaits);
         repairs.start(options.mergeWorkers());
-        this.flusher = core.start("flush", IDLE_MICROS, this::flushStep);
+        this.flusher = core.start("flush", this::flushIdleMicros, this::flushStep);
     }
 
     /** Work that somebody waits for. */
@@ -220,6 +225,17 @@ public final class BackgroundWork implements AutoCloseable {
     /** How many components the index that is most behind has more than its policy tolerates. */
     public int componentsBehind() {
         return throttle.componentsBehind();
+    }
+
+    /** Nobody writes and nobody waits: the next writer that needs a flush wakes it. */
+    private long flushIdleMicros() {
+        long drawn = core.timestamps().lastDrawn();
+        boolean isQuiet = drawn == drawnBefore
+                && flushRequests.isEmpty()
+                && !throttle.flushIsDue()
+                && !invalidations.isFull();
+        drawnBefore = drawn;
+        return isQuiet ? REST_MICROS : IDLE_MICROS;
     }
 
     private boolean flushStep() {

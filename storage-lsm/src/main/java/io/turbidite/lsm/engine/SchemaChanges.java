@@ -62,6 +62,9 @@ import java.util.function.UnaryOperator;
 public final class SchemaChanges {
     private static final long IDLE_MICROS = 5_000;
 
+    /** Where nothing is built: who starts to build wakes it. */
+    private static final long REST_MICROS = 1_000_000;
+
     /** A build sorts in this part of the write memory. */
     private static final int MEMORY_SHARE = 4;
 
@@ -92,7 +95,8 @@ public final class SchemaChanges {
         this.core = partitions.core();
         this.background = background;
         this.writes = writes;
-        this.builder = core.start("index build", IDLE_MICROS, this::step);
+        this.builder = core.start(
+                "index build", () -> builds.isEmpty() ? REST_MICROS : IDLE_MICROS, this::step);
     }
 
     /**

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -183,6 +184,13 @@ public final class StoreCore {
      * @param name for thread names and traces
      */
     public Tasks.Worker start(String name, long idleMicros, Tasks.Step step) {
+        return start(name, () -> idleMicros, step);
+    }
+
+    /**
+     * As {@link #start(String, long, Tasks.Step)}; the worker says each time how long it rests.
+     */
+    public Tasks.Worker start(String name, LongSupplier idleMicros, Tasks.Step step) {
         return tasks.start(name, idleMicros, () -> {
             try {
                 return BufferCache.inBackground(step::run);

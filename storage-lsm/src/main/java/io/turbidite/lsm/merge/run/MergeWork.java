@@ -29,6 +29,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 public final class MergeWork implements AutoCloseable {
     private static final long IDLE_MICROS = 20_000;
 
+    /** Where nothing is merged. */
+    private static final long REST_MICROS = 100_000;
+
     /** How often a worker looks whether the I/O budget lets it go on. */
     private static final long LIMITED_IDLE_MICROS = 2_000;
 
@@ -78,9 +81,16 @@ public final class MergeWork implements AutoCloseable {
                 new MergePlanner.Conditions(
                         options, throttle, hooks, writeMemoryBytes, this::wakeWorkers));
         for (int i = 0; i < options.mergeWorkers(); i++) {
-            workers.add(core.start(
-                    "merge-" + i, io.isLimited() ? LIMITED_IDLE_MICROS : IDLE_MICROS, this::step));
+            workers.add(core.start("merge-" + i, this::idleMicros, this::step));
         }
+    }
+
+    /** Who makes components wakes the workers; what pauses is looked at often enough. */
+    private long idleMicros() {
+        if (queue.size() == 0) {
+            return REST_MICROS;
+        }
+        return io.isLimited() ? LIMITED_IDLE_MICROS : IDLE_MICROS;
     }
 
     /** Merges all that is flushed now; returns when it is done. */

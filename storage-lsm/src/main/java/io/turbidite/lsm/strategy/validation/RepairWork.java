@@ -32,6 +32,9 @@ import java.util.function.BooleanSupplier;
 public final class RepairWork implements AutoCloseable {
     private static final long IDLE_MICROS = 20_000;
 
+    /** Where nothing is repaired: who asks for it wakes the workers. */
+    private static final long REST_MICROS = 100_000;
+
     private static final long STEP_ENTRIES = 16_384;
 
     private final StoreCore core;
@@ -60,7 +63,10 @@ public final class RepairWork implements AutoCloseable {
      */
     public void start(int workerCount) {
         for (int i = 0; i < workerCount; i++) {
-            workers.add(core.start("repair-" + i, IDLE_MICROS, this::step));
+            workers.add(core.start(
+                    "repair-" + i,
+                    () -> waiting.isEmpty() ? REST_MICROS : IDLE_MICROS,
+                    this::step));
         }
     }
 
