@@ -6,8 +6,8 @@
  * ({@code AccessChoice}; {@code IndexWays} and {@code SpatialWays} find those there are, {@code
  * ResultRows} and {@code CommonRows} guess what they give, {@code WayCost} what they cost), the
  * steps that explain it ({@code WayInSteps}), and {@link io.turbidite.ops.plan.Plan}, which knows
- * every shape of a job. Only this room knows all operators. Invariant: a plan decides what the query
- * reads, never what it answers. Start reading at {@code Plan}.
+ * every shape of a job. Only this room knows all operators. Invariant: a plan decides what the
+ * query reads, never what it answers. Start reading at {@code Plan}.
  */
 @NullMarked
 package io.turbidite.ops.plan;
