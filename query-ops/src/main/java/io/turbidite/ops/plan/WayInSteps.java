@@ -230,7 +230,12 @@ final class WayInSteps {
                 "%s, nearest to %s,%s%s"
                         .formatted(detail, place.x(), place.y(), spatialWork(searches));
             case TermSearch terms ->
-                "%s, %s %s".formatted(detail, termsWanted(terms), String.join(", ", terms.terms()));
+                "%s, %s %s%s"
+                        .formatted(
+                                detail,
+                                termsWanted(terms),
+                                String.join(", ", terms.terms()),
+                                tokenWork(searches));
         };
     }
 
@@ -249,6 +254,17 @@ final class WayInSteps {
                 : search.least() == 1
                         ? "any of the tokens"
                         : "at least %,d of the %,d tokens".formatted(search.least(), count);
+    }
+
+    /** How many components lack a token, for each of the tokens. */
+    private static String tokenWork(@Nullable SearchMeter searches) {
+        SearchWork work = searches == null ? SearchWork.NONE : searches.work();
+        return work.outsideCount() == 0
+                ? ""
+                : "; %,d of %s passed over, without the token"
+                        .formatted(
+                                work.outsideCount(),
+                                counted(work.componentCount(), "component", "components"));
     }
 
     private static String spatialWork(@Nullable SearchMeter searches) {

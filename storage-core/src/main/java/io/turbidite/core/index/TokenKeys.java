@@ -216,6 +216,21 @@ public record TokenKeys(
         return key.asSlice(new Slice()).toByteArray();
     }
 
+    /**
+     * Bytes of the secondary key that an entry key begins with, its mark included; -1 if it has no
+     * mark.
+     */
+    public static int tokenBytes(Slice entryKey) {
+        int length = entryKey.length();
+        for (int i = 0; i < length; i++) {
+            int b = entryKey.segment().get(Bytes.U8, entryKey.offset() + i);
+            if (b == WHOLE || b == CUT) {
+                return i + 1;
+            }
+        }
+        return -1;
+    }
+
     /** Whether a token is so long that other ones may have its key. */
     public static boolean isCut(String token) {
         return token.getBytes(StandardCharsets.UTF_8).length > TOKEN_BYTES_MAX;
@@ -256,11 +271,9 @@ public record TokenKeys(
 
     @Override
     public int secondaryBytes(Slice entryKey) {
-        for (int i = 0; i < entryKey.length(); i++) {
-            int b = entryKey.segment().get(Bytes.U8, entryKey.offset() + i);
-            if (b == WHOLE || b == CUT) {
-                return i + 1;
-            }
+        int bytes = tokenBytes(entryKey);
+        if (bytes > 0) {
+            return bytes;
         }
         throw new CorruptionException(use, 0, "key", "a token and its end", entryKey.toString());
     }

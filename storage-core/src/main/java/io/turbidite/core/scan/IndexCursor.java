@@ -67,7 +67,7 @@ public interface IndexCursor extends AutoCloseable {
         return Double.NaN;
     }
 
-    /** What a search for a window took so far; also after it is closed. */
+    /** What a search for a window or for terms took so far; also after it is closed. */
     default SearchWork work() {
         return SearchWork.NONE;
     }

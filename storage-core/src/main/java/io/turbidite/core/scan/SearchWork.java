@@ -1,10 +1,11 @@
 package io.turbidite.core.scan;
 
 /**
- * The work of a search for a window so far, to explain its cost. <em>Immutable.</em>
+ * The work of a search for a window or for terms so far, to explain its cost; of terms the
+ * components alone are counted, for each term by itself. <em>Immutable.</em>
  *
  * @param componentCount components that were asked
- * @param outsideCount of these, those that lie outside as a whole
+ * @param outsideCount of these, those that lie outside as a whole, or lack the term
  * @param pageCount leaf pages read, or found in the cache
  * @param groupCount groups of entries looked into
  * @param entryCount entries looked at, those in memory too

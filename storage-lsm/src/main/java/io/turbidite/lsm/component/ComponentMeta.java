@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *     8 versionCount        from version 4 on: records' versions that its entries are of
  *     4 pageBytes           options
  *     1 compression
- *     1 bloom               0 or 1
+ *     1 bloom               0 or 1, of keys; from version 5 on 2, of the tokens that keys begin with
  *     1 keyTree             0 or 1
  *     8 bloomRate           a double's bits
  *   3*16 sections           fileOffset, bytes: record interior, key interior, Bloom; 0, 0 if absent
@@ -60,6 +60,10 @@ record ComponentMeta(
 
     private static final int VERSION_WITH_BOXES = 3;
     private static final int VERSION_WITH_COUNT = 4;
+    private static final int VERSION_WITH_TOKENS = 5;
+    private static final int NO_BLOOM = 0;
+    private static final int BLOOM_OF_KEYS = 1;
+    private static final int BLOOM_OF_TOKENS = 2;
     private static final int NO_BOXES = 0;
 
     /** When the oldest and the newest operation happened, in microseconds since 1970. */
@@ -83,7 +87,8 @@ record ComponentMeta(
         sink.putLong(counts.versions);
         sink.putInt(options.pageBytes());
         sink.putByte(options.compression().code());
-        sink.putByte(options.bloom() ? 1 : 0);
+        sink.putByte(
+                !options.bloom() ? NO_BLOOM : options.tokens() ? BLOOM_OF_TOKENS : BLOOM_OF_KEYS);
         sink.putByte(options.keyTree() ? 1 : 0);
         sink.putLong(Double.doubleToLongBits(options.bloomFalsePositiveRate()));
         encode(sink, sections.recordInterior);
@@ -130,7 +135,7 @@ record ComponentMeta(
                 "entry count",
                 "as many as keys and anti-matter",
                 counts.entries);
-        ComponentOptions options = decodeOptions(reader);
+        ComponentOptions options = decodeOptions(reader, version);
         Section recordInterior = decodeSection(reader);
         Section keyInterior = decodeSection(reader);
         Section bloom = decodeSection(reader);
@@ -165,7 +170,7 @@ record ComponentMeta(
         return new Counts(entries, antimatter, keys, versions);
     }
 
-    private static ComponentOptions decodeOptions(MetaReader reader) {
+    private static ComponentOptions decodeOptions(MetaReader reader, int version) {
         int pageBytes = reader.i32("page size");
         reader.require(
                 pageBytes >= PageOptions.PAGE_BYTES_MIN && pageBytes <= PageOptions.PAGE_BYTES_MAX,
@@ -177,7 +182,9 @@ record ComponentMeta(
         if (compression == null) {
             throw reader.wrong("compression", "0 to 2", code);
         }
-        boolean bloom = reader.flag("Bloom filter flag");
+        int bloom = reader.u8("Bloom filter flag");
+        int bloomMax = version < VERSION_WITH_TOKENS ? BLOOM_OF_KEYS : BLOOM_OF_TOKENS;
+        reader.require(bloom <= bloomMax, "Bloom filter flag", "0 to " + bloomMax, bloom);
         boolean keyTree = reader.flag("key tree flag");
         long rateBits = reader.i64("Bloom rate");
         double rate = Double.longBitsToDouble(rateBits);
@@ -186,7 +193,9 @@ record ComponentMeta(
                 "Bloom rate",
                 "a possible one",
                 rateBits);
-        return new ComponentOptions(new PageOptions(pageBytes, compression), bloom, rate, keyTree);
+        PageOptions pages = new PageOptions(pageBytes, compression);
+        return new ComponentOptions(pages, bloom != NO_BLOOM, rate, keyTree)
+                .withTokens(bloom == BLOOM_OF_TOKENS);
     }
 
     private static @Nullable SpatialKind decodeBoxes(MetaReader reader, int version) {

@@ -10,10 +10,12 @@ import org.jspecify.annotations.Nullable;
  * <em>Immutable.</em>
  *
  * @param pages its leaf pages
- * @param bloom whether there is a Bloom filter over the keys
+ * @param bloom whether there is a Bloom filter over the keys, or their tokens
  * @param bloomFalsePositiveRate the rate that decides the Bloom filter's size, 0.0001 to 0.5
  * @param keyTree whether there is a second tree of keys alone with the same ordinals. It answers
  *     "which version is the newest" without touching a record; for primary indexes
+ * @param tokens whether its keys begin with tokens, as those of an inverted index; the Bloom filter
+ *     is over these then
  * @param boxes what its keys begin with, for an R-tree, which has boxes around them; null for
  *     others
  */
@@ -22,6 +24,7 @@ public record ComponentOptions(
         boolean bloom,
         double bloomFalsePositiveRate,
         boolean keyTree,
+        boolean tokens,
         @Nullable SpatialKind boxes) {
     public static final double BLOOM_RATE_MIN = 0.0001;
     public static final double BLOOM_RATE_MAX = 0.5;
@@ -35,10 +38,10 @@ public record ComponentOptions(
         }
     }
 
-    /** Without boxes. */
+    /** Without boxes, and not of tokens. */
     public ComponentOptions(
             PageOptions pages, boolean bloom, double bloomFalsePositiveRate, boolean keyTree) {
-        this(pages, bloom, bloomFalsePositiveRate, keyTree, null);
+        this(pages, bloom, bloomFalsePositiveRate, keyTree, false, null);
     }
 
     /** For a primary index: key tree and Bloom filter at 1 %. */
@@ -60,7 +63,7 @@ public record ComponentOptions(
     }
 
     public ComponentOptions withPages(PageOptions value) {
-        return new ComponentOptions(value, bloom, bloomFalsePositiveRate, keyTree, boxes);
+        return new ComponentOptions(value, bloom, bloomFalsePositiveRate, keyTree, tokens, boxes);
     }
 
     public ComponentOptions withPageBytes(int value) {
@@ -72,18 +75,22 @@ public record ComponentOptions(
     }
 
     public ComponentOptions withBloom(boolean value) {
-        return new ComponentOptions(pages, value, bloomFalsePositiveRate, keyTree, boxes);
+        return new ComponentOptions(pages, value, bloomFalsePositiveRate, keyTree, tokens, boxes);
     }
 
     public ComponentOptions withBloomFalsePositiveRate(double value) {
-        return new ComponentOptions(pages, bloom, value, keyTree, boxes);
+        return new ComponentOptions(pages, bloom, value, keyTree, tokens, boxes);
     }
 
     public ComponentOptions withKeyTree(boolean value) {
-        return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, value, boxes);
+        return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, value, tokens, boxes);
     }
 
     public ComponentOptions withBoxes(@Nullable SpatialKind value) {
-        return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, keyTree, value);
+        return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, keyTree, tokens, value);
+    }
+
+    public ComponentOptions withTokens(boolean value) {
+        return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, keyTree, value, boxes);
     }
 }

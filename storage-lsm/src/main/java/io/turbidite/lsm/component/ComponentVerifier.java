@@ -5,6 +5,7 @@ import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Box;
 import io.turbidite.core.geo.SpatialKind;
+import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.lsm.btree.Fences;
 import io.turbidite.lsm.btree.TreeWalker;
@@ -36,6 +37,7 @@ final class ComponentVerifier {
     private final DiskComponent component;
     private final Consumer<CorruptionException> out;
     private final Slice value = new Slice();
+    private final Slice token = new Slice();
     private final Box box = new Box();
     private int findingCount;
     private boolean pagesDamaged;
@@ -63,7 +65,7 @@ final class ComponentVerifier {
         if (component.keyFences() != null) {
             guardedSection(Kind.KEY_INTERIOR, sections.keyInterior());
         }
-        if (component.hasBloom()) {
+        if (component.options().bloom()) {
             guardedSection(Kind.BLOOM, sections.bloom());
         }
         if (component.options().boxes() != null) {
@@ -96,9 +98,7 @@ final class ComponentVerifier {
             checkBoxes(records, ordinal);
             if (records.isNewKey()) {
                 distinct++;
-                if (!component.mayContain(BloomFilter.hash(records.key()))) {
-                    problem(ordinal, "%s is not in the Bloom filter".formatted(records.key()));
-                }
+                checkBloom(records.key(), ordinal);
             }
             if (ordinal == component.entryCount() - 1
                     && !records.key().contentEquals(component.maxKey())) {
@@ -125,6 +125,23 @@ final class ComponentVerifier {
             count("entries", component.entryCount(), entries);
             count("anti-matter entries", component.antimatterCount(), antimatter);
             count("distinct keys", component.keyCount(), distinct);
+        }
+    }
+
+    /** A key, or an entry's token, that the filter does not let through is not found. */
+    private void checkBloom(Slice key, long ordinal) {
+        if (!component.mayContain(BloomFilter.hash(key))) {
+            problem(ordinal, "%s is not in the Bloom filter".formatted(key));
+        }
+        if (!component.options().tokens()) {
+            return;
+        }
+        int bytes = TokenKeys.tokenBytes(key);
+        if (bytes < 0) {
+            problem(ordinal, "%s begins with no token".formatted(key));
+        } else if (!component.mayContainToken(
+                BloomFilter.hash(token.set(key.segment(), key.offset(), bytes)))) {
+            problem(ordinal, "the token of %s is not in the Bloom filter".formatted(key));
         }
     }
 

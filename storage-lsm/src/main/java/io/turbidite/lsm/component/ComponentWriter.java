@@ -57,6 +57,7 @@ public final class ComponentWriter implements AutoCloseable {
     private final TreeWriter records;
     private final @Nullable TreeWriter keys;
     private final BloomFilter.@Nullable Builder bloom;
+    private final @Nullable TokenBloom tokens;
     private final @Nullable BoxesBuilder boxes;
 
     private final KeyCopy lastKey = new KeyCopy();
@@ -92,7 +93,12 @@ public final class ComponentWriter implements AutoCloseable {
         this.keys = keyBuilders == null
                 ? null
                 : new TreeWriter(blocks, Block.Kind.KEY_LEAF, options, keyBuilders, arena);
-        this.bloom = options.bloom() ? newBloom(options, expectedEntries, arena) : null;
+        this.bloom = options.bloom() && !options.tokens()
+                ? newBloom(options.bloomFalsePositiveRate(), expectedEntries, arena)
+                : null;
+        this.tokens = options.bloom() && options.tokens()
+                ? new TokenBloom(options.bloomFalsePositiveRate(), expectedEntries)
+                : null;
     }
 
     /**
@@ -130,9 +136,8 @@ public final class ComponentWriter implements AutoCloseable {
         }
     }
 
-    private static BloomFilter.Builder newBloom(
-            ComponentOptions options, long expectedEntries, Arena arena) {
-        double rate = options.bloomFalsePositiveRate();
+    /** A filter that fits a block. */
+    static BloomFilter.Builder newBloom(double rate, long expectedEntries, Arena arena) {
         long expectedKeys = Math.max(0, expectedEntries);
         while (BloomFilter.bytesFor(expectedKeys, rate) > BLOOM_BYTES_MAX) {
             expectedKeys -= expectedKeys / 8;
@@ -172,6 +177,9 @@ public final class ComponentWriter implements AutoCloseable {
             keyCount++;
             if (bloom != null) {
                 bloom.add(hash(entry));
+            }
+            if (tokens != null) {
+                tokens.add(entry, shared);
             }
             if (entryCount == 0) {
                 firstKey = keyOf(entry);
@@ -246,8 +254,12 @@ public final class ComponentWriter implements AutoCloseable {
         Section recordInterior = records.writeInterior(Block.Kind.RECORD_INTERIOR);
         Section none = new Section(0, 0);
         Section keyInterior = keys == null ? none : keys.writeInterior(Block.Kind.KEY_INTERIOR);
-        Section bloomSection =
-                bloom == null ? none : blocks.write(Block.Kind.BLOOM, bloom.segment());
+        Section bloomSection = none;
+        if (bloom != null) {
+            bloomSection = blocks.write(Block.Kind.BLOOM, bloom.segment());
+        } else if (tokens != null) {
+            bloomSection = blocks.write(Block.Kind.BLOOM, tokens.build(target.arena));
+        }
         Section boxesSection = none;
         if (boxes != null) {
             MemorySegment built = boxes.build(target.arena);

@@ -295,11 +295,22 @@ public final class DiskComponent implements AutoCloseable {
      * @param keyHash {@link BloomFilter#hash} of the key
      */
     public boolean mayContain(long keyHash) {
-        return bloom == null || bloom.mayContain(keyHash);
+        return bloom == null || meta.options().tokens() || bloom.mayContain(keyHash);
     }
 
+    /** Whether there is a Bloom filter over the keys. */
     public boolean hasBloom() {
-        return bloom != null;
+        return bloom != null && !meta.options().tokens();
+    }
+
+    /**
+     * Whether an entry may be in here whose key begins with a token, by the Bloom filter of tokens;
+     * true if there is none.
+     *
+     * @param tokenHash {@link BloomFilter#hash} of the token as it stands in keys, with its mark
+     */
+    public boolean mayContainToken(long tokenHash) {
+        return bloom == null || !meta.options().tokens() || bloom.mayContain(tokenHash);
     }
 
     public boolean hasKeyTree() {

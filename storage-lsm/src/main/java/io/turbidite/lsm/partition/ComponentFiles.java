@@ -4,6 +4,7 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.index.SpatialKeys;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.lsm.component.ComponentHeader;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.DiskComponent;
@@ -142,8 +143,8 @@ public final class ComponentFiles {
 
     /**
      * How a tree's components look. The primary alone has a key tree. Where primary keys are looked
-     * up, in the primary and in deleted-key trees, there is a Bloom filter; in an R-tree there are
-     * boxes.
+     * up, in the primary and in deleted-key trees, there is a Bloom filter; in an inverted index
+     * there is one of the tokens, in an R-tree there are boxes.
      */
     public static ComponentOptions options(DatasetSchema schema, TreeId tree) {
         ComponentOptions options = schema.components().withPages(schema.pages(tree));
@@ -156,7 +157,11 @@ public final class ComponentFiles {
                         && index.entryKeys() instanceof SpatialKeys spatial
                 ? spatial.kind()
                 : null;
-        return options.withBloom(options.bloom() && tree.isDeletedKeyTree())
+        boolean tokens = index != null
+                && !tree.isDeletedKeyTree()
+                && index.kind() == IndexDescription.Kind.INVERTED;
+        return options.withBloom(options.bloom() && (tokens || tree.isDeletedKeyTree()))
+                .withTokens(tokens)
                 .withKeyTree(false)
                 .withBoxes(boxes);
     }

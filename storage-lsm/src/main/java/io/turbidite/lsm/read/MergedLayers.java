@@ -1,5 +1,7 @@
 package io.turbidite.lsm.read;
 
+import io.turbidite.core.bloom.BloomFilter;
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Place;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
@@ -61,6 +63,8 @@ final class MergedLayers {
     private final List<WindowSearch> searches;
 
     private final WindowWork work;
+    private final @Nullable Slice token;
+    private final long tokenHash;
     private final long snapshot;
     private final LayerCount layers;
 
@@ -88,6 +92,8 @@ final class MergedLayers {
         this.spatial = bounds.spatial();
         this.searches = searches(bounds.spatial());
         this.work = bounds.work();
+        this.token = bounds.token();
+        this.tokenHash = token == null ? 0 : BloomFilter.hash(token);
         this.snapshot = snapshot;
         this.layers = layers;
         MemoryLayer frozen = version.frozen();
@@ -180,9 +186,20 @@ final class MergedLayers {
         return passedOverBy == ComponentFilter.NOT_RULED_OUT;
     }
 
-    /** No entry of it is in the zones, and none hides one that is: that has the same key. */
+    /**
+     * No entry of it is in the zones, or has the token, and none hides one that is: that has the
+     * same key.
+     */
     private boolean isOutside(ComponentHandle handle) {
-        if (spatial == null || handle.isQuarantined()) {
+        if (handle.isQuarantined()) {
+            return false;
+        }
+        if (token != null) {
+            boolean isAbsent = !handle.component().mayContainToken(tokenHash);
+            work.asked(isAbsent);
+            return isAbsent;
+        }
+        if (spatial == null) {
             return false;
         }
         boolean isOutside = true;

@@ -5,9 +5,11 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.SearchWork;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.rtree.WindowWork;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 
@@ -100,9 +102,10 @@ final class OccurrenceSearch implements IndexCursor {
         this.postings = new Postings[search.terms().size()];
         this.taken = new Postings[postings.length];
         for (int i = 0; i < postings.length; i++) {
-            ScanBounds bounds = new ScanBounds(search.entries(i), filter);
+            ScanBounds bounds = ScanBounds.ofToken(search.entries(i), filter);
             postings[i] = new Postings(
                     search.secondaryKey(i),
+                    bounds.work(),
                     new SnapshotCursor(partition, index.tree(), view, bounds));
         }
         Comparator<Postings> order = (a, b) -> a.found.compareBytes(b.found);
@@ -116,6 +119,7 @@ final class OccurrenceSearch implements IndexCursor {
         private static final int STEPS_MAX = 8;
 
         private final byte[] term;
+        private final WindowWork work;
         private final SnapshotCursor entries;
         private final ByteSink target = new ByteSink(64, Integer.MAX_VALUE - 8);
         private final Slice targetKey = new Slice();
@@ -123,8 +127,9 @@ final class OccurrenceSearch implements IndexCursor {
         /** The primary key of the entry. */
         private final Slice found = new Slice();
 
-        Postings(byte[] term, SnapshotCursor entries) {
+        Postings(byte[] term, WindowWork work, SnapshotCursor entries) {
             this.term = term;
+            this.work = work;
             this.entries = entries;
         }
 
@@ -338,6 +343,15 @@ final class OccurrenceSearch implements IndexCursor {
         return checkedUntil;
     }
 
+    @Override
+    public SearchWork work() {
+        SearchWork all = SearchWork.NONE;
+        for (Postings list : postings) {
+            all = all.plus(list.work.counted());
+        }
+        return all;
+    }
+
     private void checkOnRecord() {
         if (place != Place.RECORD) {
             throw new IllegalStateException("the cursor stands on no entry");
@@ -349,6 +363,7 @@ final class OccurrenceSearch implements IndexCursor {
         if (!isCounted) {
             isCounted = true;
             partition.work().searched(index.id(), 1, entryCount);
+            TokenMeter.add(partition, index, work());
         }
         Arrays.stream(postings).forEach(list -> list.entries.close());
     }

@@ -104,7 +104,7 @@ final class PartitionSearch implements IndexCursor {
         this.stack = cursor(view, bounds.getFirst());
         this.followers = bounds.stream()
                 .skip(1)
-                .map(term -> new Follower(term.keys(), cursor(view, term)))
+                .map(term -> new Follower(term.keys(), term.work(), cursor(view, term)))
                 .toArray(Follower[]::new);
     }
 
@@ -153,7 +153,7 @@ final class PartitionSearch implements IndexCursor {
             Partition partition, IndexSchema index, TermSearch terms, FilterPredicate filter) {
         record Counted(KeyRange range, long entries) {}
         if (terms.terms().size() == 1) {
-            return List.of(new ScanBounds(terms.entries(0), filter));
+            return List.of(ScanBounds.ofToken(terms.entries(0), filter));
         }
         List<Counted> counted = new ArrayList<>();
         for (int i = 0; i < terms.terms().size(); i++) {
@@ -163,7 +163,7 @@ final class PartitionSearch implements IndexCursor {
         }
         counted.sort(Comparator.comparingLong(Counted::entries));
         return counted.stream()
-                .map(term -> new ScanBounds(term.range(), filter))
+                .map(term -> ScanBounds.ofToken(term.range(), filter))
                 .toList();
     }
 
@@ -180,6 +180,7 @@ final class PartitionSearch implements IndexCursor {
     /** A term that is looked for at the primary keys of another. */
     private final class Follower {
         private final SnapshotCursor entries;
+        private final WindowWork work;
 
         /** The term, as it stands before primary keys. */
         private final byte[] term;
@@ -190,7 +191,8 @@ final class PartitionSearch implements IndexCursor {
         private boolean isOnEntry;
         private boolean isAtEnd;
 
-        Follower(KeyRange range, SnapshotCursor entries) {
+        Follower(KeyRange range, WindowWork work, SnapshotCursor entries) {
+            this.work = work;
             this.term = Objects.requireNonNull(range.low()).toByteArray();
             this.entries = entries;
         }
@@ -469,7 +471,11 @@ final class PartitionSearch implements IndexCursor {
 
     @Override
     public SearchWork work() {
-        return work.counted();
+        SearchWork all = work.counted();
+        for (Follower follower : followers) {
+            all = all.plus(follower.work.counted());
+        }
+        return all;
     }
 
     /** Of several terms those of the one that leads. */
@@ -483,6 +489,9 @@ final class PartitionSearch implements IndexCursor {
         if (!isCounted) {
             isCounted = true;
             partition.work().searched(index.id(), 1, entryCount);
+            if (index.kind() == IndexDescription.Kind.INVERTED) {
+                TokenMeter.add(partition, index, work());
+            }
         }
         together.batch = null; // others have it from now on
         for (Follower follower : followers) {

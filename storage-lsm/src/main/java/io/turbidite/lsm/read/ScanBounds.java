@@ -1,5 +1,6 @@
 package io.turbidite.lsm.read;
 
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
@@ -16,13 +17,15 @@ import org.jspecify.annotations.Nullable;
  * @param spatial what of an R-tree's keys is shown; null for all
  * @param work where the search for these counts
  * @param band the timestamps of its entries; all but in a primary with live bitmaps
+ * @param token with which all of the keys begin, as it stands in them; null if there is not one
  */
 record ScanBounds(
         KeyRange keys,
         FilterPredicate filter,
         IndexSearch.@Nullable Spatial spatial,
         WindowWork work,
-        TimestampRange band) {
+        TimestampRange band,
+        @Nullable Slice token) {
     /** Bytes in front of the keys that a search for neighbours shows: how far they are. */
     static final int DISTANCE_BYTES = NearestCursor.DISTANCE_BYTES;
 
@@ -31,10 +34,16 @@ record ScanBounds(
     }
 
     ScanBounds(KeyRange keys, FilterPredicate filter, TimestampRange band) {
-        this(keys, filter, null, new WindowWork(), band);
+        this(keys, filter, null, new WindowWork(), band, null);
     }
 
     ScanBounds(IndexSearch.Spatial spatial, FilterPredicate filter, WindowWork work) {
-        this(KeyRange.all(), filter, spatial, work, TimestampRange.ALL);
+        this(KeyRange.all(), filter, spatial, work, TimestampRange.ALL, null);
+    }
+
+    /** The entries of a token. */
+    static ScanBounds ofToken(KeyRange entries, FilterPredicate filter) {
+        return new ScanBounds(
+                entries, filter, null, new WindowWork(), TimestampRange.ALL, entries.low());
     }
 }

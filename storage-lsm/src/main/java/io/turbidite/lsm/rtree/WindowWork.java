@@ -3,7 +3,8 @@ package io.turbidite.lsm.rtree;
 import io.turbidite.core.scan.SearchWork;
 
 /**
- * Counts what the cursors of one search for a window look at. <em>Confined to one thread.</em>
+ * Counts what the cursors of one search for a window, or for a term, look at. <em>Confined to one
+ * thread.</em>
  */
 public final class WindowWork {
     private long componentCount;
@@ -12,7 +13,7 @@ public final class WindowWork {
     private long groupCount;
     private long entryCount;
 
-    /** Counts a component that was asked whether it meets the window. */
+    /** Counts a component that was asked whether it meets the window, or has the term. */
     public void asked(boolean isOutside) {
         componentCount++;
         if (isOutside) {

@@ -276,7 +276,7 @@ class ComponentDamageTest {
     }
 
     /** Changes eight bytes of the first block of a kind and seals it again. */
-    private static void forge(byte[] content, Block.Kind kind, int offset, LongUnaryOperator to) {
+    static void forge(byte[] content, Block.Kind kind, int offset, LongUnaryOperator to) {
         MemorySegment file = MemorySegment.ofArray(content);
         int at = find(content, kind);
         int blockBytes = Block.HEADER_BYTES + file.get(Bytes.I32, at + Block.PAYLOAD_BYTES_OFFSET);

@@ -11,6 +11,7 @@ import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
@@ -28,6 +29,7 @@ import io.turbidite.lsm.WriteBatch;
 import io.turbidite.lsm.harness.AnswerCheck;
 import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
+import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.TreeId;
@@ -122,6 +124,52 @@ class InvertedIndexTest {
             }
         }
         return found;
+    }
+
+    /** What a search asked of components: how many, and how many lack a term. */
+    private List<Long> asked(IndexSearch search) {
+        try (ReadView view = dataset().openView();
+                IndexCursor cursor = view.search(0, BY_WORD, search, FilterPredicate.none())) {
+            while (cursor.next()) {
+                assertThat(cursor.primaryKey().length()).isPositive();
+            }
+            return List.of(cursor.work().componentCount(), cursor.work().outsideCount());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Maintenance.class)
+    void componentsWithoutATokenAreNotRead(Maintenance maintenance) {
+        sim.store.createDataset(
+                spec(maintenance).mergePolicy(MergePolicySpec.parse("correlated-tiering")));
+        put(1, "common early");
+        put(2, "common both");
+        dataset().flush();
+        put(3, "common late");
+        put(4, "both earl");
+        dataset().flush();
+        assertThat(asked(new TermSearch(List.of("common")))).containsExactly(2L, 0L);
+        assertThat(asked(new TermSearch(List.of("early")))).containsExactly(2L, 1L);
+        assertThat(asked(new TermSearch(List.of("nothing")))).containsExactly(2L, 2L);
+        assertThat(asked(new TermSearch(List.of("early", "late")))).containsExactly(4L, 2L);
+        assertThat(asked(new TermSearch(List.of("early", "late"), 1))).containsExactly(4L, 2L);
+        // a range, as a beginning is, asks no filter
+        assertThat(asked(KeyRange.startingWith(TokenKeys.encodeBeginning("earl"))))
+                .containsExactly(0L, 0L);
+        assertThat(find("early")).containsExactly(1L);
+        assertThat(findSome(1, "early", "late")).containsExactly(1L, 3L);
+        // what deletes an entry has its token: it is found where the entry is
+        put(1, "common changed");
+        dataset().delete(3L);
+        dataset().flush();
+        assertThat(find("early")).isEmpty();
+        assertThat(find("late")).isEmpty();
+        assertThat(find("changed")).containsExactly(1L);
+        check();
+        dataset().mergeAll();
+        assertThat(find("early")).isEmpty();
+        assertThat(find("both")).containsExactly(2L, 4L);
+        check();
     }
 
     private Slice key(long id) {
