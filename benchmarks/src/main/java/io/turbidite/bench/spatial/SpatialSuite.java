@@ -42,9 +42,9 @@ import java.util.function.IntConsumer;
  * Windows that find about 1, 10, 26, 307, 1,984 and 10,000 points, and the ten nearest points, in
  * clustered and in uniform points: by an R-tree merged into one component, in ten of them and in
  * the memory component; by the STRtree of JTS, the MVRTreeMap of H2 and the block k-d tree of
- * Lucene, all in memory, and by the LSM R-tree of Hyracks, merged. Figures are CPU time of the whole
- * process, everything is in the cache, and the ways take turns. An entry is found when its key and
- * its timestamp are read.
+ * Lucene, all in memory, and by the LSM R-tree of Hyracks, merged. Figures are CPU time of the
+ * whole process, everything is in the cache, and the ways take turns. An entry is found when its
+ * key and its timestamp are read.
  *
  * <p>Each way must find as many points as JTS, and neighbours as far away.
  */

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * keys: whether one is found, and where the next one may be. Borders belong to the window. Of a
  * {@link Zone} with a circle, keys in its window are looked at one by one.
  *
- * <p><em>Confined to one thread.</em> Makes no garbage. Keys may have more behind them. It remembers
- * nothing of the keys that it was asked about: cursors of one thread may share it.
+ * <p><em>Confined to one thread.</em> Makes no garbage. Keys may have more behind them. It
+ * remembers nothing of the keys that it was asked about: cursors of one thread may share it.
  */
 public final class WindowSearch {
     /** Of {@link #test}: the key is not in the window. */

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>The nearest box that waits is opened: what is in it waits too, boxes by their nearest place
- *       and entries by their own. Points of the plane wait as squares of a few cells first, which the
- *       first bytes of their keys tell; few of them ever have to be read.
+ *       and entries by their own. Points of the plane wait as squares of a few cells first, which
+ *       the first bytes of their keys tell; few of them ever have to be read.
  *   <li>An entry that is nearer than all that waits is shown. Equally far ones come in the order of
  *       their ordinals, and so of their keys; a box's entries are at or behind its first one.
  *   <li>Where too many wait, all boxes are opened, one down to its entries before the next, and the
