@@ -15,6 +15,7 @@ import org.junit.jupiter.api.TestFactory;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -87,7 +88,7 @@ class NothingGivenTest {
 
     @TestFactory
     Stream<DynamicTest> an_element_of_a_list_is_checked_too() {
-        String[] one = {null};
+        String[] one = Arrays.copyOf(new String[0], 1);
         Query query = Query.on((Source) SOURCE);
         return Stream.<Runnable>of(
                         () -> query.select(one),
