@@ -114,7 +114,7 @@ public final class TreeCursor implements OrdinalCursor {
         return room.prefixes;
     }
 
-    /** Whether it had to be loaded: where a load has failed, the cursor is beside a page on none. */
+    /** Whether it had to be loaded: where a load has failed, the cursor has no page. */
     private boolean goTo(int targetPage) {
         checkOpen();
         boolean isElsewhere = targetPage != page || leaf.count() == 0;

@@ -1,5 +1,8 @@
 package io.turbidite.lsm.merge;
 
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.Pool;
 import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryCursor;
@@ -40,6 +43,16 @@ final class BatchMerge implements AutoCloseable {
     /** The stream whose batch is used up; its matches are not played. */
     private int usedUp = NONE;
 
+    /** Where it is: what is below was shown, or passed over. */
+    private final ByteSink place = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+
+    private final Slice placeKey = new Slice();
+
+    /** Whether there is such a place; and whether versions of that very key were shown. */
+    private boolean hasPlace;
+
+    private boolean isShown;
+
     BatchMerge(EntryCursor[] streams) {
         this.streams = streams;
         batches = new EntryBatch[streams.length];
@@ -54,14 +67,59 @@ final class BatchMerge implements AutoCloseable {
     /** Begins where the streams stand. */
     void start() {
         usedUp = NONE;
+        hasPlace = false;
         Arrays.fill(counts, BATCH_MIN);
         for (int i = 0; i < streams.length; i++) {
             refill(i);
         }
+        playAll();
+    }
+
+    private void playAll() {
         Arrays.fill(tree, NONE);
         for (int i = streams.length - 1; i >= 0; i--) {
             replay(i);
         }
+    }
+
+    /**
+     * Goes to the first entry at or above a key. On the way forward a stream whose next entry is
+     * there already stays, as it has none between; so does one that has ended.
+     */
+    void seek(Slice target) {
+        int order = hasPlace ? place.asSlice(placeKey).compareBytes(target) : 1;
+        boolean isForward = order < 0 || (order == 0 && !isShown);
+        for (int i = 0; i < streams.length; i++) {
+            if (!isForward || !goesOn(i, target)) {
+                streams[i].seek(target);
+                counts[i] = BATCH_MIN;
+                refill(i);
+            }
+        }
+        usedUp = NONE;
+        playAll();
+        stand(target, false);
+    }
+
+    /** Whether a stream has its first entry at or above a key in its batch, or none at all. */
+    private boolean goesOn(int stream, Slice target) {
+        if (ended[stream]) {
+            return true;
+        }
+        EntryBatch entries = batches[stream];
+        int at = next[stream];
+        if (stream == usedUp || entries.compareKey(entries.count() - 1, target) < 0) {
+            return false;
+        }
+        next[stream] = entries.compareKey(at, target) >= 0 ? at : entries.lowerBound(target, at);
+        ranks[stream] = entries.prefix(next[stream]) ^ Long.MIN_VALUE;
+        return true;
+    }
+
+    private void stand(Slice key, boolean newIsShown) {
+        place.clear().putBytes(key);
+        hasPlace = true;
+        isShown = newIsShown;
     }
 
     /** As {@link EntryCursor#fill}. */
@@ -88,7 +146,11 @@ final class BatchMerge implements AutoCloseable {
                 usedUp = winner;
             }
         }
-        return batch.count() > 0;
+        if (batch.count() == 0) {
+            return false;
+        }
+        stand(batch.key(batch.count() - 1, placeKey), true);
+        return true;
     }
 
     private void refill(int stream) {

@@ -1,5 +1,7 @@
 package io.turbidite.lsm.merge;
 
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryCursor;
@@ -37,6 +39,9 @@ public final class MergeCursor implements EntryCursor {
     /** The streams stand behind the batches that were filled from them. */
     private static final int FILLING = 3;
 
+    /** As {@link #FILLING}, and {@link #sought} since: the streams have not moved yet. */
+    private static final int SOUGHT = 4;
+
     private final EntryCursor[] streams;
 
     /**
@@ -61,6 +66,9 @@ public final class MergeCursor implements EntryCursor {
     /** Made when it is first filled from. */
     private @Nullable BatchMerge batches;
 
+    private final ByteSink sought = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+    private final Slice soughtKey = new Slice();
+
     private MergeCursor(List<? extends EntryCursor> newestFirst) {
         streams = newestFirst.toArray(EntryCursor[]::new);
         ranks = new long[streams.length];
@@ -81,6 +89,16 @@ public final class MergeCursor implements EntryCursor {
 
     @Override
     public void seek(Slice key) {
+        if (direction == FILLING || direction == SOUGHT) {
+            // most streams need not move if it is filled from again: their batches go on there
+            sought.clear().putBytes(key);
+            direction = SOUGHT;
+            return;
+        }
+        seekStreams(key);
+    }
+
+    private void seekStreams(Slice key) {
         for (EntryCursor stream : streams) {
             stream.seek(key);
         }
@@ -121,8 +139,14 @@ public final class MergeCursor implements EntryCursor {
             batches = merge;
         }
         if (direction != FILLING) {
+            boolean isSought = direction == SOUGHT;
+            direction = UNDECIDED; // should the streams fail
+            if (isSought) {
+                merge.seek(sought.asSlice(soughtKey));
+            } else {
+                merge.start();
+            }
             direction = FILLING;
-            merge.start();
         }
         return merge.fill(batch, countMax);
     }
@@ -134,6 +158,9 @@ public final class MergeCursor implements EntryCursor {
 
     private boolean move(int wanted) {
         assert direction != FILLING : "it must be sought";
+        if (direction == SOUGHT) {
+            seekStreams(sought.asSlice(soughtKey));
+        }
         if (streams.length == 0) {
             return false;
         }

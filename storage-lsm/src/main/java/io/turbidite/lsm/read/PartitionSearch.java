@@ -78,7 +78,7 @@ final class PartitionSearch implements IndexCursor {
 
     /**
      * @param bounds of one search, or of one for each term
-     * @param isOfTerms whether all entries in each of the bounds have the lowest one's secondary key
+     * @param isOfTerms whether all entries of a bound have the lowest key as their secondary key
      */
     private PartitionSearch(
             Partition partition,

@@ -72,11 +72,16 @@ public final class CursorWalk {
         }
     }
 
-    /** Goes forward by batches, and then must seek. */
+    /** Goes forward by batches and by seeks, and then must seek. */
     private void fillBatches() {
         int at = walk.following();
         for (int i = random.nextInt(8); i >= 0; i--) {
             at += fillBatch(at);
+            if (random.nextInt(3) == 0) {
+                // mostly near, and forward
+                seekNear(Math.max(0, at + random.nextInt(random.nextBoolean() ? 5 : 150) - 2));
+                at = walk.following();
+            }
         }
         seek();
     }
@@ -132,9 +137,13 @@ public final class CursorWalk {
     }
 
     private void seek() {
+        seekNear(rows.isEmpty() ? 0 : random.nextInt(rows.size()));
+    }
+
+    private void seekNear(int index) {
         byte[] key = rows.isEmpty()
                 ? new byte[3]
-                : rows.get(random.nextInt(rows.size())).key();
+                : rows.get(Math.min(index, rows.size() - 1)).key();
         switch (random.nextInt(5)) {
             case 0 -> key = Arrays.copyOf(key, key.length + 1);
             case 1 -> key = Arrays.copyOf(key, key.length / 2);
