@@ -27,7 +27,7 @@ import java.util.Arrays;
  * </pre>
  *
  * <p>All of it stays in memory: about a quarter of a byte for each entry, and no page is read that
- * has nothing inside. Boxes of groups as floats would be four times as much, and hardly smaller ones.
+ * has nothing inside. Boxes of groups as floats would be four times as much, and hardly smaller.
  * Where a page's box is wider than the largest double, its groups' boxes are as wide.
  */
 final class BoxesLayout {

@@ -28,7 +28,7 @@ final class PageWindow {
     private int page = -1;
     private int firstGroup;
 
-    /** What makes of a group's four numbers four that are at least {@link #LANE_TOP} if it meets. */
+    /** What makes of a group's numbers some that are at least {@link #LANE_TOP} if it meets. */
     private long meeting;
 
     /** Likewise if it is inside. */

@@ -50,6 +50,7 @@ class CrowdedPlacesTest {
         STEEP_LINE(i -> new Point(-7.3, i * 1e-5)),
         DIAGONAL(i -> new Point(i * 1e-4, i * 1e-4));
 
+        @SuppressWarnings("ImmutableEnumChecker") // functions that keep nothing
         private final IntFunction<Point> point;
 
         Shape(IntFunction<Point> point) {
