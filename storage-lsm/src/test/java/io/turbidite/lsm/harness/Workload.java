@@ -210,7 +210,8 @@ public final class Workload {
 
     private static void repair(Dataset dataset) {
         if (Inside.schema(dataset).indexes().stream()
-                .anyMatch(i -> i.isReady() && i.maintenance() != Maintenance.EAGER)) {
+                .anyMatch(i ->
+                        i.isReady() && !i.hasRegion() && i.maintenance() != Maintenance.EAGER)) {
             dataset.repair();
         }
     }
