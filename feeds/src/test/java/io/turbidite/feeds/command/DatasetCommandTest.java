@@ -25,7 +25,7 @@ class DatasetCommandTest {
     }
 
     private static Result create(Path store, String line) {
-        return Command.run((Object[]) ("dataset create " + store + " " + line).split(" "));
+        return Command.run((Object[]) ("dataset create " + store + " " + line).split(" ", -1));
     }
 
     @Test

@@ -92,6 +92,7 @@ class StoreServerTest {
     }
 
     @Test
+    @SuppressWarnings("try") // closed early on purpose
     void what_the_holder_does_is_told_as_it_happens() throws Exception {
         try (Store store = Store.openExisting(path, StoreOptions.defaults());
                 StoreServer server = StoreServer.start(store)) {
@@ -272,7 +273,7 @@ class StoreServerTest {
                     case "ship" -> new Object[] {path, directory.resolve("s")};
                     default -> new Object[] {path};
                 };
-                List<Object> line = new ArrayList<>(List.of(command.split(" ")));
+                List<Object> line = new ArrayList<>(List.of(command.split(" ", -1)));
                 line.addAll(List.of(more));
                 assertThat(Command.run(line.toArray()).code()).as("%s", line).isZero();
             }

@@ -69,6 +69,7 @@ class KeyValueStoreTest {
     }
 
     @Test
+    @SuppressWarnings("try") // closed early on purpose
     void changes_are_made_together_or_not_at_all() {
         byte[] a = {1};
         byte[] b = {2};
@@ -85,7 +86,9 @@ class KeyValueStoreTest {
             assertThat(map.putIfAbsent(b, a)).isFalse();
             assertThat(map.putIfAbsent(a, b)).isTrue();
             map.close();
-            assertThat(KeyValueStore.in(store, "Map").get(a)).isEqualTo(b);
+            try (KeyValueStore again = KeyValueStore.in(store, "Map")) {
+                assertThat(again.get(a)).isEqualTo(b);
+            }
             List<byte[]> first = new ArrayList<>();
             map.forEach(null, null, (key, value) -> {
                 first.add(key);

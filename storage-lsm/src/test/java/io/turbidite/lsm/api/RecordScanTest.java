@@ -111,6 +111,7 @@ class RecordScanTest {
     }
 
     @Test
+    @SuppressWarnings("try") // closed early on purpose
     void a_scan_that_stands_nowhere_says_so() {
         try (RecordScan scan = dataset.scan(KeyRange.all())) {
             assertThatThrownBy(scan::map).isInstanceOf(InvalidRequestException.class);
