@@ -54,7 +54,7 @@ class SchemaCrashTest {
 
     private void run(long seed) {
         Oracle oracle = new Oracle();
-        Workload workload = new Workload(seed, oracle, 40);
+        Workload workload = new Workload(seed, oracle, 40).withRegion(seed);
         SchemaWorkload changes = new SchemaWorkload(Seeds.mix(seed, 1));
         HeapIndexKind regions = HeapIndexKind.persistent();
         StoreOptions options = SimStore.options(Durability.SYNC).withIndexKinds(regions);

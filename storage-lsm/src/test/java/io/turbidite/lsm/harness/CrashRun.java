@@ -51,7 +51,7 @@ public final class CrashRun {
      */
     public void run(long seed, Consumer<Workload> choice) {
         Oracle oracle = new Oracle();
-        Workload workload = new Workload(seed, oracle, 40);
+        Workload workload = new Workload(seed, oracle, 40).withRegion(seed);
         choice.accept(workload);
         Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3));
         HeapIndexKind regions = HeapIndexKind.persistent();

@@ -53,8 +53,7 @@ public final class Workload {
     /** Taken from the seed without drawing from it, so that histories stay what they were. */
     private BitmapHandover handover;
 
-    /** As this. */
-    private final boolean hasRegion;
+    private boolean hasRegion;
 
     public Workload(long seed, Oracle oracle, int keyCount) {
         this.random = new SplittableRandom(seed);
@@ -62,7 +61,6 @@ public final class Workload {
         this.draw = new StepDraw(random, keyCount);
         this.oracle = oracle;
         this.handover = (seed >>> 24 & 1) == 0 ? BitmapHandover.SIDE_FILE : BitmapHandover.LOCK;
-        this.hasRegion = (seed >>> 26 & 1) == 0;
     }
 
     /** Makes the two datasets with options that the seed picks. */
@@ -125,6 +123,15 @@ public final class Workload {
 
     private BitmapHandover handover(Maintenance maintenance) {
         return maintenance == Maintenance.MUTABLE_BITMAP ? handover : BitmapHandover.SIDE_FILE;
+    }
+
+    /**
+     * With an index of a given kind, if the seed says so; takes nothing from it. For tests whose
+     * stores have each their own image of the regions.
+     */
+    public Workload withRegion(long seed) {
+        hasRegion = (seed >>> 26 & 1) == 0;
+        return this;
     }
 
     /** Under mutable-bitmap marks are handed over by this method. */
