@@ -3,6 +3,7 @@ package io.turbidite.lsm.btree;
 import io.turbidite.core.bytes.Bytes;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * A flyweight over a column of numbers, one behind the other, each of as many bits as the widest of
@@ -72,17 +73,73 @@ final class Column {
         return word << (-endBit & 7) >>> shift >>> restShift;
     }
 
-    /** Puts {@code count} numbers from {@code index} on into {@code target}, from {@code to} on. */
-    void decode(MemorySegment segment, int index, long[] target, int to, int count) {
-        long start = origin;
+    /**
+     * Puts {@code count} numbers from {@code index} on into {@code target}, from {@code to} on,
+     * each shifted to the left and then added to {@code base}.
+     *
+     * <p>One word is read for as many numbers as always fit it: two, four or eight.
+     */
+    void decode(
+            MemorySegment segment,
+            int index,
+            long[] target,
+            int to,
+            int count,
+            long base,
+            int left) {
         int width = bits;
-        int first = shift;
-        int rest = restShift;
-        long endBit = (long) index * width;
-        for (int i = 0; i < count; i++) {
-            endBit += width;
-            target[to + i] = read(segment, start, endBit, first, rest);
+        int end = to + count;
+        if (width == 0) {
+            Arrays.fill(target, to, end, base);
+            return;
         }
+        long start = origin;
+        long endBit = (long) index * width;
+        long mask = -1L >>> (Long.SIZE - width);
+        int at = to;
+        if (width <= ODD_BITS_MAX / 8) {
+            int unused = Long.SIZE - 8 * width;
+            for (; at <= end - 8; at += 8) {
+                endBit += 8L * width;
+                long word = word(segment, start, endBit) >>> unused;
+                target[at] = base + ((word & mask) << left);
+                target[at + 1] = base + (((word >>> width) & mask) << left);
+                target[at + 2] = base + (((word >>> (2 * width)) & mask) << left);
+                target[at + 3] = base + (((word >>> (3 * width)) & mask) << left);
+                target[at + 4] = base + (((word >>> (4 * width)) & mask) << left);
+                target[at + 5] = base + (((word >>> (5 * width)) & mask) << left);
+                target[at + 6] = base + (((word >>> (6 * width)) & mask) << left);
+                target[at + 7] = base + ((word >>> (7 * width)) << left);
+            }
+        } else if (width <= ODD_BITS_MAX / 4) {
+            int unused = Long.SIZE - 4 * width;
+            for (; at <= end - 4; at += 4) {
+                endBit += 4L * width;
+                long word = word(segment, start, endBit) >>> unused;
+                target[at] = base + ((word & mask) << left);
+                target[at + 1] = base + (((word >>> width) & mask) << left);
+                target[at + 2] = base + (((word >>> (2 * width)) & mask) << left);
+                target[at + 3] = base + ((word >>> (3 * width)) << left);
+            }
+        } else if (width <= ODD_BITS_MAX / 2) {
+            int unused = Long.SIZE - 2 * width;
+            for (; at <= end - 2; at += 2) {
+                endBit += 2L * width;
+                long word = word(segment, start, endBit) >>> unused;
+                target[at] = base + ((word & mask) << left);
+                target[at + 1] = base + ((word >>> width) << left);
+            }
+        }
+        int unused = Long.SIZE - width;
+        for (; at < end; at++) {
+            endBit += width;
+            target[at] = base + (word(segment, start, endBit) >>> unused << left);
+        }
+    }
+
+    /** The bits before {@code endBit} of a column, the last of them on top. */
+    private static long word(MemorySegment segment, long origin, long endBit) {
+        return segment.get(Bytes.I64, origin + ((endBit + 7) >>> 3)) << (-endBit & 7);
     }
 
     /**

@@ -32,7 +32,7 @@ final class Group {
     /** What is taken out of the columns on the way to a batch. */
     private final long[] words = new long[EntryBatch.ENTRIES_MAX];
 
-    private final long[] moreBytes = new long[EntryBatch.ENTRIES_MAX];
+    private final long[] keyBytes = new long[EntryBatch.ENTRIES_MAX];
     private int count;
 
     /** What all keys of the page share, and of those of the group. */
@@ -253,36 +253,73 @@ final class Group {
             takeOfStoredLengths(page, pagePrefixOffset, from, entriesMax, batch);
             return;
         }
-        int suffixBytesMax = lengthsDiffer ? suffixBytes + lengths.numberMax() : suffixBytes;
-        int entries = Math.min(entriesMax, batch.room(prefixBytes + suffixBytesMax));
+        int bytesMin = prefixBytes + suffixBytes;
+        int bytesMax = lengthsDiffer ? bytesMin + lengths.numberMax() : bytesMin;
+        int entries = Math.min(entriesMax, batch.room(bytesMax));
         decodeVersions(page, from, batch.versions(), batch.count(), entries);
         heads.decode(page, from, words, entries);
+        int first = batch.usedBytes();
         if (lengthsDiffer) {
-            lengths.decode(page, from, moreBytes, 0, entries);
+            lengths.decode(page, from, keyBytes, 0, entries, bytesMin, 0);
+            batch.added(entries, keyBytes);
+        } else {
+            Arrays.fill(keyBytes, 0, entries, bytesMin);
+            batch.added(entries, bytesMin);
         }
         MemorySegment keys = batch.keys();
-        int first = batch.usedBytes();
-        copyPrefixes(page, pagePrefixOffset, keys, first);
+        if (prefixBytes <= 2 * Long.BYTES) {
+            findShared(page, pagePrefixOffset);
+            writeShort(keys, first, entries);
+        } else {
+            copyPrefixes(page, pagePrefixOffset, keys, first);
+            writeLong(keys, first, entries);
+        }
+        if (bytesMax > prefixBytes + Heads.BYTES) {
+            writeTails(page, from, keys, first, entries);
+        }
+    }
+
+    /** Writes keys, except for tails, whose prefix two words hold. */
+    private void writeShort(MemorySegment keys, int first, int entries) {
         int prefix = prefixBytes;
-        int at = first;
+        long word = shared;
+        long secondWord = sharedSecond;
+        boolean needsSecond = prefix > Long.BYTES;
+        long at = first;
+        for (int i = 0; i < entries; i++) {
+            keys.set(Bytes.I64_BE, at, word);
+            if (needsSecond) {
+                keys.set(Bytes.I64_BE, at + Long.BYTES, secondWord);
+            }
+            keys.set(Bytes.I64_BE, at + prefix, words[i]);
+            at += keyBytes[i];
+        }
+    }
+
+    /** Writes keys, except for tails, behind a prefix that stands where the first of them goes. */
+    private void writeLong(MemorySegment keys, int first, int entries) {
+        int prefix = prefixBytes;
+        long at = first;
         for (int i = 0; i < entries; i++) {
             for (int done = 0; i > 0 && done < prefix; done += Long.BYTES) {
                 keys.set(Bytes.I64, at + done, keys.get(Bytes.I64, first + done));
             }
             keys.set(Bytes.I64_BE, at + prefix, words[i]);
-            int suffix = suffixBytes + (lengthsDiffer ? (int) moreBytes[i] : 0);
-            int tail = suffix - Heads.BYTES;
-            if (tail > 0) {
-                long tailAt = heapStart(page, from + i);
-                Bytes.copyShort(page, tailAt, keys, at + prefix + Heads.BYTES, tail);
-            }
-            at += prefix + suffix;
-            if (lengthsDiffer) {
-                batch.added(1, prefix + suffix);
-            }
+            at += keyBytes[i];
         }
-        if (!lengthsDiffer) {
-            batch.added(entries, prefix + suffixBytes);
+    }
+
+    private void writeTails(
+            MemorySegment page, int from, MemorySegment keys, int first, int entries) {
+        int inFront = prefixBytes + Heads.BYTES;
+        long at = first;
+        for (int i = 0; i < entries; i++) {
+            int bytes = (int) keyBytes[i];
+            if (bytes > inFront) {
+                Bytes.copyShort(
+                        page, heapStart(page, from + i), keys, at + inFront, bytes - inFront);
+            }
+            at += bytes;
         }
     }
 
@@ -319,16 +356,7 @@ final class Group {
     }
 
     private void decodeVersions(MemorySegment page, int from, long[] target, int to, int entries) {
-        if (versions.bits == 0) {
-            Arrays.fill(target, to, to + entries, versionBase);
-            return;
-        }
-        versions.decode(page, from, target, to, entries);
-        long base = versionBase;
-        int step = versionStep;
-        for (int i = to; i < to + entries; i++) {
-            target[i] = base + (target[i] << step);
-        }
+        versions.decode(page, from, target, to, entries, versionBase, versionStep);
     }
 
     /** Puts together the first eight bytes of each key, and the second eight if they are wanted. */

@@ -96,12 +96,7 @@ final class Heads {
 
     /** Puts {@code entries} whole heads from {@code index} on into {@code target}. */
     void decode(MemorySegment segment, int index, long[] target, int entries) {
-        column.decode(segment, index, target, 0, entries);
-        long first = base;
-        int cutBits = shift;
-        for (int i = 0; i < entries; i++) {
-            target[i] = (first + target[i]) << cutBits;
-        }
+        column.decode(segment, index, target, 0, entries, base << shift, shift);
     }
 
     /**

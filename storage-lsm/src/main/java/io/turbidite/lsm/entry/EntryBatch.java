@@ -107,6 +107,21 @@ public final class EntryBatch {
         count = end;
     }
 
+    /** Adds entries whose keys, of these lengths, and versions were written to their places. */
+    public void added(int entries, long[] bytesOfKeys) {
+        int first = count;
+        int offset = usedBytes;
+        for (int i = 0; i < entries; i++) {
+            int bytes = (int) bytesOfKeys[i];
+            keyOffsets[first + i] = offset;
+            keyBytes[first + i] = bytes;
+            checkedUntil[first + i] = 0;
+            offset += bytes;
+        }
+        usedBytes = offset;
+        count = first + entries;
+    }
+
     /** Adds an entry of another batch; there must be room. */
     public void add(EntryBatch other, int entry) {
         int bytes = other.keyBytes[entry];

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /** Numbers of any width come out of a column as they were put in, and nothing else is touched. */
@@ -54,9 +55,16 @@ class ColumnTest {
         }
         int from = random.nextInt(count);
         long[] target = new long[count];
-        column.decode(exact, from, target, 0, count - from);
+        column.decode(exact, from, target, 0, count - from, 0, 0);
         for (int i = from; i < count; i++) {
             assertThat(target[i - from]).isEqualTo(numbers[i]);
+        }
+        int some = random.nextInt(count - from + 1);
+        Arrays.fill(target, -7);
+        column.decode(exact, from, target, count - some, some, 1_000, 3);
+        for (int i = 0; i < count; i++) {
+            int entry = from + i - (count - some);
+            assertThat(target[i]).isEqualTo(entry < from ? -7 : 1_000 + (numbers[entry] << 3));
         }
     }
 

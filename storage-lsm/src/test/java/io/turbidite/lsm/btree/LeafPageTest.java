@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryHead;
 
 import org.junit.jupiter.api.Test;
@@ -24,6 +25,7 @@ class LeafPageTest {
 
     private final SplittableRandom random = new SplittableRandom(Seeds.of("LeafPageTest"));
     private final LeafBuilder builder = new LeafBuilder(PAGE_BYTES);
+    private final EntryBatch batch = new EntryBatch();
 
     /** Page header, one group's share of the directory, the header of the group. */
     private static final int FIXED_BYTES = 64 + 12 + 16;
@@ -192,10 +194,38 @@ class LeafPageTest {
             int older = leaf.find(Slice.of(keys.get(i)), timestamp - 1, hint);
             assertThat(older).isEqualTo(hasOlder ? i + 1 : -2 - i);
         }
+        long[] all = versions.stream().mapToLong(Long::longValue).toArray();
+        checkBatches(leaf, count, keys.toArray(byte[][]::new), all);
     }
 
-    private static void check(
-            Leaf leaf, int count, byte[][] keys, long[] versions, byte[][] values) {
+    /** Keys and versions come out in batches, whatever was in a batch before. */
+    private void checkBatches(Leaf leaf, int count, byte[][] keys, long[] versions) {
+        Slice slice = new Slice();
+        int next = random.nextInt(count);
+        batch.clear();
+        while (next < count) {
+            if (batch.isFull()) {
+                checkBatch(next, keys, versions, slice);
+                batch.clear();
+            }
+            int taken = leaf.take(next, 1 + random.nextInt(100), batch);
+            assertThat(taken).isPositive();
+            next += taken;
+        }
+        checkBatch(next, keys, versions, slice);
+    }
+
+    private void checkBatch(int end, byte[][] keys, long[] versions, Slice slice) {
+        int first = end - batch.count();
+        for (int i = 0; i < batch.count(); i++) {
+            assertThat(batch.key(i, slice).toByteArray()).isEqualTo(keys[first + i]);
+            assertThat(batch.timestamp(i)).isEqualTo(versions[first + i] >>> 1);
+            assertThat(batch.isAntimatter(i)).isEqualTo((versions[first + i] & 1) != 0);
+            assertThat(batch.checkedUntil(i)).isZero();
+        }
+    }
+
+    private void check(Leaf leaf, int count, byte[][] keys, long[] versions, byte[][] values) {
         assertThat(leaf.count()).isEqualTo(count);
         MemorySegment scratch = Arena.ofAuto().allocate(2_000, 8);
         assertThat(leaf.entriesProblem(scratch)).isNull();
@@ -211,6 +241,7 @@ class LeafPageTest {
             assertThat(leaf.find(Slice.of(key), timestamp - 1, -1)).isEqualTo(-2 - i);
             assertThat(leaf.find(Slice.of(key), timestamp, count - i)).isEqualTo(i);
         }
+        checkBatches(leaf, count, keys, versions);
     }
 
     /** Taken out of its columns with its neighbours, a short key of even length is two numbers. */
