@@ -458,7 +458,7 @@ class JoinTest {
             disk.clearFaults();
             long stride = Math.max(1, counting.matchCount() / 8);
             for (long call = 1; call <= counting.matchCount(); call += stride) {
-                disk.fault(FaultScript.with(Fault.EIO).on(kind).call((int) call));
+                disk.fault(FaultScript.with(Fault.EIO).on(kind).call(call));
                 assertThatThrownBy(() -> rows(large().with(small())))
                         .as("%s %d", kind, call)
                         .isInstanceOf(StorageIoException.class);

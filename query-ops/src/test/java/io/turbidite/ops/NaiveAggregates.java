@@ -48,16 +48,18 @@ final class NaiveAggregates {
             groups.computeIfAbsent(key, _ -> new ArrayList<>()).add(record);
         }
         List<Map<String, @Nullable Object>> rows = new ArrayList<>();
-        groups.forEach((key, members) -> {
+        for (Map.Entry<List<@Nullable Object>, List<Map<String, @Nullable Object>>> group :
+                groups.entrySet()) {
+            List<@Nullable Object> key = group.getKey();
             Map<String, @Nullable Object> row = new LinkedHashMap<>();
             for (int i = 0; i < groupBy.size(); i++) {
                 row.put(groupBy.get(i), plain(key.get(i)));
             }
             for (Aggregate aggregate : aggregates) {
-                row.put(aggregate.name(), result(type, members, aggregate));
+                row.put(aggregate.name(), result(type, group.getValue(), aggregate));
             }
             rows.add(row);
-        });
+        }
         return rows;
     }
 

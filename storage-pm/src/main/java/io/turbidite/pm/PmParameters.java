@@ -151,8 +151,7 @@ record PmParameters(Mode mode, String path, long bytesMax, int pageBytes) {
     /** Follows from the largest size, so that it is the same at each opening. */
     int extentBytes() {
         long wanted = Long.highestOneBit(Math.max(1, bytesMax / EXTENTS));
-        return (int)
-                Math.clamp(wanted, SegmentMemory.EXTENT_BYTES_MIN, SegmentMemory.EXTENT_BYTES_MAX);
+        return Math.clamp(wanted, SegmentMemory.EXTENT_BYTES_MIN, SegmentMemory.EXTENT_BYTES_MAX);
     }
 
     RegionSpec toSpec(RegionPlace place) {

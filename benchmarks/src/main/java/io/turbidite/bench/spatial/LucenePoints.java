@@ -5,6 +5,7 @@ import org.apache.lucene.document.DoublePoint;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.search.CollectorManager;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreMode;
@@ -14,6 +15,7 @@ import org.locationtech.jts.geom.Envelope;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Collection;
 
 /**
  * The block k-d tree of Lucene over two doubles a point, in memory, merged into one segment.
@@ -52,19 +54,33 @@ final class LucenePoints implements SpatialPeer, AutoCloseable {
                 PLACE,
                 new double[] {window.getMinX(), window.getMinY()},
                 new double[] {window.getMaxX(), window.getMaxY()});
-        Counter counter = new Counter();
         try {
-            searcher.search(query, counter);
+            return searcher.search(query, new Counters());
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
-        return counter.count;
     }
 
     @Override
     public void close() throws IOException {
         reader.close();
         directory.close();
+    }
+
+    private static final class Counters implements CollectorManager<Counter, Long> {
+        @Override
+        public Counter newCollector() {
+            return new Counter();
+        }
+
+        @Override
+        public Long reduce(Collection<Counter> counters) {
+            long sum = 0;
+            for (Counter counter : counters) {
+                sum += counter.count;
+            }
+            return sum;
+        }
     }
 
     private static final class Counter extends SimpleCollector {

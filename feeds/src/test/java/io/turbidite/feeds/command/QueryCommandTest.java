@@ -229,8 +229,8 @@ class QueryCommandTest {
                         "number",
                         "--eq",
                         "carrier=AA"))
-                .isEqualTo("number,tail,note,place,moment\r\n"
-                        + "1,,on time,\"[-3.0,-4.0]\",2013-07-05T11:30:00.250Z\r\n");
+                .isEqualTo(
+                        "number,tail,note,place,moment\r\n1,,on time,\"[-3.0,-4.0]\",2013-07-05T11:30:00.250Z\r\n");
         assertThat(rows("--csv", "--group", "carrier", "--sum", "delay", "--limit", "1"))
                 .isEqualTo("carrier,sum_delay\r\nAA,0\r\n");
         assertThat(rows(

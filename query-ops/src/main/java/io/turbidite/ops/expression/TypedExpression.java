@@ -168,9 +168,8 @@ public record TypedExpression(Expression expression, RecordType type, TypeKind k
     }
 
     private static @Nullable TypeKind wider(TypeKind a, TypeKind b) {
-        return Arithmetic.PLUS.resultKind(wide(a), wide(b)) instanceof TypeKind sum && isNumber(sum)
-                ? sum
-                : null;
+        TypeKind sum = Arithmetic.PLUS.resultKind(wide(a), wide(b));
+        return sum != null && isNumber(sum) ? sum : null;
     }
 
     private static boolean isNumber(TypeKind kind) {

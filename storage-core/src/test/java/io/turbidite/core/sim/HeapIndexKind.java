@@ -32,7 +32,15 @@ import java.util.function.Supplier;
  */
 public final class HeapIndexKind implements IndexKind {
     /** What is below an absorption that is cut. */
-    private record Entry(byte[] primaryKey, long timestamp) {}
+    private static final class Entry {
+        final byte[] primaryKey;
+        final long timestamp;
+
+        Entry(byte[] primaryKey, long timestamp) {
+            this.primaryKey = primaryKey;
+            this.timestamp = timestamp;
+        }
+    }
 
     /** The memory of a region. */
     private static final class Content {

@@ -566,7 +566,7 @@ final class Group {
         if (lengthBytes == 0) {
             return GroupLayout.tailBytes(suffixBytes(page, index));
         }
-        return lengthBytes + GroupLayout.tailBytes(storedLength(page, start));
+        return (long) lengthBytes + GroupLayout.tailBytes(storedLength(page, start));
     }
 
     private long heapStart(MemorySegment page, int index) {

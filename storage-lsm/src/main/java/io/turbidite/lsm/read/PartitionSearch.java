@@ -178,7 +178,7 @@ final class PartitionSearch implements IndexCursor {
     }
 
     /** A term that is looked for at the primary keys of another. */
-    private final class Follower {
+    private static final class Follower {
         private final SnapshotCursor entries;
         private final WindowWork work;
 

@@ -14,6 +14,7 @@ import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Snapshot;
 import io.turbidite.lsm.Store;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -124,7 +125,7 @@ class RecordScanTest {
             assertThatThrownBy(scan::key).isInstanceOf(InvalidRequestException.class);
         }
         try (RecordScan scan = dataset.scan(range(3, true, 3, true))) {
-            Iterator<Map<String, Object>> records = scan.iterator();
+            Iterator<Map<String, @Nullable Object>> records = scan.iterator();
             assertThat(records.next()).containsEntry("id", 3L);
             assertThat(records.hasNext()).isFalse();
             assertThatThrownBy(records::next).isInstanceOf(NoSuchElementException.class);

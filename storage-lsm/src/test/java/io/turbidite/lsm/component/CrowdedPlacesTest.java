@@ -40,7 +40,7 @@ class CrowdedPlacesTest {
     private static final int POINTS = Tier.count(10_000, 50_000, 1_000_000);
     private static final int NEIGHBOURS = 50;
 
-    private enum Shape {
+    enum Shape {
         /** Coordinates that are floats, as borders of boxes are. */
         ONE_FLOAT(i -> new Point(2.5, 48.5)),
         /** Each box is a bit wider than the place, and so seems nearer. */
