@@ -35,7 +35,7 @@ public record Aggregate(Function function, @Nullable String field, String name) 
          * rounding errors made up for; of decimals a decimal.
          */
         SUM("sum"),
-        /** The mean: a double, of durations a duration, cut off at whole microseconds. */
+        /** The mean: a double, of durations a duration, rounded down to whole microseconds. */
         AVG("avg"),
         /** The least, by the order of the field's type; of any kind but points and rectangles. */
         MIN("min"),

@@ -60,12 +60,22 @@ final class MergedRuns implements AutoCloseable {
         this.options = options;
         this.look = look;
         this.memoryBytes = options.memoryBytesMax() / 4;
-        this.group = new SortBuffer(OperatorMemory.of(memoryBytes));
-        this.lot = new SortBuffer(OperatorMemory.of(memoryBytes));
-        this.leftRows = SortedMerge.of(left.end().inputs());
-        this.rightRows = SortedMerge.of(right.end().inputs());
-        this.hasLeft = leftRows.next();
-        this.hasRightRows = rightRows.next();
+        Cleanup made = new Cleanup();
+        try {
+            group = new SortBuffer(OperatorMemory.of(memoryBytes));
+            made.add(group::close);
+            lot = new SortBuffer(OperatorMemory.of(memoryBytes));
+            made.add(lot::close);
+            leftRows = SortedMerge.of(left.end().inputs());
+            made.add(leftRows::close);
+            rightRows = SortedMerge.of(right.end().inputs());
+            made.add(rightRows::close);
+            hasLeft = leftRows.next();
+            hasRightRows = rightRows.next();
+        } catch (RuntimeException | Error failure) {
+            made.runAfter(failure);
+            throw failure;
+        }
     }
 
     /** The left row of the pair that it stands on. */

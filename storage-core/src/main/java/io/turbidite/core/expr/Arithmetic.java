@@ -1,6 +1,7 @@
 package io.turbidite.core.expr;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.record.DecimalBytes;
 import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,9 @@ public enum Arithmetic {
     TIMES("*"),
     DIVIDED("/"),
     REMAINDER("%");
+
+    /** Longer text is none of the numbers that a field could hold. */
+    private static final int NUMBER_CHARS_MAX = 1_100;
 
     private final String symbol;
 
@@ -146,13 +150,15 @@ public enum Arithmetic {
         if (b.signum() == 0 && (this == DIVIDED || this == REMAINDER)) {
             throw byZero(a);
         }
-        return switch (this) {
+        BigDecimal result = switch (this) {
             case PLUS -> a.add(b);
             case MINUS -> a.subtract(b);
             case TIMES -> a.multiply(b);
             case DIVIDED -> a.divide(b, MathContext.DECIMAL128);
             case REMAINDER -> a.remainder(b);
         };
+        DecimalBytes.checkBounds(result);
+        return result;
     }
 
     /** The result for any values; text that is a number is taken for one. */
@@ -163,10 +169,10 @@ public enum Arithmetic {
         }
         Object a = plain(left);
         Object b = plain(right);
-        if (a instanceof Number x && b instanceof Number y) {
-            return ofNumbers(x, y);
-        }
         try {
+            if (a instanceof Number x && b instanceof Number y) {
+                return ofNumbers(x, y);
+            }
             Object result = ofTimes(a, b);
             if (result != null) {
                 return result;
@@ -223,9 +229,17 @@ public enum Arithmetic {
         };
     }
 
+    /**
+     * A number that no decimal field could hold is refused: {@code 1e300000000 + 1} would be a
+     * number of 300 million digits.
+     */
     private static Object ofText(String text) {
+        if (text.length() > NUMBER_CHARS_MAX) {
+            return text;
+        }
         try {
             BigDecimal number = new BigDecimal(text);
+            DecimalBytes.checkBounds(number);
             return number.scale() == 0 && number.unscaledValue().bitLength() < Long.SIZE
                     ? (Object) number.longValue()
                     : number;

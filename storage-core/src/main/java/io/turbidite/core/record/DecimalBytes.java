@@ -78,8 +78,12 @@ public final class DecimalBytes {
         sink.putInt(value.scale());
     }
 
-    /** Refuses what {@link #DIGIT_COUNT_MAX} and {@link #EXPONENT_MAX} rule out. */
-    static void checkBounds(BigDecimal value) {
+    /**
+     * Refuses what {@link #DIGIT_COUNT_MAX} and {@link #EXPONENT_MAX} rule out.
+     *
+     * @throws InvalidRequestException saying which limit it is over
+     */
+    public static void checkBounds(BigDecimal value) {
         if (value.precision() > DIGIT_COUNT_MAX) {
             throw new InvalidRequestException("a decimal of %d digits is over the limit of %d"
                     .formatted(value.precision(), DIGIT_COUNT_MAX));
