@@ -56,6 +56,11 @@ public final class Admission {
         }
     }
 
+    /** Whether somebody changes it at this moment. */
+    public boolean isBeingChanged() {
+        return changing.get();
+    }
+
     public void endChange() {
         changing.set(false);
     }

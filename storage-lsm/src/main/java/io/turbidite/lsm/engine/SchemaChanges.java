@@ -5,6 +5,7 @@ import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.NearestName;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.dataset.OpenDataset;
@@ -13,10 +14,13 @@ import io.turbidite.lsm.indexbuild.PartitionBuild;
 import io.turbidite.lsm.indexbuild.RegionBuild;
 import io.turbidite.lsm.indexbuild.UniqueCheck;
 import io.turbidite.lsm.order.Timestamps;
+import io.turbidite.lsm.partition.DirectoryWatch;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schedule.Backoff;
+import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
@@ -68,6 +72,10 @@ public final class SchemaChanges {
     /** A build sorts in this part of the write memory. */
     private static final int MEMORY_SHARE = 4;
 
+    private static final String WORKER = "index build";
+    private static final long PAUSE_NANOS_FIRST = 100_000_000;
+    private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
+
     private final EngineOptions options;
     private final PartitionRegistry partitions;
     private final StoreCore core;
@@ -83,6 +91,9 @@ public final class SchemaChanges {
     /** Those whose regions are looked at: one that failed disables its index. */
     private final Set<OpenDataset> watched = ConcurrentHashMap.newKeySet();
 
+    /** When an index whose region failed is tried to be disabled again. */
+    private final Backoff backoff;
+
     private final Tasks.Worker builder;
 
     SchemaChanges(
@@ -95,8 +106,9 @@ public final class SchemaChanges {
         this.core = partitions.core();
         this.background = background;
         this.writes = writes;
-        this.builder = core.start(
-                "index build", () -> builds.isEmpty() ? REST_MICROS : IDLE_MICROS, this::step);
+        this.backoff = new Backoff(core.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
+        this.builder =
+                core.start(WORKER, () -> builds.isEmpty() ? REST_MICROS : IDLE_MICROS, this::step);
     }
 
     /**
@@ -269,13 +281,35 @@ public final class SchemaChanges {
         builder.wake();
     }
 
+    /** Starts the first of those whose dataset nobody changes; the others wait. */
+    private void startRebuilds() {
+        for (Rebuild next : rebuilds) {
+            if (!next.dataset().admission().isBeingChanged()) {
+                rebuilds.remove(next);
+                startRebuild(next);
+                return;
+            }
+        }
+    }
+
     /** Starts a build that nobody waits for; whoever was faster, or drops the index, has won. */
     private void startRebuild(Rebuild next) {
+        OpenDataset dataset = next.dataset();
+        DatasetSchema before = dataset.schema();
+        IndexSchema there = before.catalog().find(next.index());
+        if (there == null || there.state() != State.DISABLED) {
+            return;
+        }
         try {
-            var _ = startEnable(next.dataset(), next.index());
+            var _ = startEnable(dataset, next.index());
         } catch (StorageException refused) {
-            core.events()
-                    .indexChanged(next.dataset().schema(), next.index(), "failed", new long[2], 0);
+            if (refused instanceof InvalidRequestException
+                    && (dataset.admission().isBeingChanged() || !before.equals(dataset.schema()))) {
+                rebuilds.add(next); // somebody came in between
+            } else {
+                core.events()
+                        .indexChanged(dataset.schema(), next.index(), "failed", new long[2], 0);
+            }
         }
     }
 
@@ -284,27 +318,46 @@ public final class SchemaChanges {
         watched.add(dataset);
     }
 
-    /** Disables the indexes that have a region which could not take a layer in. */
+    /**
+     * Disables the indexes that have a region which failed; if that can't be written now, after a
+     * pause.
+     */
     private void disableFailed() {
         watched.removeIf(dataset -> dataset.partitions().getFirst().isDropped());
-        for (OpenDataset dataset : watched) {
-            for (IndexSchema index : dataset.schema().regionIndexes()) {
-                StorageException failure = failure(dataset, index);
-                if (failure != null) {
-                    disableQuietly(dataset, index, failure);
+        if (!backoff.mayTry()) {
+            return;
+        }
+        try {
+            for (OpenDataset dataset : watched) {
+                for (IndexSchema index : dataset.schema().regionIndexes()) {
+                    disableIfFailed(dataset, index);
                 }
             }
+            if (backoff.succeed()) {
+                core.events().resumed(WORKER);
+            }
+        } catch (StorageException failure) {
+            if (FailureRule.of(failure) == FailureRule.STORE) {
+                core.health().fail(failure);
+                core.tasks().signal();
+                return;
+            }
+            if (failure instanceof StorageIoException) {
+                DirectoryWatch.makeRoom(core);
+            }
+            core.pause(WORKER, failure, backoff.fail());
         }
     }
 
-    private static @Nullable StorageException failure(OpenDataset dataset, IndexSchema index) {
+    private void disableIfFailed(OpenDataset dataset, IndexSchema index) {
         for (Partition partition : dataset.partitions()) {
             RegionLayer region = partition.version().region(index.tree());
-            if (region != null && region.handle().failure() != null) {
-                return region.handle().failure();
+            StorageException failure = region == null ? null : region.handle().failure();
+            if (failure != null) {
+                disableQuietly(dataset, index, failure);
+                return;
             }
         }
-        return null;
     }
 
     /** What is damaged is built anew; what is full would be full again. */
@@ -323,9 +376,8 @@ public final class SchemaChanges {
         if (core.health().isWritable() && !core.health().isClosing()) {
             disableFailed();
         }
-        Rebuild first = core.health().isClosing() ? null : rebuilds.poll();
-        if (first != null) {
-            startRebuild(first);
+        if (!core.health().isClosing()) {
+            startRebuilds();
         }
         OnlineIndexBuild build = next();
         if (build == null) {
@@ -390,9 +442,11 @@ public final class SchemaChanges {
         for (RegionBuild region : regions) {
             int number = region.partition().number();
             PartitionState before = changed.partition(ready.id(), number);
-            // those that an index had before it was built anew have no index any more
+            // those that an index had before it was built anew have no index any more; those of a
+            // disabled one say that it is to be built
             List<RegionState> others = before.regions().stream()
-                    .filter(other -> ready.index(other.tree()) != null)
+                    .filter(other -> ready.catalog().all().stream()
+                            .anyMatch(index -> index.tree().equals(other.tree())))
                     .toList();
             changed = changed.withPartition(
                     ready.id(), number, before.withRegions(others).with(region.catchUp()));

@@ -10,7 +10,10 @@ import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.HeapIndexKind;
+import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
@@ -223,6 +226,64 @@ class RegionIndexTest {
         }
         try (SimStore sim = open()) {
             check(sim.store.dataset("Visits"));
+        }
+    }
+
+    /** The edit that disables the index finds no room: it is made when there is some. */
+    @Test
+    void a_disk_that_is_full_when_an_index_is_to_be_disabled_breaks_nothing() {
+        try (SimStore sim = open()) {
+            Dataset dataset = create(sim);
+            put(dataset, 1, "a");
+            kind.failAfter(0, () -> ioFailure(StorageIoException.Kind.NO_SPACE));
+            dataset.flush();
+            assertThat(dataset.indexes()).hasSize(1);
+            FaultScript full = disk.fault(FaultScript.with(Fault.ENOSPC)
+                    .on(OperationKind.CREATE, OperationKind.WRITE)
+                    .named(name -> name.startsWith("MANIFEST"))
+                    .forever());
+            sim.tasks.await(() -> full.hitCount() > 1);
+            put(dataset, 2, "b");
+            disk.clearFaults();
+            sim.tasks.await(() -> dataset.indexes().isEmpty());
+            assertThat(SimStore.rows(dataset)).hasSize(2);
+        }
+    }
+
+    private static StorageIoException ioFailure(StorageIoException.Kind what) {
+        return new StorageIoException(what, "grow", "region", "the disk said so", null);
+    }
+
+    /** Of one dataset they are built one after the other; a crash in between forgets none. */
+    @Test
+    void two_indexes_with_unsound_regions_are_both_built_anew() {
+        try (SimStore sim = open()) {
+            Dataset dataset = sim.store.createDataset(Row.blindSpec("Visits")
+                    .maintenance(Maintenance.VALIDATION)
+                    .partitions(2)
+                    .index(IndexSpec.pm("by_user", "user"))
+                    .index(IndexSpec.pm("also_by_user", "user")));
+            for (int id = 0; id < 30; id++) {
+                put(dataset, id, "user " + id % 4);
+            }
+            dataset.flush();
+        }
+        kind.damage();
+        SimDisk between;
+        HeapIndexKind memory;
+        try (SimStore sim = open()) {
+            Dataset dataset = sim.store.dataset("Visits");
+            sim.tasks.await(() -> !dataset.indexes().isEmpty());
+            assertThat(dataset.indexes()).hasSize(1);
+            between = disk.crashImage(7);
+            memory = kind.image();
+            sim.tasks.await(() -> dataset.indexes().size() == 2);
+            check(dataset);
+        }
+        try (SimStore sim = SimStore.open(between, 2, options(memory))) {
+            Dataset dataset = sim.store.dataset("Visits");
+            sim.tasks.await(() -> dataset.indexes().size() == 2);
+            check(dataset);
         }
     }
 
