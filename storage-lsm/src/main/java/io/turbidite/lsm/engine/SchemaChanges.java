@@ -353,18 +353,26 @@ public final class SchemaChanges {
         for (Partition partition : dataset.partitions()) {
             RegionLayer region = partition.version().region(index.tree());
             StorageException failure = region == null ? null : region.handle().failure();
-            if (failure != null) {
+            if (region != null && failure != null) {
+                region.handle()
+                        .tellOnce(cause ->
+                                core.events().regionRefused(partition.name(), index.name(), cause));
                 disableQuietly(dataset, index, failure);
                 return;
             }
         }
     }
 
-    /** What is damaged is built anew; what is full would be full again. */
+    /**
+     * What is full would be full again. All else is built anew: soon, or at the next opening if the
+     * disk would not have it now.
+     */
     private void disableQuietly(OpenDataset dataset, IndexSchema index, StorageException failure) {
+        boolean isFull = failure instanceof StorageIoException io
+                && io.kind() == StorageIoException.Kind.NO_SPACE;
         try {
-            disableIndex(dataset, index.name());
-            if (failure instanceof CorruptionException) {
+            change(dataset, index.name(), isFull ? Change.DISABLE : Change.DISABLE_UNTIL_BUILT);
+            if (!(failure instanceof StorageIoException)) {
                 rebuildSoon(dataset, index.name());
             }
         } catch (InvalidRequestException busy) {
@@ -515,21 +523,28 @@ public final class SchemaChanges {
                 return;
             }
         }
-        change(dataset, name, "dropped");
+        change(dataset, name, Change.DROP);
     }
 
     /** Keeps an index's definition and drops the rest. */
     public void disableIndex(OpenDataset dataset, String name) {
-        change(dataset, name, "disabled");
+        change(dataset, name, Change.DISABLE);
     }
 
-    private void change(OpenDataset dataset, String name, String state) {
+    private enum Change {
+        DROP,
+        DISABLE,
+        /** The manifest keeps the names of its regions, so that an opening builds them anew. */
+        DISABLE_UNTIL_BUILT
+    }
+
+    private void change(OpenDataset dataset, String name, Change kind) {
         core.health().checkWritable();
         dataset.admission().beginChange();
         try {
             DatasetSchema before = dataset.schema();
             IndexSchema index = find(before, name);
-            boolean drop = state.equals("dropped");
+            boolean drop = kind == Change.DROP;
             if (!drop && !index.isReady()) {
                 throw new InvalidRequestException("index '%s' of dataset %s is not ready: it is %s"
                         .formatted(name, dataset.name(), index.state().label()));
@@ -537,12 +552,27 @@ public final class SchemaChanges {
             DatasetSchema after =
                     drop ? before.withoutIndex(name) : before.with(index.withState(State.DISABLED));
             edit(
-                    manifest -> withoutTrees(manifest, after, index),
+                    manifest -> kind == Change.DISABLE_UNTIL_BUILT
+                            ? withRegionsToBuild(manifest, after, index)
+                            : withoutTrees(manifest, after, index),
                     () -> installSchema(dataset, after));
-            core.events().indexChanged(after, name, state, new long[2], 0);
+            core.events().indexChanged(after, name, drop ? "dropped" : "disabled", new long[2], 0);
         } finally {
             dataset.admission().endChange();
         }
+    }
+
+    private static ManifestState withRegionsToBuild(
+            ManifestState state, DatasetSchema after, IndexSchema index) {
+        ManifestState changed = withoutTrees(state, after, index);
+        for (int i = 0; i < after.partitions(); i++) {
+            RegionState before = state.partition(after.id(), i).region(index.tree());
+            if (before != null) {
+                changed = changed.withPartition(
+                        after.id(), i, changed.partition(after.id(), i).with(before.through(0)));
+            }
+        }
+        return changed;
     }
 
     static ManifestState withoutTrees(ManifestState state, DatasetSchema after, IndexSchema index) {

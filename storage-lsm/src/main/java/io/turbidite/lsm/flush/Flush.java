@@ -227,7 +227,8 @@ public final class Flush {
                 LayerAbsorption.run(handle.region(), index, subject.layer, subject.readers);
             } catch (StorageException cause) {
                 handle.fail(cause);
-                core.events().regionRefused(partition.name(), index.name(), cause);
+                handle.tellOnce(
+                        told -> core.events().regionRefused(partition.name(), index.name(), told));
             }
         }
     }

@@ -333,7 +333,8 @@ public final class BulkLoad {
             return true;
         } catch (StorageException cause) {
             handle.fail(cause);
-            core.events().regionRefused(partition.name(), index.name(), cause);
+            handle.tellOnce(
+                    told -> core.events().regionRefused(partition.name(), index.name(), told));
             return false;
         }
     }

@@ -1,14 +1,15 @@
 package io.turbidite.lsm.version;
 
 import io.turbidite.core.StorageException;
-import io.turbidite.core.StorageIoException;
 import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.RegionPlace;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * An open region, held by the versions that have it. The last one that lets go closes it, and
@@ -23,6 +24,7 @@ public final class RegionHandle {
     private final AtomicInteger references = new AtomicInteger(1);
     private volatile boolean obsolete;
     private volatile @Nullable StorageException failure;
+    private final AtomicBoolean told = new AtomicBoolean();
 
     /** Owns the region from now on. */
     public RegionHandle(IndexKind kind, RegionPlace place, IndexRegion region) {
@@ -49,6 +51,14 @@ public final class RegionHandle {
     public void fail(StorageException cause) {
         if (failure == null) {
             failure = cause;
+        }
+    }
+
+    /** Tells why it failed, if it did and nobody has been told. */
+    public void tellOnce(Consumer<StorageException> listener) {
+        StorageException cause = failure;
+        if (cause != null && told.compareAndSet(false, true)) {
+            listener.accept(cause);
         }
     }
 
@@ -86,8 +96,8 @@ public final class RegionHandle {
     private void drop() {
         try {
             kind.drop(place);
-        } catch (StorageIoException left) {
-            // no manifest names it: the next opening deletes it
+        } catch (StorageException left) {
+            // it may be that its directory is gone; in the store's own the next opening deletes it
         }
     }
 

@@ -288,6 +288,48 @@ class RegionIndexTest {
     }
 
     @Test
+    void a_region_that_fails_while_the_store_runs_is_built_anew_at_the_next_opening() {
+        try (SimStore sim = open()) {
+            Dataset dataset = create(sim);
+            put(dataset, 1, "a");
+            kind.failAfter(0, () -> ioFailure(StorageIoException.Kind.IO));
+            dataset.flush();
+            sim.tasks.await(() -> dataset.indexes().isEmpty());
+        }
+        try (SimStore sim = open()) {
+            Dataset dataset = sim.store.dataset("Visits");
+            sim.tasks.await(() -> dataset.indexes().size() == 1);
+            check(dataset);
+        }
+    }
+
+    @Test
+    void a_bulk_load_that_fails_when_a_region_has_it_has_the_region_built_anew() {
+        try (SimStore sim = open()) {
+            Dataset dataset = create(sim);
+            try (BulkLoader load = dataset.bulkLoadUnsorted(DuplicateKeys.LAST_COUNTS)) {
+                for (int id = 0; id < 40; id++) {
+                    load.add(dataset.newRecordWriter()
+                            .write(row(id, "user " + id % 5).toMap()));
+                }
+                disk.fault(FaultScript.with(Fault.ENOSPC)
+                        .on(OperationKind.CREATE, OperationKind.WRITE)
+                        .named(name -> name.startsWith("MANIFEST")));
+                assertThatThrownBy(load::finish).isInstanceOf(StorageIoException.class);
+            }
+            sim.tasks.await(() -> dataset.indexes().isEmpty());
+            sim.tasks.await(() -> dataset.indexes().size() == 1);
+            assertThat(sim.store.events().recent())
+                    .filteredOn(StoreEvent.RegionRefused.class::isInstance)
+                    .isNotEmpty();
+            put(dataset, 3, "late");
+            check(dataset);
+            dataset.flush();
+            check(dataset);
+        }
+    }
+
+    @Test
     void an_index_is_created_on_records_that_are_there_and_dropped_again() {
         try (SimStore sim = open()) {
             Dataset dataset = sim.store.createDataset(
