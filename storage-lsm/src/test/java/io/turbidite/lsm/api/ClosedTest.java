@@ -76,6 +76,8 @@ class ClosedTest {
             "meters",
             "environment",
             "newRecordWriter",
+            "typed",
+            "entries",
             "primaryKeySpec",
             "keyForm",
             "name",
