@@ -48,7 +48,7 @@ class FlushCauseTest {
     @Test
     void a_log_that_is_long() {
         StoreOptions options = SimStore.options(Durability.SYNC).withWriteMemoryBytes(64 << 20);
-        assertThat(causes(options, 2_000))
+        assertThat(causes(options, 8_000))
                 .hasSizeGreaterThan(2)
                 .contains("log")
                 .doesNotContain("memory");
