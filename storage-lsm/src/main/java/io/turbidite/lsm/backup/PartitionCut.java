@@ -72,17 +72,25 @@ public final class PartitionCut implements AutoCloseable {
         this.number = partition.number();
         this.timestamp = timestamp;
         Version version = partition.pin();
-        this.schema = version.schema();
-        for (TreeId tree : schema.readyTreeIds()) {
-            List<ComponentHandle> components = version.tree(tree);
-            components.forEach(ComponentHandle::retain);
-            trees.put(tree, components);
-        }
         this.pinned = version;
-        if (ComponentFiles.isLive(schema, TreeId.PRIMARY)) {
-            registered = core.timestamps().register();
-            // a bulk load draws outside the gates; it marks nothing
-            assert registered >= timestamp : registered + " at the cut of " + timestamp;
+        this.schema = version.schema();
+        boolean complete = false;
+        try {
+            for (TreeId tree : schema.readyTreeIds()) {
+                List<ComponentHandle> components = version.tree(tree);
+                components.forEach(ComponentHandle::retain);
+                trees.put(tree, components);
+            }
+            if (ComponentFiles.isLive(schema, TreeId.PRIMARY)) {
+                registered = core.timestamps().register();
+                // a bulk load draws outside the gates; it marks nothing
+                assert registered >= timestamp : registered + " at the cut of " + timestamp;
+            }
+            complete = true;
+        } finally {
+            if (!complete) {
+                close();
+            }
         }
     }
 

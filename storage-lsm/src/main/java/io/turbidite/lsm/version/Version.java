@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   <li>Trees are named by the ids of their indexes, which stay what they are while the schema
  *       changes.
  *   <li>An index whose disk part is a region has no tree on disk; the version says up to which
- *       timestamp the region speaks for itself.
+ *       timestamp the region speaks for itself. While it is built, there is no region either.
  * </ol>
  */
 public final class Version {
@@ -104,14 +104,18 @@ public final class Version {
         return frozen;
     }
 
-    /** The disk components of a tree, newest first. */
+    /**
+     * The disk components of a tree, newest first; none where a region takes their place, be it
+     * there already or not.
+     */
     public List<ComponentHandle> tree(TreeId tree) {
         for (int i = 0; i < treeNumbers.length; i++) {
             if (treeNumbers[i] == tree.number()) {
                 return trees.get(i);
             }
         }
-        if (region(tree) != null) {
+        IndexSchema index = schema.index(tree);
+        if (index != null && index.hasRegion() && index.tree().equals(tree)) {
             return List.of();
         }
         throw new IllegalArgumentException("no tree %s in %s".formatted(tree, schema));

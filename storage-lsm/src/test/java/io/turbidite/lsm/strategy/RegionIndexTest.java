@@ -21,9 +21,11 @@ import io.turbidite.core.sim.SimTasks;
 import io.turbidite.lsm.BulkLoader;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DuplicateKeys;
+import io.turbidite.lsm.IndexBuild;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.harness.AnswerCheck;
 import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
@@ -356,6 +358,75 @@ class RegionIndexTest {
             assertThat(dataset.indexes()).isEmpty();
             assertThat(kind.regionCount()).isZero();
         }
+    }
+
+    /** Its region is there when it is built: until then its index has nothing on disk. */
+    @Test
+    void all_is_merged_while_a_region_is_not_there_yet() {
+        try (SimStore sim = open()) {
+            Dataset dataset = sim.store.createDataset(
+                    Row.blindSpec("Visits").maintenance(Maintenance.VALIDATION).partitions(2));
+            putTwice(dataset);
+            IndexBuild build = dataset.startIndex(IndexSpec.pm("by_user", "user"));
+            askAll(sim, dataset);
+            dataset.mergeAll();
+            build.await();
+            check(dataset);
+            sim.verify();
+        }
+    }
+
+    @Test
+    void all_is_merged_while_a_region_is_built_anew() {
+        try (SimStore sim = open()) {
+            putTwice(create(sim));
+        }
+        kind.damage();
+        try (SimStore sim = open()) {
+            Dataset dataset = sim.store.dataset("Visits");
+            sim.tasks.await(() -> sim.store.describe().datasets().stream()
+                    .flatMap(described -> described.partitions().getFirst().indexes().stream())
+                    .anyMatch(index -> index.state().equals("building")));
+            dataset.mergeAll();
+            sim.tasks.await(() -> dataset.indexes().size() == 1);
+            check(dataset);
+            sim.verify();
+        }
+    }
+
+    @Test
+    void all_is_merged_beside_an_index_that_is_disabled() {
+        try (SimStore sim = open()) {
+            Dataset dataset = create(sim);
+            putTwice(dataset);
+            dataset.disableIndex("by_user");
+            askAll(sim, dataset);
+            dataset.mergeAll();
+            dataset.enableIndex("by_user");
+            check(dataset);
+        }
+    }
+
+    private static void putTwice(Dataset dataset) {
+        for (int round = 0; round < 2; round++) {
+            for (int id = 0; id < 40; id++) {
+                put(dataset, id, "user " + (id + round) % 4);
+            }
+            dataset.flush();
+        }
+    }
+
+    /** What looks at all indexes of a store, built or not. */
+    private static void askAll(SimStore sim, Dataset dataset) {
+        assertThat(dataset.indexes()).isEmpty();
+        assertThat(SimStore.rows(dataset)).hasSize(40);
+        sim.verify();
+        assertThat(sim.store.describe().datasets()).hasSize(1);
+        assertThat(dataset.advise()).isNotNull();
+        assertThat(sim.store.backup(new SimDisk(9, Profile.STRICT), CopyMode.COPY))
+                .isNotNull();
+        assertThatThrownBy(dataset::repair).hasMessageContaining("no index to repair");
+        assertThat(dataset.indexes()).isEmpty();
     }
 
     @Test

@@ -137,11 +137,15 @@ final class MergeFailures {
         Set<Long> fileIds = new HashSet<>();
         for (Partition partition : partitions.all()) {
             Version pinned = partition.pinUnlessDropped();
-            if (pinned != null) {
+            if (pinned == null) {
+                continue;
+            }
+            try {
                 for (TreeId tree : pinned.schema().treeIds()) {
                     pinned.tree(tree)
                             .forEach(handle -> fileIds.add(handle.state().fileId()));
                 }
+            } finally {
                 pinned.unpin();
             }
         }

@@ -268,10 +268,11 @@ final class MergePlanner {
             List<MergePlan> plans = MergePlan.wanted(pinned, failures.held());
             MergePlan garbage = plans.isEmpty() ? garbagePlan(partition, pinned) : null;
             for (MergePlan plan : garbage == null ? plans : List.of(garbage)) {
+                Wish wish =
+                        new Wish(partition, pinned, plan, plan.inputBytes(pinned), garbage != null);
                 boolean again = pinned.tryPin();
                 assert again : "a pinned version can be pinned";
-                wishes.add(new Wish(
-                        partition, pinned, plan, plan.inputBytes(pinned), garbage != null));
+                wishes.add(wish);
             }
         } finally {
             pinned.unpin();

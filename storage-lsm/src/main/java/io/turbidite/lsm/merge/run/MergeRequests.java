@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
 
 /**
  * Who waits for merges of all that was flushed when they asked.
@@ -34,13 +35,19 @@ final class MergeRequests {
         volatile boolean done;
         volatile @Nullable StorageException failure;
 
-        private Request(Partition partition) {
+        /**
+         * @param invalid gives the files of invalid entries of a version
+         */
+        Request(Partition partition, Function<Version, Set<Long>> invalid) {
             this.partition = partition;
             this.maxTimestamp = partition.flushedTimestamp();
             Version pinned = partition.pinUnlessDropped();
-            this.bitmapFiles = pinned == null ? Set.of() : MergePlan.bitmapFiles(pinned);
-            if (pinned != null) {
-                pinned.unpin();
+            try {
+                this.bitmapFiles = pinned == null ? Set.of() : invalid.apply(pinned);
+            } finally {
+                if (pinned != null) {
+                    pinned.unpin();
+                }
             }
         }
     }
@@ -51,7 +58,7 @@ final class MergeRequests {
 
     /** Waits until all is merged that is flushed now. */
     void await(Partition partition, Runnable wake) {
-        Request request = new Request(partition);
+        Request request = new Request(partition, MergePlan::bitmapFiles);
         waiting.add(request);
         wake.run();
         core.awaitWork("a merge, which goes on,", () -> request.done);
