@@ -224,7 +224,7 @@ class QueryCommandTest {
         assertThat(rows(
                         "--csv",
                         "--select",
-                        "number,tail,note,place,at as moment",
+                        "number, tail,note ,place, at as moment",
                         "--order",
                         "number",
                         "--eq",

@@ -27,7 +27,10 @@ public record NamedExpression(
         return new NamedExpression(value, name);
     }
 
-    /** The parts between the commas of a list that stand in no parentheses and no quotes. */
+    /**
+     * The parts between the commas of a list that stand in no parentheses and no quotes; without
+     * the blanks around them.
+     */
     public static List<String> split(String list) {
         List<String> parts = new ArrayList<>();
         int depth = 0;
@@ -45,11 +48,11 @@ public record NamedExpression(
             } else if (c == ')') {
                 depth--;
             } else if (c == ',' && depth == 0) {
-                parts.add(list.substring(start, i));
+                parts.add(list.substring(start, i).strip());
                 start = i + 1;
             }
         }
-        parts.add(list.substring(start));
+        parts.add(list.substring(start).strip());
         return parts;
     }
 }

@@ -136,7 +136,7 @@ public final class Question {
             names = "--group",
             paramLabel = "f,g",
             hideParamSyntax = true,
-            split = ",",
+            split = "\\s*,\\s*",
             description = "Print a row with the count for each value of f (and g).")
     private List<String> groups = new ArrayList<>();
 
@@ -208,7 +208,7 @@ public final class Question {
             names = "--order",
             paramLabel = "f[:desc]",
             hideParamSyntax = true,
-            split = ",",
+            split = "\\s*,\\s*",
             description =
                     "Order by f; groups also by count and by aggregates (sum_f). Null comes first.")
     private List<String> order = new ArrayList<>();
