@@ -18,7 +18,8 @@ import java.lang.foreign.MemorySegment;
  * offset bytes field
  *      0     8 link*         offset of the next node, divided by 256; 0 if there is none
  *      8     8 valid*        a bit for each slot whose entry counts
- *     16     8 low           of a bucket: the smallest hash that belongs here; of a leaf: 0
+ *     16     8 low           of a bucket: the smallest hash that belongs here, the same in all
+ *                           nodes of it; of a leaf: 0
  *     24     8 seal*         kind: 1 leaf, 2 bucket; its salt has low
  *     32    40 fingerprints  of each slot: the low byte of its key's hash
  *     72    40 places        of each slot: offset of its cell in the node, divided by 8

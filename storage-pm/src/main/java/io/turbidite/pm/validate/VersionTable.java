@@ -13,12 +13,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The table in the region: each primary key's newest timestamp, and how many entries it has
  * physically. Extendible hashing (Fagin and others, 1979): a bucket is a {@link Node} with the keys
- * of one interval of hashes, and halves when it is full. The buckets are chained by their
- * intervals, so the directory can be off the region: it is built again at opening.
+ * of one interval of hashes, and halves when it is full. One of few long keys has more nodes, which
+ * begin at the same hash. The buckets are chained by their intervals, so the directory can be off
+ * the region: it is built again at opening.
  *
  * <p><em>Thread-safe</em> for one writer and any readers, who are inside an epoch. A full bucket is
  * replaced by copies, published by one store of its predecessor's link; readers go on in the old
@@ -30,13 +32,20 @@ final class VersionTable {
 
     private static final int SLICE_KEY_BYTES = 1 << 18;
 
+    /** How many places of the directory a key may need: hashes that agree in more bits are rare. */
+    private static final int PLACES_A_KEY = 8;
+
+    private static final long PLACE_COUNT_MIN = 1 << 10;
+    private static final long PLACE_COUNT_MAX = 1 << 28;
+
     private static final VarHandle PLACE = MethodHandles.arrayElementVarHandle(long[].class);
 
     private final Region region;
     private final RegionMemory memory;
     private final StaleTable stale;
     private final Staged staged;
-    private final NodeImage image = new NodeImage();
+    private final Bucket bucket = new Bucket();
+    private final BucketPlan plan = new BucketPlan();
     private final NodeBuilder builder = new NodeBuilder();
     private final Slice key = new Slice();
     private final Slice other = new Slice();
@@ -54,6 +63,10 @@ final class VersionTable {
     private final int[] entryCounts = new int[SLICE_KEY_COUNT];
     private final long[] order = new long[SLICE_KEY_COUNT];
     private int sliceCount;
+
+    // ---- the keys of a bucket that is replaced: node and slot, and the new cells
+    private int[] kept = new int[Node.SLOT_COUNT];
+    private long[] keptCells = new long[Node.SLOT_COUNT];
 
     private long keyCount;
 
@@ -90,8 +103,16 @@ final class VersionTable {
 
     /** What is known of a key, a {@link VersionWord}; 0 if nothing. */
     long find(Slice wanted, long hash) {
-        long cell = Node.find(memory, bucketOf(hash), wanted, hash);
+        long cell = cellOf(wanted, hash);
         return cell < 0 ? 0 : soundWord(cell);
+    }
+
+    private long cellOf(Slice wanted, long hash) {
+        long cell = -1;
+        for (long node = bucketOf(hash); cell < 0 && node != 0; node = nextOfBucket(node)) {
+            cell = Node.find(memory, node, wanted, hash);
+        }
+        return cell;
     }
 
     private long soundWord(long cell) {
@@ -158,7 +179,8 @@ final class VersionTable {
      *
      * <ol>
      *   <li>Known keys get their new word in place; new ones a cell that does not count yet, in a
-     *       copy of the bucket if it is full.
+     *       copy of the bucket if it is full. A copy's nodes are all written before anything leads
+     *       to the first.
      *   <li>Behind a fence: the words that say which cells count, and the links to copies.
      * </ol>
      */
@@ -170,20 +192,20 @@ final class VersionTable {
         Arrays.sort(order, 0, sliceCount);
         int at = 0;
         while (at < sliceCount) {
-            long bucket = bucketOf(hashes[indexAt(at)]);
-            image.load(memory, bucket);
+            long first = bucketOf(hashes[indexAt(at)]);
+            bucket.load(memory, first);
             boolean isFull = false;
             int end = at;
-            while (end < sliceCount && bucketOf(hashes[indexAt(end)]) == bucket) {
+            while (end < sliceCount && bucketOf(hashes[indexAt(end)]) == first) {
                 if (!isFull && !absorbInPlace(indexAt(end))) {
                     isFull = true;
-                    replace(bucket, end);
+                    replace(first, end);
                     break; // the rest belongs to the copies, which the next rounds find
                 }
                 end++;
             }
             if (!isFull) {
-                image.stageValid(staged);
+                bucket.stageValid(staged);
             }
             at = end;
         }
@@ -201,8 +223,9 @@ final class VersionTable {
     /** False if the key is new and has no room. */
     private boolean absorbInPlace(int index) {
         Slice absorbed = keyAt(index, key);
-        int slot = image.find(absorbed, hashes[index]);
-        if (slot >= 0) {
+        NodeImage image = bucket.imageOf(absorbed, hashes[index]);
+        if (image != null) {
+            int slot = image.find(absorbed, hashes[index]);
             long cell = image.cell(slot);
             long before = soundWord(cell);
             long word = merged(before, index, NodeImage.keySum(memory, cell));
@@ -212,10 +235,11 @@ final class VersionTable {
             noteStale(absorbed, index, cell, before, word);
             return true;
         }
-        if (!image.fits(absorbed.length())) {
+        image = bucket.imageWithRoom(absorbed.length());
+        if (image == null) {
             return false;
         }
-        slot = image.add(region, 0, absorbed, hashes[index]);
+        int slot = image.add(region, 0, absorbed, hashes[index]);
         long cell = image.cell(slot);
         long word = merged(0, index, NodeImage.keySum(memory, cell));
         memory.putLong(cell, word);
@@ -249,116 +273,123 @@ final class VersionTable {
      * Replaces a bucket by copies that have room for the keys of the slice from {@code from} on
      * that belong to it.
      */
-    private void replace(long bucket, int from) {
-        long low = image.low();
-        long next = Node.next(memory, bucket);
+    private void replace(long first, int from) {
+        long low = bucket.low();
+        long next = bucket.next();
         long width = (next == 0 ? 0 : Node.low(memory, next)) - low; // 0 is all
-        int wanted = 0;
-        int wantedBytes = 0;
-        for (int i = from; i < sliceCount && bucketOf(hashes[indexAt(i)]) == bucket; i++) {
-            wanted++;
-            wantedBytes += NodeBuilder.bytesOf(keyAt(indexAt(i), key).length());
+        int oldCount = planOld();
+        for (int i = from; i < sliceCount && bucketOf(hashes[indexAt(i)]) == first; i++) {
+            planNew(indexAt(i));
         }
-        int pieces = 1;
-        while (!piecesFit(low, width, pieces, from, wanted)) {
-            pieces *= 2;
-            if (pieces > 1 << 16) {
-                throw new IllegalStateException(
-                        "%d keys of %d bytes in one bucket".formatted(wanted, wantedBytes));
+        long placeCountMax = (keyCount + sliceCount) * PLACES_A_KEY;
+        plan.make(low, width, Math.clamp(placeCountMax, PLACE_COUNT_MIN, PLACE_COUNT_MAX));
+        long predecessor = low == 0 ? region.tableRoot() : lastNode(bucketOf(low - 1));
+        List<BucketPlan.Piece> pieces = plan.pieces();
+        long[][] made = new long[pieces.size()][];
+        for (int i = 0; i < made.length; i++) {
+            made[i] = new long[pieces.get(i).nodeCount()];
+            for (int node = 0; node < made[i].length; node++) {
+                made[i][node] = region.pages().allocate(Node.BYTES);
             }
         }
-        long predecessor = low == 0 ? region.tableRoot() : bucketOf(low - 1);
-        long[] made = new long[pieces];
-        for (int i = 0; i < pieces; i++) {
-            made[i] = region.pages().allocate(Node.BYTES);
-        }
-        long pieceWidth = pieceWidth(width, pieces);
-        for (int piece = 0; piece < pieces; piece++) {
-            long pieceLow = low + piece * pieceWidth;
-            for (long left = image.valid(); left != 0; left &= left - 1) {
-                int slot = Long.numberOfTrailingZeros(left);
-                copyTo(made[piece], slot, pieceLow, pieceWidth);
+        for (int i = 0; i < made.length; i++) {
+            for (int node = 0; node < made[i].length; node++) {
+                long behind = node + 1 < made[i].length
+                        ? made[i][node + 1]
+                        : i + 1 < made.length ? made[i + 1][0] : next;
+                copy(oldCount, i, node, made[i][node], behind);
             }
-            builder.store(
-                    region,
-                    made[piece],
-                    Node.Kind.BUCKET,
-                    pieceLow,
-                    piece + 1 < pieces ? made[piece + 1] : next);
         }
-        direct(low, pieceWidth, made);
-        NodeImage.stageLink(staged, predecessor, made[0]);
-        region.pages().retire(bucket);
+        for (int i = 0; i < made.length; i++) {
+            direct(pieces.get(i).low(), pieces.get(i).width(), made[i][0]);
+        }
+        NodeImage.stageLink(staged, predecessor, made[0][0]);
+        for (int i = 0; i < bucket.nodeCount(); i++) {
+            region.pages().retire(bucket.image(i).node());
+        }
     }
 
-    private void copyTo(long target, int slot, long pieceLow, long pieceWidth) {
-        Slice copied = image.key(slot, other);
-        long hash = Node.hash(copied);
-        if (!isWithin(hash, pieceLow, pieceWidth)) {
-            return;
+    /** Plans for the keys of the bucket that are not forgotten, and notes where they are. */
+    private int planOld() {
+        plan.reset();
+        int count = 0;
+        for (int node = 0; node < bucket.nodeCount(); node++) {
+            NodeImage image = bucket.image(node);
+            for (long left = image.valid(); left != 0; left &= left - 1) {
+                int slot = Long.numberOfTrailingZeros(left);
+                if (isForgotten(image.word(slot))) {
+                    keyCount--;
+                    continue;
+                }
+                Slice old = image.key(slot, other);
+                plan.add(Node.hash(old), old.length());
+                if (count == kept.length) {
+                    kept = Arrays.copyOf(kept, count * 2);
+                    keptCells = Arrays.copyOf(keptCells, count * 2);
+                }
+                kept[count++] = node * Node.SLOT_COUNT + slot;
+            }
         }
-        long word = image.word(slot);
-        if (isForgotten(word)) {
-            keyCount--;
-            return;
+        return count;
+    }
+
+    /** Plans for a key of the slice if the copies won't have it. */
+    private void planNew(int index) {
+        Slice fresh = keyAt(index, other);
+        NodeImage image = bucket.imageOf(fresh, hashes[index]);
+        if (image == null || isForgotten(image.word(image.find(fresh, hashes[index])))) {
+            plan.add(hashes[index], fresh.length());
         }
-        long cell = target + builder.add(word, copied, hash);
-        stale.moved(copied, hash, cell);
+    }
+
+    /** Writes a node of a piece with those of the bucket's keys that were planned for it. */
+    private void copy(int oldCount, int piece, int node, long target, long behind) {
+        for (int i = 0; i < oldCount; i++) {
+            if (plan.isIn(i, piece, node)) {
+                Slice copied = keptKey(i);
+                long word = keptImage(i).word(kept[i] % Node.SLOT_COUNT);
+                keptCells[i] = target + builder.add(word, copied, Node.hash(copied));
+            }
+        }
+        builder.store(region, target, Node.Kind.BUCKET, plan.pieces().get(piece).low(), behind);
+        // not before: readers look there for the key
+        for (int i = 0; i < oldCount; i++) {
+            if (plan.isIn(i, piece, node)) {
+                Slice copied = keptKey(i);
+                stale.moved(copied, Node.hash(copied), keptCells[i]);
+            }
+        }
+    }
+
+    private NodeImage keptImage(int index) {
+        return bucket.image(kept[index] / Node.SLOT_COUNT);
+    }
+
+    private Slice keptKey(int index) {
+        return keptImage(index).key(kept[index] % Node.SLOT_COUNT, other);
+    }
+
+    /** The last node of the bucket that begins with a node. */
+    private long lastNode(long first) {
+        long last = first;
+        for (long next = nextOfBucket(first); next != 0; next = nextOfBucket(next)) {
+            last = next;
+        }
+        return last;
+    }
+
+    /** The next node of the same bucket; 0 if there is none. */
+    private long nextOfBucket(long node) {
+        long next = Node.next(memory, node);
+        return next != 0 && Node.low(memory, next) == Node.low(memory, node) ? next : 0;
     }
 
     private static boolean isForgotten(long word) {
         return VersionWord.count(word) == 0 && !VersionWord.hasEntry(word);
     }
 
-    private static boolean isWithin(long hash, long low, long width) {
-        return width == 0 || Long.compareUnsigned(hash - low, width) < 0;
-    }
-
-    private static long pieceWidth(long width, int pieces) {
-        if (pieces == 1) {
-            return width;
-        }
-        return width == 0
-                ? Long.divideUnsigned(-1, pieces) + 1
-                : Long.divideUnsigned(width, pieces);
-    }
-
-    /** Whether each piece has room for its old keys and the wanted ones. */
-    private boolean piecesFit(long low, long width, int pieces, int from, int wanted) {
-        long pieceWidth = pieceWidth(width, pieces);
-        int[] counts = new int[pieces];
-        int[] bytes = new int[pieces];
-        for (long left = image.valid(); left != 0; left &= left - 1) {
-            int slot = Long.numberOfTrailingZeros(left);
-            if (!isForgotten(image.word(slot))) {
-                Slice old = image.key(slot, other);
-                int piece = pieceOf(Node.hash(old), low, pieceWidth);
-                counts[piece]++;
-                bytes[piece] += NodeBuilder.bytesOf(old.length());
-            }
-        }
-        for (int i = from; i < from + wanted; i++) {
-            Slice fresh = keyAt(indexAt(i), other);
-            if (image.find(fresh, hashes[indexAt(i)]) < 0) {
-                int piece = pieceOf(hashes[indexAt(i)], low, pieceWidth);
-                counts[piece]++;
-                bytes[piece] += NodeBuilder.bytesOf(fresh.length());
-            }
-        }
-        for (int i = 0; i < pieces; i++) {
-            if (counts[i] > Node.SLOT_COUNT || bytes[i] > NodeBuilder.capacity()) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static int pieceOf(long hash, long low, long pieceWidth) {
-        return pieceWidth == 0 ? 0 : (int) Long.divideUnsigned(hash - low, pieceWidth);
-    }
-
-    /** Leads the hashes from {@code low} on to buckets, each of {@code width} hashes. */
-    private void direct(long low, long width, long[] buckets) {
+    /** Leads {@code width} hashes from {@code low} on to a bucket. */
+    private void direct(long low, long width, long first) {
         long[] places = directory;
         // the width of a place
         while (width != 0
@@ -372,9 +403,9 @@ final class VersionTable {
         }
         int shift = Long.numberOfLeadingZeros(places.length) + 1;
         int from = (int) (low >>> shift);
-        int each = width == 0 ? places.length : (int) (width >>> shift);
-        for (int i = 0; i < buckets.length * each; i++) {
-            PLACE.setRelease(places, from + i, buckets[i / each]);
+        int count = width == 0 ? places.length : (int) (width >>> shift);
+        for (int i = 0; i < count; i++) {
+            PLACE.setRelease(places, from + i, first);
         }
         directory = places;
     }
@@ -385,7 +416,7 @@ final class VersionTable {
      * @return how many stale entries the key has at most
      */
     int collected(Slice collected, long hash) {
-        long cell = Node.find(memory, bucketOf(hash), collected, hash);
+        long cell = cellOf(collected, hash);
         if (cell < 0) {
             return VersionWord.COUNT_MAX;
         }
@@ -407,19 +438,19 @@ final class VersionTable {
 
     private void read() {
         long node = region.tableRoot();
-        image.claim(region, node);
-        image.check(memory, Node.Kind.BUCKET);
-        require(image.count() == 0, node, "entries before the first bucket", "none", "some");
+        NodeImage root = new NodeImage();
+        root.claim(region, node);
+        root.check(memory, Node.Kind.BUCKET);
+        require(root.count() == 0, node, "entries before the first bucket", "none", "some");
         node = Node.next(memory, node);
         require(node != 0, region.tableRoot(), "first bucket", "there", "missing");
         directory = new long[2];
         long expectedLow = 0;
         while (node != 0) {
-            image.claim(region, node);
-            image.check(memory, Node.Kind.BUCKET);
-            long low = image.low();
+            bucket.claim(region, node);
+            long low = bucket.low();
             require(low == expectedLow, node, "interval", hex(expectedLow), hex(low));
-            long next = Node.next(memory, node);
+            long next = bucket.next();
             long nextLow = next == 0 ? 0 : nextLow(next);
             long width = nextLow - low;
             boolean isInterval = width == 0
@@ -434,8 +465,10 @@ final class VersionTable {
                     "interval's length",
                     "a part of the directory",
                     hex(width));
-            readEntries(low, width);
-            direct(low, width, new long[] {node});
+            for (int i = 0; i < bucket.nodeCount(); i++) {
+                readEntries(bucket.image(i), low, width);
+            }
+            direct(low, width, node);
             expectedLow = nextLow;
             node = next;
         }
@@ -451,13 +484,13 @@ final class VersionTable {
         return Node.low(memory, next);
     }
 
-    private void readEntries(long low, long width) {
+    private void readEntries(NodeImage image, long low, long width) {
         for (long left = image.valid(); left != 0; left &= left - 1) {
             int slot = Long.numberOfTrailingZeros(left);
             Slice found = image.key(slot, key);
             long hash = Node.hash(found);
             require(
-                    isWithin(hash, low, width),
+                    BucketPlan.isWithin(hash, low, width),
                     image.cell(slot),
                     "hash",
                     "of its bucket",

@@ -13,6 +13,8 @@ import io.turbidite.pm.region.RegionSpec;
 import io.turbidite.pm.sim.SimMemory;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,9 +29,20 @@ class RegionGoldenTest {
     private static final int BYTES_MAX = 1 << 20;
     private static final RegionSpec SPEC = new RegionSpec(0x1122334455667788L, 42, 512, BYTES_MAX);
     private static final int RECORD_COUNT = 300;
+    private static final int LONG_KEY_COUNT = 60;
+
+    /** Of before buckets had several nodes, and of today. */
+    private static final String BEFORE = "/golden/region-v1.gz";
+
+    private static final String TODAY = "/golden/region-v1-long-keys.gz";
 
     private static Slice key(String text) {
         return Slice.of(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** A node of the table of versions has room for one of them. */
+    private static Slice longKey(int number) {
+        return key("long ".repeat(140) + number);
     }
 
     /** Three layers: new records, updates of a third of them, one insertion. */
@@ -42,6 +55,9 @@ class RegionGoldenTest {
                 index.begin(time);
                 for (int i = 0; i < RECORD_COUNT; i += step) {
                     index.addVersion(key("record-" + i), time + 1 + i, true, 1);
+                }
+                for (int i = 0; i < LONG_KEY_COUNT; i += step) {
+                    index.addVersion(longKey(i), time + 1 + i, true, 1);
                 }
                 for (int group = 0; group < 10; group++) {
                     for (int i = 0; i < RECORD_COUNT; i += step) {
@@ -68,9 +84,9 @@ class RegionGoldenTest {
         return MemoryBudget.of(1 << 20).account("stale keys");
     }
 
-    private static byte[] golden() throws IOException {
-        try (InputStream packed = Objects.requireNonNull(
-                        RegionGoldenTest.class.getResourceAsStream("/golden/region-v1.gz"));
+    private static byte[] golden(String name) throws IOException {
+        try (InputStream packed =
+                        Objects.requireNonNull(RegionGoldenTest.class.getResourceAsStream(name));
                 InputStream bytes = new GZIPInputStream(packed)) {
             return bytes.readAllBytes();
         }
@@ -78,12 +94,13 @@ class RegionGoldenTest {
 
     @Test
     void aRegionHasTheBytesItAlwaysHad() throws IOException {
-        assertArrayEquals(golden(), written());
+        assertArrayEquals(golden(TODAY), written());
     }
 
-    @Test
-    void theGoldenRegionIsRead() throws IOException {
-        SimMemory memory = SimMemory.of(RegionMode.DAX, golden(), BYTES_MAX);
+    @ParameterizedTest
+    @ValueSource(strings = {BEFORE, TODAY})
+    void theGoldenRegionIsRead(String name) throws IOException {
+        SimMemory memory = SimMemory.of(RegionMode.DAX, golden(name), BYTES_MAX);
         long now = 2 * RECORD_COUNT + 1;
         try (PmIndex index = PmIndex.open(memory, SPEC, epochs(), account(), now)) {
             PmSearch search = index.search();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.epoch.EpochSession;
 import io.turbidite.core.epoch.Epochs;
@@ -13,6 +14,7 @@ import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.Tier;
+import io.turbidite.pm.cells.Node;
 import io.turbidite.pm.region.Region;
 import io.turbidite.pm.region.RegionMemory;
 import io.turbidite.pm.region.RegionMode;
@@ -25,6 +27,7 @@ import io.turbidite.pm.validate.Validation.Answer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -32,6 +35,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.IntFunction;
 
 /** Which entries are stale: against a model, across restarts and crashes. */
 class ValidationTest {
@@ -60,6 +64,12 @@ class ValidationTest {
     private static Slice key(int number) {
         // short ones, and long ones
         String text = number % 3 == 0 ? "k" + number : "key-of-%040d".formatted(number);
+        return Slice.of(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Keys that differ in their last bytes alone. */
+    private static Slice longKey(int number, int keyBytes) {
+        String text = "p".repeat(keyBytes - 8) + "%08d".formatted(number);
         return Slice.of(text.getBytes(StandardCharsets.US_ASCII));
     }
 
@@ -167,6 +177,85 @@ class ValidationTest {
             }
         }
         validation.release();
+    }
+
+    /** A node has room for one key of these: hashes that begin alike share a bucket. */
+    @ParameterizedTest
+    @ValueSource(ints = {300, 700, 1_000, Limits.KEY_BYTES_MAX})
+    void longKeysTakeFewPagesAndFences(int keyBytes) {
+        int keyCount = 1_000;
+        SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
+        var _ = create(memory);
+        Region region = Region.open(memory, SPEC, epochs, 0);
+        try (Validation writer = Validation.open(region, account)) {
+            region.pages().freeTheRest();
+            for (int version = 1; version <= 2; version++) {
+                long fences = region.dirty().fences();
+                for (int i = 0; i < keyCount; i++) {
+                    writer.absorb(longKey(i, keyBytes), version, true, 1);
+                }
+                writer.flush();
+                memory.checkSettled();
+                int sliceCount = keyCount * keyBytes / (200 << 10) + 2;
+                assertTrue(region.dirty().fences() - fences <= 2L * sliceCount);
+                checkLong(writer, keyCount, keyBytes, version);
+            }
+            assertEquals(keyCount, writer.keyCount());
+            assertTrue(
+                    region.pages().inUseCount() < keyCount * 1.5,
+                    "pages: " + region.pages().inUseCount());
+        }
+        try (Validation found = reopen(memory.contents())) {
+            assertEquals(keyCount, found.keyCount());
+            checkLong(found, keyCount, keyBytes, 2);
+        }
+        assertEquals(0, account.bytesUsed());
+    }
+
+    /** Keys whose hashes agree in more bits than the directory may have share one bucket. */
+    @ParameterizedTest
+    @ValueSource(ints = {20, 700})
+    void hashesThatBeginAlikeDoNotWidenTheDirectory(int keyBytes) {
+        SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
+        var _ = create(memory);
+        List<Slice> keys = new ArrayList<>();
+        for (int i = 0; keys.size() < 60; i++) {
+            Slice key = longKey(i, keyBytes);
+            if (Node.hash(key) >>> 52 == 0xABC) {
+                keys.add(key);
+            }
+        }
+        Region region = Region.open(memory, SPEC, epochs, 0);
+        try (Validation writer = Validation.open(region, account)) {
+            region.pages().freeTheRest();
+            for (int i = 0; i < keys.size(); i++) {
+                writer.absorb(keys.get(i), i + 1, true, 1);
+                if (i % 7 == 0) {
+                    writer.flush();
+                }
+            }
+            writer.flush();
+            assertTrue(region.pages().inUseCount() < keys.size() + 20);
+        }
+        try (Validation found = reopen(memory.contents())) {
+            for (int i = 0; i < keys.size(); i++) {
+                assertEquals(Answer.VALID, found.checkInRegion(keys.get(i), i + 1, NOW));
+            }
+            assertEquals(keys.size(), found.keyCount());
+        }
+    }
+
+    private static void checkLong(Validation found, int keyCount, int keyBytes, int version) {
+        for (int i = 0; i < keyCount; i++) {
+            Slice key = longKey(i, keyBytes);
+            assertEquals(Answer.VALID, found.checkInRegion(key, version, NOW));
+            assertEquals(Answer.VALID, found.check(key, version, NOW));
+            assertEquals(version, found.entryCount(key));
+            if (version > 1) {
+                assertEquals(Answer.STALE, found.check(key, 1, NOW));
+            }
+        }
+        assertEquals(-1, found.entryCount(longKey(keyCount, keyBytes)));
     }
 
     /** [T] Recovery with four stale entries of one key: all of them stay stale. */
@@ -308,19 +397,20 @@ class ValidationTest {
      * R5: at each fence, what may be durable opens, and knows whatever was acknowledged, with
      * counts that are not too low.
      */
-    private int crashes(Bug bug) {
+    private int crashes(Bug bug, IntFunction<Slice> keys) {
         SplittableRandom random = new SplittableRandom(Seeds.of("ValidationTest#crashes"));
         SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
         RegionMemory faulty = new FaultyMemory(memory, bug);
         var _ = create(memory);
         Region region = Region.open(faulty, SPEC, epochs, 0);
         try (Validation validation = Validation.open(region, account)) {
-            return crashes(bug, memory, region, validation, random);
+            return crashes(bug, keys, memory, region, validation, random);
         }
     }
 
     private int crashes(
             Bug bug,
+            IntFunction<Slice> keys,
             SimMemory memory,
             Region region,
             Validation validation,
@@ -329,7 +419,7 @@ class ValidationTest {
         int[] shown = new int[1];
         memory.beforeFence(() -> shown[0] += memory.eachImage(25, random, image -> {
             try (Validation found = reopen(image)) {
-                acknowledged.forEach((number, known) -> check(found, number, known));
+                acknowledged.forEach((number, known) -> check(found, keys.apply(number), known));
             }
         }));
         long time = 0;
@@ -339,7 +429,7 @@ class ValidationTest {
                 int number = random.nextInt(30 + round * 20);
                 long before = acknowledged.getOrDefault(number, 0L);
                 if (layer.putIfAbsent(number, ++time << 8 | (before & 0xFF) + 1) == null) {
-                    validation.absorb(key(number), time, true, 1);
+                    validation.absorb(keys.apply(number), time, true, 1);
                 }
             }
             validation.flush();
@@ -353,22 +443,31 @@ class ValidationTest {
         return shown[0];
     }
 
-    private static void check(Validation found, int number, long known) {
-        assertTrue(found.entryCount(key(number)) >= (known & 0xFF), "too low");
-        Answer answer = found.checkInRegion(key(number), known >>> 8, NOW);
+    private static void check(Validation found, Slice key, long known) {
+        assertTrue(found.entryCount(key) >= (known & 0xFF), "too low");
+        Answer answer = found.checkInRegion(key, known >>> 8, NOW);
         assertTrue(answer == Answer.VALID || answer == Answer.STALE, "" + answer);
     }
 
     @Test
     void aCrashLosesNothingThatWasAcknowledged() {
-        assertTrue(crashes(Bug.NONE) > 600);
+        assertTrue(crashes(Bug.NONE, ValidationTest::key) > 600);
+    }
+
+    /** Buckets of several nodes, which grow, halve, and are copied. */
+    @Test
+    void aCrashLosesNoLongKeyThatWasAcknowledged() {
+        assertTrue(crashes(Bug.NONE, number -> longKey(number, 300 + number % 700)) > 600);
     }
 
     @ParameterizedTest
     @EnumSource(names = {"MISSING_FENCE", "HALF_WRITTEN_BACK", "POINTER_BEFORE_DATA"})
     void plantedBugsAreFound(Bug bug) {
-        Throwable found = assertThrows(Throwable.class, () -> crashes(bug));
-        assertTrue(found instanceof AssertionError || found instanceof CorruptionException);
+        List<IntFunction<Slice>> kinds = List.of(ValidationTest::key, i -> longKey(i, 700));
+        for (IntFunction<Slice> keys : kinds) {
+            Throwable found = assertThrows(Throwable.class, () -> crashes(bug, keys));
+            assertTrue(found instanceof AssertionError || found instanceof CorruptionException);
+        }
     }
 
     /** R10: any flipped bit of any bucket is found when the table is opened. */
