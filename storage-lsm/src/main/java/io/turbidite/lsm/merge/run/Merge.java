@@ -130,7 +130,16 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             return null;
         }
         taken.forEach(ComponentHandle::retain);
-        return new Merge(partition, pinned.schema(), trees, hooks);
+        Merge started = null;
+        try {
+            started = new Merge(partition, pinned.schema(), trees, hooks);
+            return started;
+        } finally {
+            if (started == null) {
+                taken.forEach(ComponentHandle::giveBack);
+                taken.forEach(ComponentHandle::release);
+            }
+        }
     }
 
     Partition partition() {
