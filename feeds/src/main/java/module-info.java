@@ -2,6 +2,7 @@ module io.turbidite.feeds {
     requires transitive io.turbidite.query.ops;
     requires transitive io.turbidite.storage.hashlog;
     requires transitive io.turbidite.storage.lsm;
+    requires io.turbidite.storage.pm;
     requires com.fasterxml.jackson.core;
     requires com.fasterxml.jackson.databind;
     requires com.fasterxml.jackson.dataformat.yaml;
@@ -33,6 +34,8 @@ module io.turbidite.feeds {
             info.picocli;
     opens io.turbidite.feeds.command.common to
             info.picocli;
+    opens io.turbidite.feeds.command.copy to
+            info.picocli;
     opens io.turbidite.feeds.command.feed to
             info.picocli;
     opens io.turbidite.feeds.command.log to
@@ -42,5 +45,7 @@ module io.turbidite.feeds {
     opens io.turbidite.feeds.command.query to
             info.picocli;
     opens io.turbidite.feeds.command.store to
+            info.picocli;
+    opens io.turbidite.feeds.command.watch to
             info.picocli;
 }
