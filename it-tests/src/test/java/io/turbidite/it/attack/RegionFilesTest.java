@@ -214,6 +214,36 @@ class RegionFilesTest {
         }
     }
 
+    /** Its disk may be gone, or something else may have its name: the store opens. */
+    @Test
+    void what_is_no_directory_of_regions_keeps_no_store_shut() throws IOException {
+        Path path = Files.createDirectory(directory.resolve("pm"));
+        try (Store store = open()) {
+            Dataset dataset = store.createDataset(DatasetSpec.named("Visits")
+                    .field("id", "int64")
+                    .field("user", "string")
+                    .primaryKey("id")
+                    .maintenance(Maintenance.VALIDATION)
+                    .index(IndexSpec.pm("by_user", "user")
+                            .withParameter("mode", "file")
+                            .withParameter("path", path.toString())
+                            .withParameter("bytes", "16MiB")));
+            for (long id = 0; id < 100; id++) {
+                dataset.upsert(Map.of("id", id, "user", "user " + random.nextInt(USERS)));
+            }
+            dataset.flush();
+        }
+        Files.move(path, directory.resolve("aside"));
+        Files.writeString(path, "no directory");
+        for (int opening = 0; opening < 2; opening++) {
+            try (Store store = open()) {
+                assertThat(store.dataset("Visits").get(7L)).containsEntry("id", 7L);
+                store.dataset("Visits").upsert(Map.of("id", 1_000L + opening, "user", "new"));
+            }
+        }
+        assertThat(path).hasContent("no directory");
+    }
+
     private static byte[] bytes(Path file) {
         try {
             return Files.readAllBytes(file);

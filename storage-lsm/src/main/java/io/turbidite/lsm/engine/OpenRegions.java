@@ -3,6 +3,7 @@ package io.turbidite.lsm.engine;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.Undo;
 import io.turbidite.lsm.partition.PartitionName;
 import io.turbidite.lsm.partition.RegionFiles;
 import io.turbidite.lsm.partition.StoreCore;
@@ -81,16 +82,18 @@ final class OpenRegions implements AutoCloseable {
             return;
         }
         List<RegionHandle> handles = new ArrayList<>();
-        for (int i = 0; i < dataset.partitions().size(); i++) {
-            RegionHandle handle = open(dataset, i, index, reading);
-            if (handle == null) {
-                handles.forEach(RegionHandle::release);
-                toBuild.add(new ToBuild(dataset.schema().id(), index));
-                return;
+        try (Undo undo = Undo.of(() -> handles.forEach(RegionHandle::release))) {
+            for (int i = 0; i < dataset.partitions().size(); i++) {
+                RegionHandle handle = open(dataset, i, index, reading);
+                if (handle == null) {
+                    toBuild.add(new ToBuild(dataset.schema().id(), index));
+                    return;
+                }
+                handles.add(handle);
             }
-            handles.add(handle);
+            handles.forEach(handle -> opened.put(handle.id(), handle));
+            undo.keep();
         }
-        handles.forEach(handle -> opened.put(handle.id(), handle));
     }
 
     private @Nullable RegionHandle open(
@@ -138,18 +141,24 @@ final class OpenRegions implements AutoCloseable {
         return changed;
     }
 
-    /** Deletes the regions that are built anew. */
+    /** Deletes the regions that are built anew, unless their place is not there. */
     void dropUnsound(ManifestState state) {
         for (ToBuild one : toBuild) {
             DatasetState dataset = Objects.requireNonNull(state.find(one.datasetId()));
             for (int i = 0; i < dataset.partitions().size(); i++) {
-                RegionFiles.drop(
-                        core,
-                        dataset.schema(),
-                        i,
-                        one.index(),
-                        dataset.partitions().get(i));
+                drop(dataset, i, one.index());
             }
+        }
+    }
+
+    private void drop(DatasetState dataset, int partition, IndexSchema index) {
+        DatasetSchema schema = dataset.schema();
+        try {
+            RegionFiles.drop(
+                    core, schema, partition, index, dataset.partitions().get(partition));
+        } catch (StorageException left) {
+            core.events()
+                    .regionRefused(new PartitionName(schema.name(), partition), index.name(), left);
         }
     }
 

@@ -2,6 +2,7 @@ package io.turbidite.lsm.indexbuild;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
@@ -19,6 +20,7 @@ import io.turbidite.lsm.sort.Duplicates;
 import io.turbidite.lsm.sort.EntrySort;
 import io.turbidite.lsm.version.ComponentHandle;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -78,10 +80,7 @@ final class RegionFill {
         try (EntrySort sort =
                 EntrySort.create(core.sortStorage(), memoryBytes, new Duplicates.Keep())) {
             if (!components.isEmpty()) {
-                EntryCursor all = MergeCursor.of(components.stream()
-                        .map(component -> component.component().streamCursor())
-                        .toList());
-                try (EntryStream versions = readers.retain(all)) {
+                try (EntryStream versions = readers.retain(streams(components))) {
                     read(versions, above, through, absorption, sort, stop);
                 }
             }
@@ -90,6 +89,16 @@ final class RegionFill {
             }
         }
         absorption.commit(through);
+    }
+
+    private static EntryCursor streams(List<ComponentHandle> components) {
+        List<EntryCursor> opened = new ArrayList<>();
+        try (Undo undo = Undo.of(() -> opened.forEach(EntryCursor::close))) {
+            for (ComponentHandle component : components) {
+                opened.add(component.component().streamCursor());
+            }
+            return undo.keep(MergeCursor.of(opened));
+        }
     }
 
     /** Versions of the primary that were read. */
