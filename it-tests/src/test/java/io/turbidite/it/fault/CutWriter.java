@@ -20,8 +20,8 @@ import java.nio.file.Path;
  * say {@code open}, and make the commits after {@code number}, at most {@code count} of them; a
  * line with the number is each one's acknowledgement. Where one is refused it says {@code refused}
  * and the reason, tries some more, which must be refused too unless {@code count} is negative (a
- * full disk may be freed), closes the store and says {@code closed}. The end of the input is its
- * end.
+ * full disk may be freed) or no segment could be made, closes the store and says {@code closed}.
+ * The end of the input is its end.
  */
 final class CutWriter {
     private static final int TRIES_AFTER = 5;
@@ -69,11 +69,21 @@ final class CutWriter {
                 CutHistory.commit(store, dataset, seed, n);
             } catch (StorageException e) {
                 say("refused " + e);
-                tryAfter(store, dataset, seed, n);
+                if (!isForRoom(e)) {
+                    tryAfter(store, dataset, seed, n);
+                }
                 return;
             }
             say(Long.toString(n));
         }
+    }
+
+    /**
+     * Whether no segment could be made for the write, of which nothing was written then: the next
+     * one may go through.
+     */
+    private static boolean isForRoom(StorageException refused) {
+        return String.valueOf(refused.getMessage()).contains("reserving log space");
     }
 
     /** A store that has refused a write for a failed call refuses all that follow. */
