@@ -11,6 +11,10 @@ import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.Reading;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
@@ -21,6 +25,7 @@ import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.log.LogSite;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.ops.Predicates;
@@ -34,6 +39,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -82,11 +88,20 @@ class MetricsDocTest {
         Dataset dataset = store.createDataset(DatasetSpec.named("T")
                 .field("id", "int64")
                 .field("n", "int32")
+                .field("text", "string")
                 .primaryKey("id")
-                .filter("n"));
+                .filter("n")
+                .index(IndexSpec.inverted("by_word", "text")));
+        dataset.upsert(Map.of("id", 1L, "n", 0, "text", "one"));
+        dataset.flush();
         try (QueryResult rows =
                 Query.on(dataset).where(Predicates.above("n", 1)).run()) {
             assertThat(rows.next()).isFalse();
+        }
+        try (ReadView view = dataset.openView();
+                IndexCursor found = view.search(
+                        0, "by_word", new TermSearch(List.of("two")), FilterPredicate.none())) {
+            assertThat(found.next()).isFalse();
         }
     }
 
