@@ -141,7 +141,8 @@ public final class Query {
      * aggregate…}}, and without groups one row, even where no record matches.
      *
      * <pre>{@code
-     * query.groupBy("carrier").aggregate(Aggregate.avg("delay"), Aggregate.max("delay").as("worst"))
+     * query.groupBy("carrier")
+     *         .aggregate(Aggregate.avg("delay"), Aggregate.max("delay").as("worst"))
      * }</pre>
      *
      * @throws InvalidRequestException when it runs, if a field is not declared or not of a type

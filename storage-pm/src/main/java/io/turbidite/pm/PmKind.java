@@ -2,6 +2,7 @@ package io.turbidite.pm;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.index.IndexKind;
@@ -81,7 +82,9 @@ public final class PmKind implements IndexKind {
         if (memory == null) {
             throw refused(place, parameters, best);
         }
-        return PmRegion.create(memory, place, parameters.toSpec(place));
+        try (Undo undo = Undo.of(() -> drop(place))) {
+            return undo.keep(PmRegion.create(memory, place, parameters.toSpec(place)));
+        }
     }
 
     private static RegionMode mode(RegionPlace place, PmParameters parameters, RegionMode best) {
@@ -181,10 +184,19 @@ public final class PmKind implements IndexKind {
         }
     }
 
+    /** Makes no directory: where a disk is not mounted, another one would get the regions. */
     private static Disk disk(RegionPlace place, PmParameters parameters) {
-        return parameters.path().isEmpty()
-                ? place.disk()
-                : RealDisk.open(Path.of(parameters.path()));
+        if (parameters.path().isEmpty()) {
+            return place.disk();
+        }
+        Path path = Path.of(parameters.path());
+        try {
+            RealDisk.checkDirectory(path);
+        } catch (InvalidRequestException wrong) {
+            throw new InvalidRequestException(
+                    "%s: path: %s".formatted(place.name(), wrong.getMessage()), wrong);
+        }
+        return RealDisk.open(path);
     }
 
     /**

@@ -234,14 +234,23 @@ class RegionFilesTest {
             dataset.flush();
         }
         Files.move(path, directory.resolve("aside"));
+        openTwice();
+        assertThat(path).as("another disk would get the regions").doesNotExist();
         Files.writeString(path, "no directory");
-        for (int opening = 0; opening < 2; opening++) {
+        openTwice();
+        assertThat(path).hasContent("no directory");
+        Files.delete(path);
+        Files.move(directory.resolve("aside"), path);
+        openTwice();
+    }
+
+    private void openTwice() {
+        for (long opening = 0; opening < 2; opening++) {
             try (Store store = open()) {
                 assertThat(store.dataset("Visits").get(7L)).containsEntry("id", 7L);
                 store.dataset("Visits").upsert(Map.of("id", 1_000L + opening, "user", "new"));
             }
         }
-        assertThat(path).hasContent("no directory");
     }
 
     private static byte[] bytes(Path file) {

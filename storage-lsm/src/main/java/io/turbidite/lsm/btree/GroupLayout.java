@@ -17,8 +17,8 @@ import java.lang.foreign.MemorySegment;
  *      0     6 versionBase      smallest version; version = timestamp * 2 + (1 if anti-matter)
  *      6     1 headBits         width of the column of heads, 0 to 57 or 64
  *      7     1 versionBits      width of the version column, 0 to 48
- *      8     8 shape            from the lowest bit on: 11 bits keyPrefixBytes, that all keys of the
- *                               group share behind the page's prefix; 11 suffixBytesMin, of the
+ *      8     8 shape            from the lowest bit on: 11 bits keyPrefixBytes, that all keys of
+ *                               the group share behind the page's prefix; 11 suffixBytesMin, of the
  *                               shortest key behind both prefixes; 3 headBytes - 1; 4 lengthBits,
  *                               width of the column of lengths; 5 endBits, width of the column of
  *                               heap ends; 1 versionStep, 1 if all versions are matter or all

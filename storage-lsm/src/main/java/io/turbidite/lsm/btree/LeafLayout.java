@@ -17,12 +17,13 @@ import java.lang.foreign.MemorySegment;
  *     36     4 groupCount       m; 1 to entryCount
  *     40     8 firstOrdinal     of the page's first entry in the tree
  *     48     2 keyPrefixBytes   that all keys of the page share
- *     50     1 form             of groups and places: 2 as below; 1 with places of u32; 0 so too, and
- *                               groups as {@link OldGroupLayout}: before version 5
+ *     50     1 form             of groups and places: 2 as below; 1 with places of u32; 0 so too,
+ *                               and groups as {@link OldGroupLayout}: before version 5
  *     51    13 zero
  *     64    8m heads            first eight bytes behind the prefix of each group's first key
- *           4m places           of each group: its offset from the start of the page, u16; the index on
- *                               the page of its first entry, u16; groups follow one another without gaps
+ *           4m places           of each group: its offset from the start of the page, u16; the
+ *                               index on the page of its first entry, u16; groups follow one
+ *                               another without gaps
  *            p key prefix       p = keyPrefixBytes
  *              groups           to the end of the page
  * </pre>

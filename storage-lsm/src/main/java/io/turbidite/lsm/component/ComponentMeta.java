@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *     8 versionCount        from version 4 on: records' versions that its entries are of
  *     4 pageBytes           options
  *     1 compression
- *     1 bloom               0 or 1, of keys; from version 5 on 2, of the tokens that keys begin with
+ *     1 bloom               0 or 1, of keys; from version 5 on 2, of tokens that keys begin with
  *     1 keyTree             0 or 1
  *     8 bloomRate           a double's bits
  *   3*16 sections           fileOffset, bytes: record interior, key interior, Bloom; 0, 0 if absent

@@ -48,7 +48,7 @@ public final class StatsCommand implements Callable<Integer> {
                     "How figures' names begin, such as cache or write.stall; all without any.")
     private List<String> names = List.of();
 
-    @Option(names = "--all", description = "Those too that are 0.")
+    @Option(names = "--all", description = "Those too that are 0; any that are named are shown.")
     private boolean all;
 
     @Mixin
@@ -90,13 +90,17 @@ public final class StatsCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
+    private boolean showsZeros() {
+        return all || !names.isEmpty();
+    }
+
     private void print(Instrument instrument) {
         switch (instrument) {
             case Counter counter -> print(instrument, counter.sum());
             case Reading reading -> print(instrument, reading.value());
             case Latency latency -> {
                 Latency.Summary times = latency.summary();
-                if (times.count() == 0 && !all) {
+                if (times.count() == 0 && !showsZeros()) {
                     return;
                 }
                 if (common.json) {
@@ -123,7 +127,7 @@ public final class StatsCommand implements Callable<Integer> {
     }
 
     private void print(Instrument instrument, long value) {
-        if (value == 0 && !all) {
+        if (value == 0 && !showsZeros()) {
             return;
         }
         if (common.json) {
