@@ -127,7 +127,7 @@ final class JsonRecordReader {
         }
         try {
             value(parser, token, field, type.field(field).kind(), depth);
-        } catch (RecordWriter.FieldException e) {
+        } catch (FieldException e) {
             throw e;
         } catch (InvalidRequestException e) {
             throw writer.invalid(field, e);
@@ -190,7 +190,7 @@ final class JsonRecordReader {
             }
             try {
                 value(parser, next, each, kind, 0);
-            } catch (RecordWriter.FieldException e) {
+            } catch (FieldException e) {
                 throw e;
             } catch (InvalidRequestException e) {
                 throw writer.invalid(each, e);
@@ -216,7 +216,7 @@ final class JsonRecordReader {
                 others.name(name);
                 openValue(others, parser, parser.nextToken(), depth + 1);
             } catch (InvalidRequestException e) {
-                throw new RecordWriter.FieldException(type.field(field).name() + '.' + name, e);
+                throw new FieldException(type.field(field).name() + '.' + name, e);
             }
         }
     }
@@ -346,7 +346,7 @@ final class JsonRecordReader {
         try {
             openValue(open, parser, parser.nextToken(), 1);
         } catch (InvalidRequestException e) {
-            throw new RecordWriter.FieldException(name, e);
+            throw new FieldException(name, e);
         }
         writer.endOpen();
     }

@@ -2,7 +2,6 @@ package io.turbidite.core.record;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
-import io.turbidite.core.record.RecordWriter.FieldException;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
@@ -17,13 +16,15 @@ import java.util.Map;
  */
 final class NestedFields {
     private final RecordWriter writer;
+    private final RecordBuffer fields;
     private final RecordType type;
 
     /** Undeclared fields of each nested record that has had some, by index. */
     private final @Nullable OpenWriter[] open;
 
-    NestedFields(RecordWriter writer, RecordType type) {
+    NestedFields(RecordWriter writer, RecordBuffer fields, RecordType type) {
         this.writer = writer;
+        this.fields = fields;
         this.type = type;
         this.open = new @Nullable OpenWriter[type.fields().size()];
     }
@@ -50,13 +51,13 @@ final class NestedFields {
 
     /** Sets all of a nested record, or nothing if something is wrong. */
     void set(int field, Map<?, ?> values) {
-        RecordWriter.Place before = writer.place();
+        RecordBuffer.Place before = fields.place();
         writer.setNested(field);
         boolean whole = false;
         try {
             for (Map.Entry<?, ?> entry : values.entrySet()) {
                 if (!(entry.getKey() instanceof String name)) {
-                    throw writer.invalid(
+                    throw fields.invalid(
                             field, "field names must be strings, not " + entry.getKey());
                 }
                 set(field, name, entry.getValue());
@@ -64,7 +65,8 @@ final class NestedFields {
             whole = true;
         } finally {
             if (!whole) {
-                writer.backTo(before, field, type.behind(field));
+                fields.backTo(before, field, type.behind(field));
+                clear(field, type.behind(field));
             }
         }
     }
@@ -100,21 +102,21 @@ final class NestedFields {
     void finish() {
         for (int field = open.length - 1; field >= 0; field--) {
             int parent = type.parent(field);
-            if (parent >= 0 && writer.state(field) != RecordFormat.STATE_MISSING) {
-                if (writer.state(parent) == RecordFormat.STATE_NULL) {
-                    throw writer.invalid(
+            if (parent >= 0 && fields.state(field) != RecordFormat.STATE_MISSING) {
+                if (fields.state(parent) == RecordFormat.STATE_NULL) {
+                    throw fields.invalid(
                             parent,
                             "is null, and %s is there"
                                     .formatted(Text.quoted(type.field(field).name())));
                 }
-                if (writer.state(parent) == RecordFormat.STATE_MISSING) {
-                    writer.mark(parent, RecordFormat.STATE_PRESENT);
+                if (fields.state(parent) == RecordFormat.STATE_MISSING) {
+                    fields.mark(parent, RecordFormat.STATE_PRESENT);
                 }
             }
         }
         for (int field = 0; field < open.length; field++) {
             if (type.field(field).kind() == TypeKind.RECORD
-                    && writer.state(field) == RecordFormat.STATE_PRESENT) {
+                    && fields.state(field) == RecordFormat.STATE_PRESENT) {
                 finish(field, open[field]);
             }
         }
@@ -122,13 +124,13 @@ final class NestedFields {
 
     private void finish(int field, @Nullable OpenWriter others) {
         for (int member = field + 1; member < type.behind(field); member = type.behind(member)) {
-            if (writer.state(member) != RecordFormat.STATE_PRESENT
+            if (fields.state(member) != RecordFormat.STATE_PRESENT
                     && !type.isOptionalMember(member)) {
-                throw writer.invalid(member, "a required field is missing");
+                throw fields.invalid(member, "a required field is missing");
             }
         }
         if (others != null && others.length() > 0) {
-            writer.addVariable(field, others.sink());
+            fields.addVariable(field, others.sink());
         }
     }
 }

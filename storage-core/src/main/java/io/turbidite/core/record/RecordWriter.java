@@ -14,7 +14,6 @@ import io.turbidite.core.type.TypeKind;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.UUID;
 
@@ -48,39 +47,10 @@ import java.util.UUID;
  * InvalidRequestException} that names the field.
  */
 public final class RecordWriter {
-    private static final int FIRST_BYTES = 512;
-
     private final RecordType type;
     private final RecordLayout layout;
-
-    /**
-     * The record as far as it is known: its fixed part, then the bytes of variable-width fields in
-     * the order they were set, which mostly is theirs in the type; if not, {@link #finish} orders
-     * them.
-     */
-    private final ByteSink record = new ByteSink(FIRST_BYTES, Limits.RECORD_BYTES_MAX);
-
+    private final RecordBuffer fields;
     private final Slice result = new Slice();
-    private final ByteSink inOrder = new ByteSink(16, Limits.RECORD_BYTES_MAX);
-
-    /** Where in {@link #record} the bytes of each variable-width field are. */
-    private final int[] starts;
-
-    private final int[] ends;
-
-    /** Behind the last field that was not refused. */
-    private int variableEnd;
-
-    private int lastVariable;
-    private boolean ordered;
-
-    private static final int NO_ARRAY = -1;
-
-    /** The array whose elements are being set. */
-    private int array = NO_ARRAY;
-
-    private int arrayStart;
-    private int elementCount;
 
     /** Null where the type has no nested record. */
     private final @Nullable NestedFields nested;
@@ -95,9 +65,8 @@ public final class RecordWriter {
     public RecordWriter(RecordType type) {
         this.type = type;
         this.layout = RecordLayout.of(type);
-        this.starts = new int[layout.variableCount()];
-        this.ends = new int[layout.variableCount()];
-        this.nested = type.hasNested() ? new NestedFields(this, type) : null;
+        this.fields = new RecordBuffer(type);
+        this.nested = type.hasNested() ? new NestedFields(this, fields, type) : null;
         this.json = new JsonRecordReader(this, type);
         this.texts = new TextFields(this);
         begin();
@@ -113,9 +82,9 @@ public final class RecordWriter {
      *
      * @return valid until the writer is used again
      */
-    public Slice write(Map<String, ? extends @Nullable Object> fields) {
+    public Slice write(Map<String, ? extends @Nullable Object> values) {
         begin();
-        for (Map.Entry<String, ? extends @Nullable Object> entry : fields.entrySet()) {
+        for (Map.Entry<String, ? extends @Nullable Object> entry : values.entrySet()) {
             int field = type.memberOf(RecordType.TOP, entry.getKey());
             if (field >= 0) {
                 setObject(field, entry.getValue());
@@ -146,23 +115,7 @@ public final class RecordWriter {
 
     /** Forgets everything and starts a record whose fields are all missing. */
     public RecordWriter begin() {
-        int fixedBytes = layout.variableOffset(layout.fieldCount());
-        record.clear();
-        record.reserve(fixedBytes);
-        MemorySegment segment = record.segment();
-        int at = 0;
-        for (; at + 8 <= fixedBytes; at += 8) {
-            segment.set(Bytes.I64, at, 0);
-        }
-        for (; at < fixedBytes; at++) {
-            segment.set(Bytes.U8, at, (byte) 0);
-        }
-        variableEnd = fixedBytes;
-        Arrays.fill(starts, 0);
-        Arrays.fill(ends, 0);
-        lastVariable = -1;
-        ordered = true;
-        array = NO_ARRAY;
+        fields.begin();
         if (nested != null) {
             nested.clear(0, layout.fieldCount());
         }
@@ -180,10 +133,11 @@ public final class RecordWriter {
             throw wrongSetter(field, "an integer");
         }
         if (!KindValues.inRange(kind, value)) {
-            throw invalid(field, "%d is out of range for type %s".formatted(value, kind.label()));
+            throw fields.invalid(
+                    field, "%d is out of range for type %s".formatted(value, kind.label()));
         }
-        int at = slot(field);
-        MemorySegment segment = record.segment();
+        int at = fields.slot(field);
+        MemorySegment segment = fields.segment();
         switch (RecordFormat.slotBytes(kind)) {
             case 1 -> segment.set(Bytes.U8, at, (byte) value);
             case 2 -> segment.set(Bytes.I16, at, (short) value);
@@ -196,14 +150,14 @@ public final class RecordWriter {
     public void setDouble(int field, double value) {
         TypeKind kind = layout.kind(field);
         if (kind == TypeKind.DOUBLE) {
-            int at = slot(field);
-            record.segment().set(Bytes.I64, at, Double.doubleToLongBits(value));
+            int at = fields.slot(field);
+            fields.segment().set(Bytes.I64, at, Double.doubleToLongBits(value));
         } else if (kind == TypeKind.FLOAT) {
             if (Double.compare((float) value, value) != 0) {
-                throw invalid(field, "%s is no exact value of type float".formatted(value));
+                throw fields.invalid(field, "%s is no exact value of type float".formatted(value));
             }
-            int at = slot(field);
-            record.segment().set(Bytes.I32, at, Float.floatToIntBits((float) value));
+            int at = fields.slot(field);
+            fields.segment().set(Bytes.I32, at, Float.floatToIntBits((float) value));
         } else {
             throw wrongSetter(field, "a floating-point number");
         }
@@ -215,12 +169,12 @@ public final class RecordWriter {
             throw wrongSetter(field, "a point");
         }
         if (!Double.isFinite(x) || !Double.isFinite(y)) {
-            throw invalid(field, "point(%s, %s) is not finite".formatted(x, y));
+            throw fields.invalid(field, "point(%s, %s) is not finite".formatted(x, y));
         }
         if (layout.kind(field) == TypeKind.LONLAT) {
             requireLonLat(field, x, y);
         }
-        int at = slot(field);
+        int at = fields.slot(field);
         putDouble(at, 0, x);
         putDouble(at, 1, y);
     }
@@ -229,7 +183,7 @@ public final class RecordWriter {
         try {
             Point.requireLonLat(x, y);
         } catch (InvalidRequestException outside) {
-            throw invalid(field, String.valueOf(outside.getMessage()));
+            throw fields.invalid(field, String.valueOf(outside.getMessage()));
         }
     }
 
@@ -238,37 +192,36 @@ public final class RecordWriter {
         checkSetter(field, TypeKind.STRING, "a string");
         int invalidAt = Utf8.firstInvalid(utf8.segment(), utf8.offset(), utf8.length());
         if (invalidAt >= 0) {
-            throw invalid(field, "the text is not UTF-8 at byte " + invalidAt);
+            throw fields.invalid(field, "the text is not UTF-8 at byte " + invalidAt);
         }
-        setVariable(field, utf8);
+        fields.setVariable(field, utf8);
     }
 
     /** Sets a string. */
     public void setString(int field, CharSequence text) {
         checkSetter(field, TypeKind.STRING, "a string");
-        checkLength(field, text.length());
+        fields.checkLength(field, text.length());
         if (field >= layout.fieldCount()) {
-            appendText(field, text, inOrder.clear());
-            endScratchElement(field);
+            appendText(field, text, fields.scratch());
+            fields.endScratchElement(field);
             return;
         }
-        beginOwn();
-        appendText(field, text, record);
-        endVariable(field);
+        appendText(field, text, fields.beginOwn());
+        fields.endOwn(field);
     }
 
     private void appendText(int field, CharSequence text, ByteSink sink) {
         try {
             Utf8.append(sink, text);
         } catch (InvalidRequestException e) {
-            throw invalid(field, e);
+            throw fields.invalid(field, e);
         }
     }
 
     /** Sets bytes, which are copied. */
     public void setBinary(int field, Slice bytes) {
         checkSetter(field, TypeKind.BINARY, "bytes");
-        setVariable(field, bytes);
+        fields.setVariable(field, bytes);
     }
 
     /**
@@ -282,7 +235,7 @@ public final class RecordWriter {
         } catch (FieldException e) {
             throw e;
         } catch (InvalidRequestException e) {
-            throw invalid(field, e);
+            throw fields.invalid(field, e);
         }
     }
 
@@ -293,12 +246,12 @@ public final class RecordWriter {
     /** Sets null: an optional field that is there and has no value. */
     public void setNull(int field) {
         if (field >= layout.fieldCount()) {
-            throw invalid(field, "an element of an array can't be null");
+            throw fields.invalid(field, "an element of an array can't be null");
         }
         if (!type.isOptionalMember(field)) {
-            throw invalid(field, "a required field can't be null");
+            throw fields.invalid(field, "a required field can't be null");
         }
-        mark(field, RecordFormat.STATE_NULL);
+        fields.mark(field, RecordFormat.STATE_NULL);
     }
 
     /**
@@ -314,7 +267,7 @@ public final class RecordWriter {
             } catch (FieldException e) {
                 throw e;
             } catch (InvalidRequestException e) {
-                throw invalid(field, e);
+                throw fields.invalid(field, e);
             }
         }
     }
@@ -325,23 +278,23 @@ public final class RecordWriter {
             case STRING -> setString(field, KindValues.as(kind, String.class, value));
             case BINARY -> {
                 byte[] bytes = KindValues.as(kind, byte[].class, value);
-                setVariable(field, result.set(MemorySegment.ofArray(bytes), 0, bytes.length));
+                fields.setVariable(
+                        field, result.set(MemorySegment.ofArray(bytes), 0, bytes.length));
             }
             case DECIMAL -> {
                 if (field >= layout.fieldCount()) {
-                    DecimalBytes.appendWithScale(inOrder.clear(), KindValues.toDecimal(value));
-                    endScratchElement(field);
+                    DecimalBytes.appendWithScale(fields.scratch(), KindValues.toDecimal(value));
+                    fields.endScratchElement(field);
                     break;
                 }
-                beginOwn();
-                DecimalBytes.appendWithScale(record, KindValues.toDecimal(value));
-                endVariable(field);
+                DecimalBytes.appendWithScale(fields.beginOwn(), KindValues.toDecimal(value));
+                fields.endOwn(field);
             }
             case UUID -> {
                 UUID uuid = KindValues.as(kind, UUID.class, value);
-                int at = slot(field);
-                record.segment().set(Bytes.I64_BE, at, uuid.getMostSignificantBits());
-                record.segment().set(Bytes.I64_BE, at + 8, uuid.getLeastSignificantBits());
+                int at = fields.slot(field);
+                fields.segment().set(Bytes.I64_BE, at, uuid.getMostSignificantBits());
+                fields.segment().set(Bytes.I64_BE, at + 8, uuid.getLeastSignificantBits());
             }
             case POINT, LONLAT -> {
                 Point point = KindValues.as(kind, Point.class, value);
@@ -349,7 +302,7 @@ public final class RecordWriter {
             }
             case RECTANGLE -> {
                 Rectangle rectangle = KindValues.as(kind, Rectangle.class, value);
-                int at = slot(field);
+                int at = fields.slot(field);
                 putDouble(at, 0, rectangle.minX());
                 putDouble(at, 1, rectangle.minY());
                 putDouble(at, 2, rectangle.maxX());
@@ -388,12 +341,13 @@ public final class RecordWriter {
             throw wrongSetter(field, "what lies in a field of another type");
         }
         switch (kind) {
-            case STRING, BINARY, DECIMAL -> setVariable(field, from.getBytes(source, result));
+            case STRING, BINARY, DECIMAL ->
+                fields.setVariable(field, from.getBytes(source, result));
             case ARRAY -> {
                 if (type.field(field).element() != from.type().field(source).element()) {
                     throw wrongSetter(field, "elements of another type");
                 }
-                setVariable(field, from.getBytes(source, result));
+                fields.setVariable(field, from.getBytes(source, result));
             }
             case RECORD -> {
                 nested().copy(field, from, source);
@@ -468,270 +422,55 @@ public final class RecordWriter {
      * @return its bytes, valid until the writer is used again
      */
     public Slice finish() {
-        int fieldCount = layout.fieldCount();
-        dropArray();
+        fields.dropArray();
         if (nested != null) {
             nested.finish();
         }
-        MemorySegment states = record.segment();
-        int statesOffset = layout.statesOffset(fieldCount);
-        int end = 0;
-        for (int field = 0; field < fieldCount; field++) {
-            int state = (states.get(Bytes.U8, statesOffset + (field >>> 2)) >>> shift(field)) & 3;
-            if (state != RecordFormat.STATE_PRESENT && !layout.isOptional(field)) {
-                throw invalid(field, "a required field is missing");
-            }
-            int index = layout.variableIndex(field);
-            if (index >= 0) {
-                end += ends[index] - starts[index];
-                states.set(Bytes.I32, layout.slotOffset(field), end);
-            }
-        }
-        int openOffset = variableEnd;
+        int openOffset = fields.length();
+        ByteSink record = fields.endFields();
         checkSize((long) openOffset + openEnd);
-        beginVariable();
-        if (!ordered) {
-            orderVariable();
-        }
         record.putBytes(open.sink().segment(), 0, openEnd);
         MemorySegment segment = record.segment();
         segment.set(Bytes.U8, RecordFormat.VERSION_OFFSET, (byte) layout.version());
         segment.set(Bytes.U8, RecordFormat.FLAGS_OFFSET, (byte)
                 (openEnd > 0 ? RecordFormat.FLAG_OPEN_AREA : 0));
-        segment.set(Bytes.I16, RecordFormat.FIELD_COUNT_OFFSET, (short) fieldCount);
+        segment.set(Bytes.I16, RecordFormat.FIELD_COUNT_OFFSET, (short) layout.fieldCount());
         segment.set(Bytes.I32, RecordFormat.OPEN_OFFSET_OFFSET, openOffset);
         return record.asSlice(result);
     }
 
-    /** Puts the variable-width fields into the order of the type. */
-    private void orderVariable() {
-        inOrder.clear();
-        for (int i = 0; i < starts.length; i++) {
-            inOrder.putBytes(record.segment(), starts[i], ends[i] - starts[i]);
-        }
-        record.truncate(layout.variableOffset(layout.fieldCount()));
-        record.putBytes(inOrder.segment(), 0, inOrder.length());
-    }
-
-    private void setVariable(int field, Slice bytes) {
-        checkLength(field, bytes.length());
-        if (field >= layout.fieldCount()) {
-            checkElement(field);
-            beginVariable();
-            record.putVarint(bytes.length());
-            record.putBytes(bytes);
-            endElement();
-            return;
-        }
-        beginOwn();
-        record.putBytes(bytes);
-        endVariable(field);
-    }
-
-    private void endElement() {
-        variableEnd = record.length();
-        elementCount++;
-    }
-
-    /** An element that is made in {@link #inOrder}, since its length comes first. */
-    private void endScratchElement(int each) {
-        checkElement(each);
-        checkLength(each, inOrder.length());
-        beginVariable();
-        record.putVarint(inOrder.length());
-        record.putBytes(inOrder.segment(), 0, inOrder.length());
-        endElement();
-    }
-
-    /** Drops what a set that failed may have left, so that a refused value leaves no trace. */
-    private void beginVariable() {
-        record.truncate(variableEnd);
-    }
-
-    /** The same for what is no element: an array that was begun and not ended is dropped. */
-    private void beginOwn() {
-        dropArray();
-        beginVariable();
-    }
-
-    private void endVariable(int field) {
-        mark(field, RecordFormat.STATE_PRESENT);
-        endBytes(field);
-    }
-
-    /** What lies behind {@link #variableEnd} are the bytes of a field. */
-    private void endBytes(int field) {
-        int index = layout.variableIndex(field);
-        ordered &= index > lastVariable;
-        lastVariable = index;
-        starts[index] = variableEnd;
-        variableEnd = record.length();
-        ends[index] = variableEnd;
-    }
-
     private void putDouble(int at, int index, double value) {
-        record.segment().set(Bytes.I64, at + 8L * index, Double.doubleToLongBits(value));
-    }
-
-    /** Where the fixed-width value of a field goes, which is marked as there. */
-    private int slot(int field) {
-        if (field >= layout.fieldCount()) {
-            return element(field);
-        }
-        mark(field, RecordFormat.STATE_PRESENT);
-        return layout.slotOffset(field);
-    }
-
-    /** Where the fixed-width value of the next element goes. */
-    private int element(int each) {
-        checkElement(each);
-        int byteCount = RecordFormat.slotBytes(layout.kind(each));
-        checkLength(each, byteCount);
-        beginVariable();
-        int at = record.reserve(byteCount);
-        variableEnd = record.length();
-        elementCount++;
-        return at;
-    }
-
-    private void checkElement(int each) {
-        if (array == NO_ARRAY || type.arrayOf(each) != array) {
-            throw new InvalidRequestException("field '%s': its array has not been begun"
-                    .formatted(type.field(each).name()));
-        }
+        fields.segment().set(Bytes.I64, at + 8L * index, Double.doubleToLongBits(value));
     }
 
     /** Begins an array, which replaces what was begun and not ended. */
     public void beginArray(int field) {
         checkSetter(field, TypeKind.ARRAY, "elements");
-        dropArray();
-        mark(field, RecordFormat.STATE_MISSING); // throws if it is there already
-        beginVariable();
-        array = field;
-        arrayStart = variableEnd;
-        elementCount = 0;
+        fields.beginArray(field);
     }
 
     /** Ends the array: what was set since it was begun are its elements. */
     public void endArray(int field) {
-        if (array != field) {
-            throw new InvalidRequestException("field '%s': the array has not been begun"
-                    .formatted(type.field(field).name()));
-        }
-        array = NO_ARRAY;
-        int end = variableEnd;
-        variableEnd = arrayStart;
-        record.truncate(end);
-        endVariable(field);
-    }
-
-    /** Forgets the elements of an array that was begun and not ended. */
-    private void dropArray() {
-        if (array != NO_ARRAY) {
-            array = NO_ARRAY;
-            variableEnd = arrayStart;
-            beginVariable();
-        }
+        fields.endArray(field);
     }
 
     /** Sets a nested record that may have no field. */
     public void setNested(int field) {
         checkSetter(field, TypeKind.RECORD, "a record");
-        mark(field, RecordFormat.STATE_PRESENT);
+        fields.mark(field, RecordFormat.STATE_PRESENT);
     }
 
     private NestedFields nested() {
-        NestedFields fields = nested;
-        if (fields == null) {
+        NestedFields there = nested;
+        if (there == null) {
             throw new IllegalStateException("the type has no nested record");
         }
-        return fields;
+        return there;
     }
 
     /** Where the values of undeclared fields of a nested record go. */
     OpenWriter openWithin(int field) {
         return nested().open(field);
-    }
-
-    /**
-     * What fields can be taken back to.
-     *
-     * @param variableEnd of those that were set before; so are the others
-     */
-    record Place(int variableEnd, int lastVariable, boolean ordered) {}
-
-    /** Where it is now. */
-    Place place() {
-        return new Place(variableEnd, lastVariable, ordered);
-    }
-
-    /** Takes back what was set of some fields since. */
-    void backTo(Place place, int from, int to) {
-        array = NO_ARRAY;
-        variableEnd = place.variableEnd();
-        beginVariable();
-        lastVariable = place.lastVariable();
-        ordered = place.ordered();
-        unset(from, to);
-    }
-
-    /** Adds a variable-width field whose bytes were made elsewhere, and that is marked already. */
-    void addVariable(int field, ByteSink bytes) {
-        checkLength(field, bytes.length());
-        beginVariable();
-        record.putBytes(bytes.segment(), 0, bytes.length());
-        endBytes(field);
-    }
-
-    /** As if these fields had not been set. */
-    private void unset(int from, int to) {
-        MemorySegment segment = record.segment();
-        int statesOffset = layout.statesOffset(layout.fieldCount());
-        for (int field = from; field < to; field++) {
-            int at = statesOffset + (field >>> 2);
-            int states = segment.get(Bytes.U8, at);
-            segment.set(Bytes.U8, at, (byte) (states & ~(3 << shift(field))));
-            int index = layout.variableIndex(field);
-            if (index >= 0) {
-                starts[index] = 0;
-                ends[index] = 0;
-            }
-            int slot = layout.slotOffset(field);
-            for (int i = 0; i < RecordFormat.slotBytes(layout.kind(field)); i++) {
-                segment.set(Bytes.U8, slot + i, (byte) 0);
-            }
-        }
-        nested().clear(from, to);
-    }
-
-    /** How far a field is known. */
-    int state(int field) {
-        int at = layout.statesOffset(layout.fieldCount()) + (field >>> 2);
-        return (record.segment().get(Bytes.U8, at) >>> shift(field)) & 3;
-    }
-
-    /** Says that a field is known; once. */
-    void mark(int field, int state) {
-        MemorySegment segment = record.segment();
-        int at = layout.statesOffset(layout.fieldCount()) + (field >>> 2);
-        int states = segment.get(Bytes.U8, at);
-        if (((states >>> shift(field)) & 3) != RecordFormat.STATE_MISSING) {
-            throw invalid(field, "is there twice");
-        }
-        segment.set(Bytes.U8, at, (byte) (states | (state << shift(field))));
-    }
-
-    private static int shift(int field) {
-        return (field & 3) << 1;
-    }
-
-    private void checkLength(int field, int byteCount) {
-        if (variableEnd + (long) byteCount > Limits.RECORD_BYTES_MAX) {
-            throw invalid(
-                    field,
-                    "with it the record is larger than the limit of %d bytes"
-                            .formatted(Limits.RECORD_BYTES_MAX));
-        }
     }
 
     private static void checkSize(long bytes) {
@@ -748,37 +487,11 @@ public final class RecordWriter {
     }
 
     private FieldException wrongSetter(int field, String what) {
-        return invalid(
+        return fields.invalid(
                 field, "type %s does not take %s".formatted(layout.kind(field).label(), what));
     }
 
-    FieldException invalid(int field, String reason) {
-        return new FieldException(path(field), reason);
-    }
-
-    /** The field's path, with the place of an element: {@code hashtags[2]}. */
-    private String path(int field) {
-        return type.isEach(field) && type.arrayOf(field) == array
-                ? "%s[%d]".formatted(type.field(array).name(), elementCount)
-                : type.field(field).name();
-    }
-
     FieldException invalid(int field, InvalidRequestException cause) {
-        return cause instanceof FieldException named
-                ? named
-                : new FieldException(path(field), cause);
-    }
-
-    /** What is wrong with one field; names it once, however deep the cause. */
-    static final class FieldException extends InvalidRequestException {
-        private static final long serialVersionUID = 1L;
-
-        FieldException(String name, String reason) {
-            super("field %s: %s".formatted(Text.quoted(name), reason));
-        }
-
-        FieldException(String name, InvalidRequestException cause) {
-            super("field %s: %s".formatted(Text.quoted(name), cause.getMessage()), cause);
-        }
+        return fields.invalid(field, cause);
     }
 }
