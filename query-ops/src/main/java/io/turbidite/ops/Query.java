@@ -236,6 +236,26 @@ public final class Query {
     }
 
     /**
+     * Orders records by when their present version was written, the newest first; records of one
+     * batch were written at once, and come by primary key. It is an order like those of {@link
+     * #orderBy}: what is ordered by before decides before it, what is ordered by after breaks its
+     * ties.
+     *
+     * <p>An index of kind {@code pm} has its entries in this order: with equalities on all of its
+     * fields and a {@link #limit} only so many of them are read as give the rows.
+     *
+     * @throws InvalidRequestException when it runs, if the rows are counts, groups or aggregates,
+     *     or come by {@link #near}
+     */
+    public Query newestFirst() {
+        if (order.stream().anyMatch(QueryRequest.OrderBy::isNewest)) {
+            throw new InvalidRequestException("a query is ordered newest first once");
+        }
+        order = with(order, QueryRequest.OrderBy.newest());
+        return this;
+    }
+
+    /**
      * Returns the rows nearest to a place, by (distance, primary key), as many as {@link #limit}
      * says, which must be given, and at least 1. A rectangle is as far as its nearest place.
      * Records without a value have no distance, and are left out.

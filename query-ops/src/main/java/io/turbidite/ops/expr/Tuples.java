@@ -115,7 +115,7 @@ public final class Tuples {
         public Slice[] make(RecordStream at, RecordView view) {
             sink.clear();
             for (OrderKey key : order) {
-                key.append(view, sink);
+                key.append(at, view, sink);
             }
             sink.putBytes(at.key()).asSlice(tuple[0]);
             tuple[1] = row.make(at, view)[0];

@@ -73,7 +73,8 @@ record CheckedQuery(
     /**
      * Something to order by.
      *
-     * @param index of a declared field, or of a part of the group (see {@link GroupRows.Part})
+     * @param index of a declared field, or of a part of the group (see {@link GroupRows.Part});
+     *     {@link #TIMESTAMP}
      * @param tokens of a declared field, counts how many of its tokens the text has; null: by value
      */
     record Order(
@@ -81,8 +82,20 @@ record CheckedQuery(
             int index,
             boolean descending,
             @Nullable TextQuery tokens) {
+        /** The {@link #index} of the timestamp of a record's version. */
+        static final int TIMESTAMP = -1;
+
+        static final Order NEWEST = new Order("newest first", TIMESTAMP, true, null);
+
+        boolean isNewest() {
+            return index == TIMESTAMP;
+        }
+
         @Override
         public String toString() {
+            if (isNewest()) {
+                return name;
+            }
             if (tokens != null) {
                 return "tokens of \"%s\" in %s".formatted(tokens.text(), name);
             }
@@ -348,6 +361,10 @@ record CheckedQuery(
         }
         List<Order> order = new ArrayList<>(request.order().size());
         for (QueryRequest.OrderBy by : request.order()) {
+            if (by.isNewest()) {
+                order.add(Order.NEWEST);
+                continue;
+            }
             order.add(new Order(
                     by.field(),
                     requireSingle(
@@ -382,6 +399,10 @@ record CheckedQuery(
         boolean isCounted = aggregates.isEmpty();
         List<Order> order = new ArrayList<>();
         for (QueryRequest.OrderBy by : request.order()) {
+            if (by.isNewest()) {
+                throw new InvalidRequestException(
+                        "groups have no version: only records are ordered newest first");
+            }
             if (by.tokens() != null) {
                 throw new InvalidRequestException(
                         "groups have no text: only records are ordered by their tokens");
@@ -436,6 +457,9 @@ record CheckedQuery(
         }
         int descending = 0;
         for (int i = 0; i < order.size(); i++) {
+            if (order.get(i).isNewest()) {
+                return KeyOrder.NONE;
+            }
             // where one value has two keys, what is ordered by keys is not ordered by values
             boolean isAmbiguous = source.keyForm()
                     .isAmbiguous(type().field(type().indexOf(key.get(i))).kind());

@@ -6,6 +6,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.CellGrid;
 import io.turbidite.ops.expr.Distances;
 import io.turbidite.ops.expr.FieldKey;
+import io.turbidite.ops.expr.NewestFirst;
 import io.turbidite.ops.expr.OrderKey;
 import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.expr.TokenCountKey;
@@ -332,6 +333,9 @@ public final class Plan implements ResultPlan {
     }
 
     private OrderKey orderKey(CheckedQuery.Order by) {
+        if (by.isNewest()) {
+            return NewestFirst.KEY;
+        }
         TextQuery tokens = by.tokens();
         return tokens == null
                 ? new FieldKey(query.type(), by.index(), by.descending())

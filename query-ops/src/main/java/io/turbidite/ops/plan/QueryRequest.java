@@ -43,6 +43,8 @@ public record QueryRequest(
     /** The {@link #access} that reads the primary index; no index has this name. */
     public static final String SCAN = "*scan*";
 
+    private static final String NEWEST_FIELD = "";
+
     /** Stands between names of indexes; no index has it in its name. */
     public static final String AND = " and ";
 
@@ -52,6 +54,7 @@ public record QueryRequest(
     /**
      * One thing to order by.
      *
+     * @param field empty: by the timestamp of the record's version
      * @param tokens counts how many of its tokens the field's text has; null: by the field's value
      */
     public record OrderBy(
@@ -59,6 +62,16 @@ public record QueryRequest(
         /** By the field's value. */
         public OrderBy(String field, boolean descending) {
             this(field, descending, null);
+        }
+
+        /** By the timestamp of the record's version, descending. */
+        public static OrderBy newest() {
+            return new OrderBy(NEWEST_FIELD, true, null);
+        }
+
+        /** Whether it is {@link #newest}. */
+        public boolean isNewest() {
+            return field.isEmpty();
         }
     }
 

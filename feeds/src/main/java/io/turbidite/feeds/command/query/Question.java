@@ -214,6 +214,12 @@ public final class Question {
     private List<String> order = new ArrayList<>();
 
     @Option(
+            names = "--newest",
+            description =
+                    "Records whose present version was written last come first; behind --order it breaks ties.")
+    private boolean newest;
+
+    @Option(
             names = "--near",
             paramLabel = "f=x,y",
             hideParamSyntax = true,
@@ -316,6 +322,9 @@ public final class Question {
             query.mostTokens(mostTokens);
         }
         order.forEach(query::orderBy);
+        if (newest) {
+            query.newestFirst();
+        }
         if (near != null) {
             query.near(near);
         }

@@ -1,0 +1,224 @@
+package io.turbidite.it.query;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.Tier;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.IndexSpec;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.WriteBatch;
+import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.ops.Order;
+import io.turbidite.ops.Predicates;
+import io.turbidite.ops.Query;
+import io.turbidite.ops.QueryResult;
+import io.turbidite.ops.aggregate.Aggregate;
+import io.turbidite.pm.PmKind;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/**
+ * Rows newest first are the model's, by every way in: scan, B+-tree, index of kind pm; under every
+ * strategy, in views that are older than the last writes, after flushes, merges and openings.
+ */
+class NewestFirstTest {
+    private static final int KEYS = 200;
+    private static final int USERS = 6;
+    private static final int ROUNDS = Tier.count(4, 8, 200);
+
+    @TempDir
+    Path directory;
+
+    private record Visit(long id, int user, int at, long written) {}
+
+    private final Map<Long, Visit> model = new HashMap<>();
+    private long written;
+
+    private static StoreOptions options() {
+        return StoreOptions.defaults()
+                .withDurability(Durability.PROCESS)
+                .withIndexKinds(new PmKind());
+    }
+
+    private static DatasetSpec spec(Maintenance maintenance, int partitions) {
+        DatasetSpec spec = DatasetSpec.named("Visits")
+                .field("id", "int64")
+                .field("user", "string")
+                .field("at", "int32?")
+                .primaryKey("id")
+                .maintenance(maintenance)
+                .mergePolicy(MergePolicySpec.parse("correlated-tiering"))
+                .partitions(partitions)
+                .index(IndexSpec.btree("by_both", "user", "at"));
+        return maintenance == Maintenance.DEFERRED
+                ? spec
+                : spec.index(IndexSpec.pm("by_user", "user").withParameter("bytes", "64MiB"));
+    }
+
+    @ParameterizedTest
+    @Timeout(120)
+    @EnumSource(Maintenance.class)
+    void rows_are_those_of_the_model_by_every_way_in(Maintenance maintenance) {
+        SplittableRandom random = new SplittableRandom(Seeds.of("NewestFirstTest"));
+        for (int opening = 0; opening < 2; opening++) {
+            try (Store store = Store.open(directory, options())) {
+                Dataset dataset = opening == 0
+                        ? store.createDataset(spec(maintenance, 2))
+                        : store.dataset("Visits");
+                for (int round = 0; round < ROUNDS; round++) {
+                    change(store, dataset, random);
+                    Map<Long, Visit> then = Map.copyOf(model);
+                    try (ReadView view = dataset.openView()) {
+                        change(store, dataset, random);
+                        if (random.nextInt(2) == 0) {
+                            dataset.flush();
+                            change(store, dataset, random);
+                        }
+                        check(view, then, random);
+                    }
+                    if (random.nextInt(3) == 0) {
+                        dataset.mergeAll();
+                    }
+                }
+                assertThat(store.verify().errors()).isEmpty();
+            }
+        }
+    }
+
+    private void change(Store store, Dataset dataset, SplittableRandom random) {
+        for (int i = 0; i < 60; i++) {
+            WriteBatch batch = store.newBatch();
+            written++;
+            for (int in = random.nextInt(3); in >= 0; in--) {
+                long id = random.nextInt(KEYS);
+                if (random.nextInt(6) == 0) {
+                    batch.delete(dataset, Slice.of(dataset.primaryKeySpec().encode(id)));
+                    model.remove(id);
+                } else {
+                    Visit visit = new Visit(id, random.nextInt(USERS), i, written);
+                    batch.upsert(
+                            dataset,
+                            dataset.newRecordWriter()
+                                    .write(Map.of(
+                                            "id", id, "user", "user " + visit.user(), "at", i)));
+                    model.put(id, visit);
+                }
+            }
+            store.write(batch);
+        }
+    }
+
+    private static void check(ReadView view, Map<Long, Visit> then, SplittableRandom random) {
+        List<String> ways = new ArrayList<>(List.of("by_both"));
+        view.indexes().stream()
+                .filter(index -> index.name().equals("by_user"))
+                .forEach(index -> ways.add(index.name()));
+        for (int user = 0; user < USERS; user++) {
+            int wanted = user;
+            int limit = 1 + random.nextInt(2 * KEYS / USERS);
+            List<Long> expected = newest(then, visit -> visit.user() == wanted, limit);
+            assertThat(ids(ofUser(view, user).limit(limit))).isEqualTo(expected);
+            assertThat(ids(ofUser(view, user).limit(limit).usingScan())).isEqualTo(expected);
+            for (String way : ways) {
+                assertThat(ids(ofUser(view, user).limit(limit).usingIndex(way)))
+                        .as("by %s", way)
+                        .isEqualTo(expected);
+                int least = random.nextInt(60);
+                assertThat(ids(ofUser(view, user)
+                                .where(Predicates.range("at", least, null))
+                                .limit(5)
+                                .usingIndex(way)))
+                        .as("by %s, some", way)
+                        .isEqualTo(newest(
+                                then, visit -> visit.user() == wanted && visit.at() >= least, 5));
+                assertThat(ids(ofUser(view, user).usingIndex(way)))
+                        .as("by %s, all", way)
+                        .isEqualTo(newest(then, visit -> visit.user() == wanted, KEYS));
+            }
+        }
+        assertThat(ids(Query.on(view).newestFirst().limit(7)))
+                .isEqualTo(newest(then, visit -> true, 7));
+        assertThat(ids(Query.on(view).orderBy("user").newestFirst()))
+                .isEqualTo(then.values().stream()
+                        .sorted(Comparator.comparingInt(Visit::user).thenComparing(byNewest()))
+                        .map(Visit::id)
+                        .toList());
+    }
+
+    private static Query ofUser(ReadView view, int user) {
+        return Query.on(view).where(Predicates.eq("user", "user " + user)).newestFirst();
+    }
+
+    private static Comparator<Visit> byNewest() {
+        return Comparator.comparingLong((Visit visit) -> -visit.written())
+                .thenComparingLong(Visit::id);
+    }
+
+    private static List<Long> newest(Map<Long, Visit> of, Predicate<Visit> which, int limit) {
+        Stream<Visit> found = of.values().stream().filter(which);
+        return found.sorted(byNewest()).limit(limit).map(Visit::id).toList();
+    }
+
+    private static List<Object> ids(Query query) {
+        List<Object> ids = new ArrayList<>();
+        try (QueryResult result = query.run()) {
+            for (Map<String, @Nullable Object> row : result) {
+                ids.add(Objects.requireNonNull(row.get("id")));
+            }
+        }
+        return ids;
+    }
+
+    @Test
+    void it_is_refused_where_it_has_no_meaning() {
+        try (Store store = Store.open(directory, options())) {
+            Dataset dataset = store.createDataset(spec(Maintenance.VALIDATION, 1));
+            assertThatThrownBy(() -> Query.on(dataset).newestFirst().count().run())
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining("nothing to order");
+            assertThatThrownBy(() -> Query.on(dataset)
+                            .newestFirst()
+                            .aggregate(Aggregate.max("at"))
+                            .run())
+                    .isInstanceOf(InvalidRequestException.class);
+            assertThatThrownBy(() ->
+                            Query.on(dataset).groupBy("user").newestFirst().run())
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining("groups have no version");
+            assertThatThrownBy(() -> Query.on(dataset).newestFirst().newestFirst())
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining("once");
+            dataset.upsert(Map.of("id", 1L, "user", "a"));
+            assertThat(ids(Query.on(dataset)
+                            .where(Predicates.eq("id", 1))
+                            .newestFirst()
+                            .orderBy("at", Order.DESC)))
+                    .containsExactly(1L);
+        }
+    }
+}
