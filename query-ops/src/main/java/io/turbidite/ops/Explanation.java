@@ -25,9 +25,26 @@ public record Explanation(
      * @param detail what it does this to
      * @param estimatedRows how many rows the planner expected it to hand on; empty if unknown
      * @param actualRows how many rows it handed on; empty before the query ran
+     * @param depth 0, or how many relations it stands below that which was asked: what is read by
+     *     another query, or is a side of a join, stands one deeper
      */
     public record Operator(
-            String name, String detail, OptionalLong estimatedRows, OptionalLong actualRows) {}
+            String name,
+            String detail,
+            OptionalLong estimatedRows,
+            OptionalLong actualRows,
+            int depth) {
+        /** An operator of the query that was asked. */
+        public Operator(
+                String name, String detail, OptionalLong estimatedRows, OptionalLong actualRows) {
+            this(name, detail, estimatedRows, actualRows, 0);
+        }
+
+        /** The name, further to the right the deeper it stands. */
+        String indented() {
+            return "  ".repeat(depth) + name;
+        }
+    }
 
     /**
      * An access path.
@@ -42,7 +59,8 @@ public record Explanation(
     }
 
     /**
-     * A map for JSON: {@code dataset, access, operators[{operator, detail, estimated, actual}], …}.
+     * A map for JSON: {@code dataset, access, operators[{operator, detail, estimated, actual,
+     * depth}], …}; a depth of 0 is left out.
      */
     public Map<String, Object> toMap() {
         List<Map<String, Object>> rows = new ArrayList<>();
@@ -52,6 +70,9 @@ public record Explanation(
             row.put("detail", operator.detail());
             operator.estimatedRows().ifPresent(n -> row.put("estimated", n));
             operator.actualRows().ifPresent(n -> row.put("actual", n));
+            if (operator.depth() > 0) {
+                row.put("depth", operator.depth());
+            }
             rows.add(row);
         }
         List<Map<String, Object>> choices = new ArrayList<>();
@@ -76,7 +97,7 @@ public record Explanation(
         int nameWidth = "operator".length();
         int detailWidth = 0;
         for (Operator operator : operators) {
-            nameWidth = Math.max(nameWidth, operator.name().length());
+            nameWidth = Math.max(nameWidth, operator.indented().length());
             detailWidth = Math.max(detailWidth, operator.detail().length());
         }
         String format = "%n  %-" + nameWidth + "s  %12s  %12s  %s";
@@ -85,7 +106,7 @@ public record Explanation(
         text.append(format.formatted("operator", "estimated", "actual", ""));
         for (Operator operator : operators) {
             text.append(format.formatted(
-                    operator.name(),
+                    operator.indented(),
                     show(operator.estimatedRows()),
                     show(operator.actualRows()),
                     operator.detail()));

@@ -6,12 +6,14 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.text.Tokenizer;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.expr.Given;
 import io.turbidite.ops.expr.Predicate;
 import io.turbidite.ops.plan.Plan;
 import io.turbidite.ops.plan.PreparedPlan;
 import io.turbidite.ops.plan.QueryRequest;
+import io.turbidite.ops.plan.ResultPlan;
 import io.turbidite.ops.run.RunOptions;
 
 import org.jspecify.annotations.Nullable;
@@ -19,9 +21,10 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /**
- * A query of one source, built call by call and then run.
+ * A query of one source, or over the rows of another relation, built call by call and then run.
  *
  * <pre>{@code
  * try (QueryResult rows = Query.on(flights)
@@ -47,9 +50,16 @@ import java.util.List;
  * <p><em>Confined to one thread.</em> Each call changes this query and returns it; it may be run
  * often.
  */
-public final class Query {
-    private final Source source;
+public final class Query extends Relation {
+    /** What it is of; null: of {@link #rows}. */
+    private final @Nullable Source source;
+
+    /** Its moment; null: as it is when the query runs. */
     private final @Nullable ReadView view;
+
+    /** Whose rows it is over; null: of a source. */
+    private final @Nullable Relation rows;
+
     private List<Predicate> predicates = List.of();
     private List<Expression> where = List.of();
     private List<String> select = List.of();
@@ -61,23 +71,31 @@ public final class Query {
     private QueryRequest.@Nullable Near near;
     private long limit = QueryRequest.NO_LIMIT;
     private @Nullable String access;
-    private RunOptions options = RunOptions.defaults();
 
-    private Query(Source source, @Nullable ReadView view) {
+    private Query(@Nullable Source source, @Nullable ReadView view, @Nullable Relation rows) {
         this.source = source;
         this.view = view;
+        this.rows = rows;
     }
 
     /** A query of {@code source}, as it is when the query runs. */
     public static Query on(Source source) {
-        return new Query(Given.notNull(source, "the source of a query"), null);
+        return new Query(Given.notNull(source, "the source of a query"), null, null);
     }
 
     /**
      * A query of the moment that {@code view} shows; the caller closes the view, after the results.
      */
     public static Query on(ReadView view) {
-        return new Query(Given.notNull(view, "the view of a query").source(), view);
+        return new Query(Given.notNull(view, "the view of a query").source(), view, null);
+    }
+
+    /**
+     * A query over the rows of another relation: they are what records are to a query of a source.
+     * Equal rows of an order keep the order in which they come. Rows have no index.
+     */
+    public static Query on(Relation rows) {
+        return new Query(null, null, Given.notNull(rows, "the rows of a query"));
     }
 
     /** Adds a condition; a record must fulfil all of them. */
@@ -204,7 +222,7 @@ public final class Query {
             return orderBy(text.substring(0, text.length() - ":desc".length()), Order.DESC);
         }
         // a field's own name may hold a colon
-        if (text.contains(":") && !text.endsWith(":asc") && source.type().indexOf(text) < 0) {
+        if (text.contains(":") && !text.endsWith(":asc") && inputType().indexOf(text) < 0) {
             throw new InvalidRequestException(
                     "order '%s' is wrong: only :asc or :desc can follow a field".formatted(text));
         }
@@ -298,6 +316,7 @@ public final class Query {
      * Searches this index even if another access path looks cheaper; it must fit the predicates.
      */
     public Query usingIndex(String index) {
+        checkHasIndexes();
         access = Given.notNull(index, "the name of an index");
         return this;
     }
@@ -310,20 +329,33 @@ public final class Query {
         for (String index : Given.notNull(indexes, "the list of indexes")) {
             Given.notNull(index, "the name of an index");
         }
+        checkHasIndexes();
         access = String.join(QueryRequest.AND, indexes);
         return this;
     }
 
     /** Sets the limits of the query; otherwise {@link RunOptions#defaults()}. */
     public Query with(RunOptions newOptions) {
-        options = Given.notNull(newOptions, "the options of a query");
+        set(Given.notNull(newOptions, "the options of a query"));
         return this;
     }
 
+    /** What the rows have: the fields of records, of groups, or what was selected. */
+    @Override
+    public RecordType type() {
+        Source of = source;
+        return of == null ? Plan.rowType(request(), inputType()) : Plan.rowType(request(), of);
+    }
+
     /** Plans and starts the query; close the result. */
+    @Override
     public QueryResult run() {
+        Source of = source;
+        if (of == null) {
+            return super.run();
+        }
         QueryRequest request = request();
-        return QueryResult.start(source, view, moment -> Plan.of(request, moment, options));
+        return QueryResult.start(of, view, moment -> Plan.of(request, moment, ownOptions()));
     }
 
     /**
@@ -331,31 +363,68 @@ public final class Query {
      * ({@link Predicates#parameter}). A query without parameters runs as it is. Later changes of
      * this query do not affect the prepared one.
      *
-     * @throws InvalidRequestException for every mistake that shows without the values
+     * @throws InvalidRequestException for every mistake that shows without the values, and if it is
+     *     a query over rows
      */
     public PreparedQuery prepare() {
-        return new PreparedQuery(source, view, PreparedPlan.of(request(), source), options);
+        Source of = source;
+        if (of == null) {
+            throw new InvalidRequestException(
+                    "a query over rows can't be prepared: prepare the query that the rows are of");
+        }
+        return new PreparedQuery(of, view, PreparedPlan.of(request(), of), ownOptions());
     }
 
     /** Plans the query without running it. */
+    @Override
     public Explanation explain() {
+        Source of = source;
+        if (of == null) {
+            return super.explain();
+        }
         QueryRequest request = request();
-        return QueryResult.explain(source, view, moment -> Plan.of(request, moment, options));
+        return QueryResult.explain(of, view, moment -> Plan.of(request, moment, ownOptions()));
     }
 
-    Source source() {
-        return source;
+    @Override
+    ResultPlan plan(Moments moments, RunOptions given) {
+        Source of = source;
+        if (of == null) {
+            return Plan.over(planOf(input(), moments, given), request(), given);
+        }
+        ReadView moment = view == null ? moments.of(of) : moments.given(view);
+        return Plan.of(request(), moment, given);
     }
 
-    /** What it is of; null: of its source as it is when it runs. */
-    @Nullable
-    ReadView view() {
-        return view;
+    @Override
+    List<Relation> inputs() {
+        return rows == null ? List.of() : List.of(rows);
     }
 
-    /** Plans it for a moment. */
-    Plan plan(ReadView moment) {
-        return Plan.of(request(), moment, options);
+    @Override
+    boolean keepsRows() {
+        return !order.isEmpty()
+                || near != null
+                || !groupBy.isEmpty()
+                || cells != null
+                || !aggregates.isEmpty();
+    }
+
+    private Relation input() {
+        return Objects.requireNonNull(rows, "it is of a source");
+    }
+
+    /** The type of what it reads. */
+    private RecordType inputType() {
+        Source of = source;
+        return of == null ? input().type() : of.type();
+    }
+
+    private void checkHasIndexes() {
+        if (source == null) {
+            throw new InvalidRequestException(
+                    "the rows of a query or a join have no index: name it in the query of the source");
+        }
     }
 
     /** A list with one more: most have one at most, and an immutable one takes little room. */

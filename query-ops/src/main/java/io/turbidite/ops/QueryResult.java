@@ -83,13 +83,9 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         }
     }
 
-    /**
-     * Starts a join.
-     *
-     * @param ownedViews what it reads and closes
-     */
-    static QueryResult start(String datasets, ResultPlan plan, List<ReadView> ownedViews) {
-        return new QueryResult(datasets, plan, ownedViews);
+    /** Starts what reads these views, and closes with it those that were opened for it. */
+    static QueryResult start(Moments moments, ResultPlan plan) {
+        return new QueryResult(moments.names(), plan, List.copyOf(moments.opened()));
     }
 
     /** Plans a query without running it; otherwise as {@link #start}. */
@@ -277,7 +273,8 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
                         step.estimatedRows() < 0
                                 ? OptionalLong.empty()
                                 : OptionalLong.of(step.estimatedRows()),
-                        ran ? OptionalLong.of(step.meter().rows()) : OptionalLong.empty()))
+                        ran ? OptionalLong.of(step.meter().rows()) : OptionalLong.empty(),
+                        step.depth()))
                 .toList();
         List<Explanation.Choice> considered = plan.choices().stream()
                 .map(way -> new Explanation.Choice(way.access(), way.cost(), way.chosen()))

@@ -52,6 +52,7 @@ final class MemorySource implements Source {
     double estimateFactor = 1;
     int failAfterMoves = Integer.MAX_VALUE;
     final AtomicInteger openCount = new AtomicInteger();
+    int openViewCount;
     final AtomicInteger estimateCount = new AtomicInteger();
     final AtomicInteger moveCount = new AtomicInteger();
 
@@ -295,6 +296,7 @@ final class MemorySource implements Source {
 
     @Override
     public ReadView openView() {
+        openViewCount++;
         return new MemoryView(this, timestamp, partitions.size());
     }
 

@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.CellGrid;
@@ -104,6 +105,21 @@ public final class Plan implements ResultPlan {
         return of(CheckedQuery.of(request, view.source()), request.access(), view, options);
     }
 
+    /** Plans a query over the rows of another plan. */
+    public static Plan over(ResultPlan rows, QueryRequest request, RunOptions options) {
+        return of(request, PlannedRows.of(rows), options);
+    }
+
+    /** The type of the rows of a query of a source. */
+    public static RecordType rowType(QueryRequest request, Source source) {
+        return CheckedQuery.of(request, source).rowType();
+    }
+
+    /** The type of the rows of a query over rows of a type. */
+    public static RecordType rowType(QueryRequest request, RecordType of) {
+        return rowType(request, PlannedRows.ofType(of));
+    }
+
     /** Plans a query that has been checked; {@code access} is what the request says. */
     static Plan of(CheckedQuery query, @Nullable String access, ReadView view, RunOptions options) {
         return new Plan(
@@ -125,7 +141,9 @@ public final class Plan implements ResultPlan {
 
     @Override
     public String access() {
-        return choice.chosen().describe();
+        return view instanceof PlannedRows rows && choice.chosen() instanceof Access.Scan
+                ? rows.plan().access()
+                : choice.chosen().describe();
     }
 
     /** A way in that was possible. */
@@ -133,6 +151,9 @@ public final class Plan implements ResultPlan {
 
     @Override
     public List<Choice> choices() {
+        if (view instanceof PlannedRows rows) {
+            return rows.plan().choices();
+        }
         return choice.estimates().choices().stream()
                 .map(way -> new Choice(
                         way.access().describe(), way.cost(), way.access().equals(choice.chosen())))

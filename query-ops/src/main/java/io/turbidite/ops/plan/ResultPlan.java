@@ -22,6 +22,11 @@ public sealed interface ResultPlan permits Plan, JoinPlan {
     /** The operators, from the result down to the storage. */
     List<PlanStep> steps();
 
+    /** About how many rows there are; {@link PlanStep#UNKNOWN} where nothing is known. */
+    default long estimatedRows() {
+        return steps().getFirst().estimatedRows();
+    }
+
     /** Builds the operators. */
     Rows rows();
 }

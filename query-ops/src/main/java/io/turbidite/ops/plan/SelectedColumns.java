@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.Expression;
 import io.turbidite.core.expr.NamedExpression;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.geo.Place;
@@ -180,6 +181,12 @@ final class SelectedColumns {
         if (name == null) {
             throw new InvalidRequestException(
                     "a value that is selected needs a name: write '%s as name'".formatted(text));
+        }
+        if (named.expression() instanceof Expression.Name(String of)) {
+            int field = type.indexOf(of);
+            if (field >= 0 && !type.isEach(field)) {
+                return new Column.Declared(name, field);
+            }
         }
         TypedExpression typed = TypedExpression.of(named.expression(), type);
         return new Column.Computed(name, typed.toString(), typed.kind(), typed::computed);

@@ -75,8 +75,13 @@ final class WayInSteps {
             case Access.Get _ ->
                 steps.add(new PlanStep(
                         "get", String.join(", ", query.source().primaryKey()), 1, meters.read));
-            case Access.Scan scan ->
-                steps.add(new PlanStep("scan", scanDetail(scan), estimate, meters.read));
+            case Access.Scan scan -> {
+                if (view instanceof PlannedRows input) {
+                    steps.addAll(PlanStep.below(input.plan().steps()));
+                } else {
+                    steps.add(new PlanStep("scan", scanDetail(scan), estimate, meters.read));
+                }
+            }
             case Access.Fetch(var range) -> {
                 steps.add(new PlanStep(
                         "fetch",
