@@ -2,6 +2,7 @@ package io.turbidite.bench.text;
 
 import io.turbidite.bench.engine.Costs;
 import io.turbidite.bench.engine.Scratch;
+import io.turbidite.bench.peer.HyracksWords;
 import io.turbidite.bench.report.Report;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.record.RecordWriter;
@@ -23,19 +24,26 @@ import org.apache.lucene.search.IndexSearcher;
 import org.roaringbitmap.RoaringBitmap;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 
 /**
  * Documents of eight Zipf words: what the words add to an upsert, how many bytes a posting takes,
- * and what the conjunction of two words costs. Beside Lucene, and beside two forms that the
- * component's own postings are put into: pairs coded by differences, and Roaring bitmaps of
- * ordinals.
+ * and what the conjunction of two words costs. Beside Lucene and the inverted index of Hyracks, and
+ * beside two forms that the component's own postings are put into: pairs coded by differences, and
+ * Roaring bitmaps of ordinals.
+ *
+ * <p>Hyracks' index has no records: its inserts are what words add, and nothing else.
  */
 public final class TextSuite {
     private static final String INDEX = "by_word";
     private static final String LUCENE = "Lucene";
+    private static final String HYRACKS = "Hyracks";
+    private static final String ADDED = "the words add, us";
+    private static final int WRITE_MEMORY_BYTES = 128 << 20;
+    private static final int CACHE_BYTES = 512 << 20;
 
     /** Ranks of two frequent words, and of a frequent and a rare one. */
     private static final int[][] PAIRS = {{5, 20}, {1, 2_000}};
@@ -67,10 +75,11 @@ public final class TextSuite {
         this.rounds = rounds;
         this.directory = directory;
         this.upserts = report(
-                "What eight Zipf words add to an upsert", List.of("eager", "validation", LUCENE));
+                "What eight Zipf words add to an upsert",
+                List.of("eager", "validation", LUCENE, HYRACKS));
         this.forms = report(
                 "Postings: space, and the conjunction of two words",
-                List.of("pairs", "delta-coded pairs", "Roaring ordinals", LUCENE));
+                List.of("pairs", "delta-coded pairs", "Roaring ordinals", LUCENE, HYRACKS));
     }
 
     private Report report(String title, List<String> engines) {
@@ -95,6 +104,7 @@ public final class TextSuite {
             double without = loadLucene(false, false);
             double with = loadLucene(true, round == rounds - 1);
             added(LUCENE, without, with);
+            upserts.add(ADDED, HYRACKS, loadHyracks(round == rounds - 1));
         }
         return List.of(upserts, forms);
     }
@@ -102,15 +112,15 @@ public final class TextSuite {
     private void added(String engine, double without, double with) {
         upserts.add("upsert without the words' index, us", engine, without);
         upserts.add("upsert with it, us", engine, with);
-        upserts.add("the words add, us", engine, with - without);
+        upserts.add(ADDED, engine, with - without);
     }
 
     private double load(Maintenance strategy, boolean isIndexed, boolean isMeasured)
             throws IOException {
         Path path = Scratch.empty(directory.resolve("text"));
         StoreOptions options = StoreOptions.defaults()
-                .withWriteMemoryBytes(128 << 20)
-                .withCacheBytes(512 << 20)
+                .withWriteMemoryBytes(WRITE_MEMORY_BYTES)
+                .withCacheBytes(CACHE_BYTES)
                 .withDurability(Durability.BUFFERED);
         DatasetSpec spec = DatasetSpec.named("Texts")
                 .field("id", "int64")
@@ -157,6 +167,32 @@ public final class TextSuite {
             } else if (!withWords) {
                 keysOfLucene = lucene.mergedBytes();
             }
+        }
+        Scratch.delete(path);
+        return micros;
+    }
+
+    private double loadHyracks(boolean isMeasured) {
+        Path path = Scratch.empty(directory.resolve("hyracks"));
+        double micros;
+        try (HyracksWords hyracks = new HyracksWords(path, WRITE_MEMORY_BYTES, CACHE_BYTES)) {
+            ZipfTexts texts = new ZipfTexts();
+            long cpu = Costs.cpuNanos();
+            for (int i = 0; i < documents; i++) {
+                hyracks.insert(i, texts.next());
+            }
+            hyracks.settle();
+            micros = (Costs.cpuNanos() - cpu) / 1e3 / documents;
+            if (isMeasured) {
+                hyracks.mergeAll();
+                forms.add("bytes a posting", HYRACKS, (double) hyracks.diskBytes() / postingCount);
+                for (int[] pair : PAIRS) {
+                    String words = ZipfTexts.word(pair[0]) + " " + ZipfTexts.word(pair[1]);
+                    time(pair, HYRACKS, () -> hyracks.count(words));
+                }
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
         }
         Scratch.delete(path);
         return micros;
@@ -299,6 +335,12 @@ public final class TextSuite {
                 round--;
             }
         }
-        forms.add("found by ranks %d and %d".formatted(pair[0], pair[1]), form, found);
+        String count = "found by ranks %d and %d".formatted(pair[0], pair[1]);
+        double before = forms.figure(count, "pairs");
+        if (!Double.isNaN(before) && before != found) {
+            throw new IllegalStateException(
+                    "%s: %s finds %d, pairs %.0f".formatted(count, form, found, before));
+        }
+        forms.add(count, form, found);
     }
 }
