@@ -100,9 +100,14 @@ final class RandomRelation {
         return switch (random.nextInt(5)) {
             case 0 -> selected(tree(depth - 1));
             case 1 -> grouped(tree(depth - 1));
-            case 2 -> first(tree(depth - 1));
-            default -> joined(tree(depth - 1), tree(random.nextInt(depth)));
+            case 2 -> first(tree(depth - 1), random.nextInt(60));
+            default -> few(joined(tree(depth - 1), tree(random.nextInt(depth))));
         };
+    }
+
+    /** Pairs of pairs would be too many. */
+    private Node few(Node pairs) {
+        return pairs.rows().size() < 400 ? pairs : first(pairs, 100);
     }
 
     private String newName() {
@@ -198,8 +203,8 @@ final class RandomRelation {
                 new ArrayList<>(groups.values()));
     }
 
-    /** The first in the order of all fields. */
-    private Node first(Node from) {
+    /** The first in the order of all fields; all where the limit is large. */
+    private Node first(Node from, int limit) {
         Query query = Query.on(from.relation());
         Comparator<Map<String, @Nullable Object>> order = (a, b) -> 0;
         for (String name : from.names()) {
@@ -211,8 +216,7 @@ final class RandomRelation {
         }
         List<Map<String, @Nullable Object>> rows = new ArrayList<>(from.rows());
         rows.sort(order);
-        if (random.nextBoolean()) {
-            int limit = random.nextInt(30);
+        if (limit < 30 || limit == 100) {
             query.limit(limit);
             rows = new ArrayList<>(rows.subList(0, Math.min(limit, rows.size())));
         }

@@ -11,6 +11,7 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.Field;
+import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.aggregate.Aggregate;
@@ -25,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -91,10 +93,11 @@ class RelationTest {
         assertThat(rows(Query.on(groups).aggregate(Aggregate.sum("count").as("n"))))
                 .containsExactly("{n=5}");
         assertThat(rows(Query.on(groups).where("count = 2").count())).containsExactly("{count=2}");
-        assertThat(rows(Query.on(Query.on(groups).groupBy("count"))
-                        .orderBy("count.count")
-                        .limit(0)))
-                .isEmpty();
+        assertThat(rows(Query.on(groups)
+                        .groupBy("count")
+                        .aggregate(Aggregate.count().as("n"))
+                        .orderBy("n")))
+                .containsExactly("{count=1, n=1}", "{count=2, n=2}");
     }
 
     @Test
@@ -190,9 +193,9 @@ class RelationTest {
 
     @Test
     void near_and_cells_work_over_rows() {
-        source.upsert(row("id", 1L, "at", new io.turbidite.core.type.Point(1, 1)))
-                .upsert(row("id", 2L, "at", new io.turbidite.core.type.Point(5, 5)))
-                .upsert(row("id", 3L, "at", new io.turbidite.core.type.Point(2, 2)));
+        source.upsert(row("id", 1L, "at", new Point(1, 1)))
+                .upsert(row("id", 2L, "at", new Point(5, 5)))
+                .upsert(row("id", 3L, "at", new Point(2, 2)));
         assertThat(rows(Query.on(flights().where("id > 1"))
                         .near("at", 0, 0)
                         .limit(1)
@@ -210,11 +213,8 @@ class RelationTest {
                         .on("dest"))
                 .where("count > 1")
                 .orderBy("id");
-        assertThat(query.explain()
-                        .toString()
-                        .lines()
-                        .map(line -> line.replaceAll("  \\s*\\S* .*", "")))
-                .isNotEmpty();
+        assertThat(query.explain().toString())
+                .contains("\n  order ", "\n    join ", "\n      build ");
         try (QueryResult result = query.run()) {
             assertThat(result.count()).isEqualTo(3);
             assertThat(result.explain().operators().stream()
@@ -257,7 +257,7 @@ class RelationTest {
         AtomicInteger asked = new AtomicInteger();
         Query stopped =
                 Query.on(sorted).count().with(options.withStop(() -> asked.incrementAndGet() > 5));
-        assertThatThrownBy(stopped::run).isInstanceOf(CancellationException.class);
+        assertThatThrownBy(() -> rows(stopped)).isInstanceOf(CancellationException.class);
     }
 
     private void many() {
@@ -325,9 +325,6 @@ class RelationTest {
                     .withMemoryBytesMax(RunOptions.MEMORY_BYTES_MIN)
                     .withSpill(disk, "spill"));
         }
-        if (node.rows().size() > 20_000) {
-            return 0; // pairs of pairs
-        }
         List<String> expected = sorted(node.rows());
         try (QueryResult result = whole.run()) {
             assertThat(result.rowType()).isEqualTo(node.relation().type());
@@ -342,7 +339,7 @@ class RelationTest {
     private static List<String> sorted(List<Map<String, @Nullable Object>> rows) {
         List<String> texts = new ArrayList<>();
         for (Map<String, @Nullable Object> row : rows) {
-            texts.add(new java.util.TreeMap<>(RandomRelation.plain(row)).toString());
+            texts.add(new TreeMap<>(RandomRelation.plain(row)).toString());
         }
         texts.sort(null);
         return texts;
