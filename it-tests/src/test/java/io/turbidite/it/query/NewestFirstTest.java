@@ -195,6 +195,36 @@ class NewestFirstTest {
     }
 
     @Test
+    void the_index_stops_at_the_limit_and_says_what_it_read() {
+        try (Store store = Store.open(directory, options())) {
+            Dataset dataset = store.createDataset(spec(Maintenance.VALIDATION, 1));
+            for (long i = 0; i < 5_000; i++) {
+                dataset.upsert(Map.of("id", i, "user", "user " + i % 2, "at", i));
+            }
+            dataset.flush();
+            Query query = Query.on(dataset)
+                    .where(Predicates.eq("user", "user 1"))
+                    .newestFirst()
+                    .limit(10);
+            try (QueryResult result = query.run()) {
+                assertThat(result.toList()).hasSize(10);
+                String explained = result.explain().toString();
+                assertThat(explained)
+                        .contains("index by_user, newest first, then fetch")
+                        .contains("by_user (pm) on user, newest first; 1 group")
+                        .contains("0 of them stale")
+                        .containsPattern("[1-4] blocks of 256 bytes");
+            }
+            for (long i = 4_991; i < 5_000; i += 2) {
+                dataset.upsert(Map.of("id", i, "user", "user 0", "at", i));
+            }
+            assertThat(ids(query)).hasSize(10).startsWith(4_989L).endsWith(4_971L);
+            dataset.flush();
+            assertThat(ids(query)).hasSize(10).startsWith(4_989L).endsWith(4_971L);
+        }
+    }
+
+    @Test
     void it_is_refused_where_it_has_no_meaning() {
         try (Store store = Store.open(directory, options())) {
             Dataset dataset = store.createDataset(spec(Maintenance.VALIDATION, 1));

@@ -62,13 +62,23 @@ sealed interface Access {
     record Fetch(IndexRange range) implements Access {
         @Override
         public String describe() {
-            return (isNearest() ? "index %s, nearest first, then fetch" : "index %s, then fetch")
-                    .formatted(range.index().name());
+            String order = isNearest() ? ", nearest first" : isNewest() ? ", newest first" : "";
+            return "index %s%s, then fetch".formatted(range.index().name(), order);
         }
 
         /** Whether it gives records from the nearest to a place on, and no more than it must. */
         boolean isNearest() {
             return range.search() instanceof IndexSearch.Nearest;
+        }
+
+        /** Whether it gives records from the newest on, and no more than it must. */
+        boolean isNewest() {
+            return range.search() instanceof IndexSearch.Newest;
+        }
+
+        /** Whether it looks at the records itself, to stop when there are enough. */
+        boolean looksAtRecords() {
+            return isNearest() || isNewest();
         }
     }
 

@@ -442,6 +442,14 @@ record CheckedQuery(
         return conditions.type();
     }
 
+    /** Whether rows are the newest few records. */
+    boolean wantsNewest() {
+        return kind == Kind.ROWS
+                && hasLimit()
+                && order.size() == 1
+                && order.getFirst().isNewest();
+    }
+
     boolean hasLimit() {
         return limit != QueryRequest.NO_LIMIT;
     }

@@ -45,6 +45,16 @@ final class IndexWays {
             IndexRange range = new IndexRange(
                     index, narrowed.range(), filter, narrowed.narrowed(), narrowed.isExact());
             to.add(entriesDo ? new Access.Entries(range) : new Access.Fetch(range));
+            if (index.kind() == IndexDescription.Kind.PM
+                    && narrowed.whole()
+                    && query.wantsNewest()) {
+                to.add(new Access.Fetch(new IndexRange(
+                        index,
+                        new IndexSearch.Newest(narrowed.range()),
+                        filter,
+                        narrowed.narrowed(),
+                        narrowed.isExact())));
+            }
         }
     }
 

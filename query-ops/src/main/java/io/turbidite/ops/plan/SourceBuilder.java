@@ -16,6 +16,7 @@ import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.expr.Tuples;
 import io.turbidite.ops.fetch.FetchedRecords;
 import io.turbidite.ops.fetch.NearestRecords;
+import io.turbidite.ops.fetch.NewestRecords;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
@@ -89,7 +90,7 @@ final class SourceBuilder {
     boolean splits() {
         return switch (choice.chosen()) {
             case Access.Scan scan -> !scan.order().isOrdered();
-            case Access.Fetch fetch -> !fetch.isNearest();
+            case Access.Fetch fetch -> !fetch.looksAtRecords();
             case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _ -> true;
             case Access.Get _, Access.Nothing _ -> false;
         };
@@ -210,6 +211,9 @@ final class SourceBuilder {
             case Access.Fetch fetch
             when fetch.isNearest() ->
                 new WayIn(() -> nearest(fetch.range()), meters.fetched, meters.scanned);
+            case Access.Fetch fetch
+            when fetch.isNewest() ->
+                new WayIn(() -> newest(fetch.range()), meters.fetched, meters.scanned);
             case Access.Fetch(var range) ->
                 new WayIn(
                         () -> fetch(
@@ -252,6 +256,20 @@ final class SourceBuilder {
                         meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()));
     }
 
+    /** Of all partitions, as far as the limit wants them. */
+    private NewestRecords newest(IndexRange range) {
+        List<String> decided = range.isExact() ? range.narrowed() : List.of();
+        return new NewestRecords(
+                view,
+                everyPartition(),
+                range,
+                new NewestRecords.Wanted(query.limit(), query.conditions().compile(decided)),
+                options.keyBatchBytes(),
+                fetchOptions(true, range.filter()),
+                new NearestRecords.Meters(
+                        meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()));
+    }
+
     private FetchedRecords fetch(
             List<Integer> partitions,
             IntFunction<Candidates> opener,
@@ -273,8 +291,8 @@ final class SourceBuilder {
     }
 
     /** Whether what the way in gives was looked at already. */
-    private boolean isNearest() {
-        return choice.chosen() instanceof Access.Fetch fetch && fetch.isNearest();
+    private boolean looksAtRecords() {
+        return choice.chosen() instanceof Access.Fetch fetch && fetch.looksAtRecords();
     }
 
     /** Where every entry found is a row, no more of them than rows are wanted. */
@@ -290,7 +308,7 @@ final class SourceBuilder {
         return new SelectedRecords(
                 wayIn,
                 query.type(),
-                isNearest() ? NONE : query.compile(choice.chosen().decided()),
+                looksAtRecords() ? NONE : query.compile(choice.chosen().decided()),
                 maker,
                 meters.selected);
     }

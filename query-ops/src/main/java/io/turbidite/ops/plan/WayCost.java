@@ -15,9 +15,9 @@ record WayCost(CheckedQuery query, long resultRows, long scanRows, boolean hasHi
 
     /** The cost of a way in that reads some records or entries. */
     AccessChoice.Costed of(Access access, long rows) {
-        boolean isNearest = access instanceof Access.Fetch fetch && fetch.isNearest();
+        boolean stops = stopsByOrder(access);
         // of all entries, which are what was counted, those that are expected to do
-        long read = isNearest
+        long read = stops
                 ? Math.min(rows, Math.max(query.limit(), Math.round(rows * part(access))))
                 : rows;
         return new AccessChoice.Costed(access, read, cost(access, rows));
@@ -52,8 +52,8 @@ record WayCost(CheckedQuery query, long resultRows, long scanRows, boolean hasHi
      * look cheap by a limit that it never reaches.
      */
     double part(Access access) {
-        boolean isNearest = access instanceof Access.Fetch fetch && fetch.isNearest();
-        boolean inOrder = isNearest
+        boolean stops = stopsByOrder(access);
+        boolean inOrder = stops
                 || (query.order().isEmpty() && query.near() == null)
                 || (access instanceof Access.Scan scan && scan.order().isOrdered());
         boolean stopsEarly = query.kind() == CheckedQuery.Kind.ROWS && query.hasLimit() && inOrder;
@@ -61,7 +61,12 @@ record WayCost(CheckedQuery query, long resultRows, long scanRows, boolean hasHi
             return 1;
         }
         double part = Math.min(1, (double) query.limit() / Math.max(1, resultRows));
-        return isNearest || isRowEach(access) ? part : part + LIMIT_RISK * (1 - part);
+        return stops || isRowEach(access) ? part : part + LIMIT_RISK * (1 - part);
+    }
+
+    /** Whether it gives records in the order of the query, as far as they are wanted. */
+    private static boolean stopsByOrder(Access access) {
+        return access instanceof Access.Fetch fetch && fetch.looksAtRecords();
     }
 
     /** Whether each record or entry that is read is a row. */

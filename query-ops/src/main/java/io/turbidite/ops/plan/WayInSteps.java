@@ -234,6 +234,8 @@ final class WayInSteps {
             case IndexSearch.Nearest(var _, Place place) ->
                 "%s, nearest to %s,%s%s"
                         .formatted(detail, place.x(), place.y(), spatialWork(searches));
+            case IndexSearch.Newest _ ->
+                "%s, newest first%s".formatted(detail, regionWork(searches));
             case TermSearch terms ->
                 "%s, %s %s%s"
                         .formatted(
@@ -270,6 +272,18 @@ final class WayInSteps {
                         .formatted(
                                 work.outsideCount(),
                                 counted(work.componentCount(), "component", "components"));
+    }
+
+    private static String regionWork(@Nullable SearchMeter searches) {
+        SearchWork work = searches == null ? SearchWork.NONE : searches.work();
+        return work.equals(SearchWork.NONE)
+                ? ""
+                : "; %s, %s, %,d of them stale, %s of 256 bytes"
+                        .formatted(
+                                counted(work.groupCount(), "group", "groups"),
+                                counted(work.entryCount(), "entry", "entries"),
+                                work.staleCount(),
+                                counted(work.blockCount(), "block", "blocks"));
     }
 
     private static String spatialWork(@Nullable SearchMeter searches) {

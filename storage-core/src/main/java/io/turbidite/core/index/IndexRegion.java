@@ -93,8 +93,47 @@ public interface IndexRegion extends AutoCloseable {
         /** The same for the last secondary key below another; null for the last of all. */
         boolean below(@Nullable Slice from, Moment moment, RegionEntries into);
 
+        /**
+         * Gives entries of one secondary key that may be valid, the newest first. Those of one
+         * timestamp come together, in no order.
+         *
+         * @param moment what the reader sees
+         * @param below entries at or above this timestamp are passed over
+         * @param countMax with as many it ends, when all of the last timestamp are given
+         * @param into gets key and entries; what was in it is forgotten
+         * @return whether there may be more below the last one
+         */
+        boolean newest(
+                Slice secondaryKey, Moment moment, long below, int countMax, RegionEntries into);
+
+        /** What {@link #newest} took of this reader so far. */
+        default Work work() {
+            return Work.NONE;
+        }
+
         @Override
         void close();
+    }
+
+    /**
+     * What searches took.
+     *
+     * @param groupCount groups of entries that were read
+     * @param entryCount entries among them
+     * @param staleCount of these, those that are obsolete
+     * @param blockCount blocks of 256 bytes
+     */
+    record Work(long groupCount, long entryCount, long staleCount, long blockCount) {
+        public static final Work NONE = new Work(0, 0, 0, 0);
+
+        /** What was done since an earlier look. */
+        public Work since(Work before) {
+            return new Work(
+                    groupCount - before.groupCount,
+                    entryCount - before.entryCount,
+                    staleCount - before.staleCount,
+                    blockCount - before.blockCount);
+        }
     }
 
     /**

@@ -9,6 +9,7 @@ import io.turbidite.core.geo.Zone;
 import io.turbidite.core.type.Rectangle;
 
 import java.util.List;
+import java.util.Objects;
 
 /**
  * What is asked of an index. <em>Immutable.</em>
@@ -16,9 +17,40 @@ import java.util.List;
  * <p>Invariant: whether an entry is in the answer is told by its key alone, so anti-matter is in
  * every answer that what it deletes is in.
  */
-public sealed interface IndexSearch permits KeyRange, IndexSearch.Spatial, TermSearch {
+public sealed interface IndexSearch
+        permits KeyRange, IndexSearch.Spatial, IndexSearch.Newest, TermSearch {
     /** Whether an entry with this key, secondary and primary key, is in the answer. */
     boolean contains(Slice entryKey);
+
+    /**
+     * The entries of one secondary key, the newest first: by (timestamp descending, primary key).
+     * Asked of an index of kind {@code pm}, which has this order. A cursor goes forward only, and
+     * reads no more than was asked of it.
+     *
+     * @param entries the range of all entries of the key, which is its lower bound
+     */
+    record Newest(KeyRange entries) implements IndexSearch {
+        public Newest {
+            if (entries.low() == null) {
+                throw new IllegalArgumentException("the newest of all keys");
+            }
+        }
+
+        /** The newest entries of a secondary key. */
+        public static Newest of(byte[] secondaryKey) {
+            return new Newest(KeyRange.startingWith(secondaryKey));
+        }
+
+        /** The encoded secondary key. */
+        public Slice secondaryKey() {
+            return Objects.requireNonNull(entries.low());
+        }
+
+        @Override
+        public boolean contains(Slice entryKey) {
+            return entries.contains(entryKey);
+        }
+    }
 
     /** What is asked of an R-tree, by where its values lie. */
     sealed interface Spatial extends IndexSearch permits Window, SphericWindow, Around, Nearest {

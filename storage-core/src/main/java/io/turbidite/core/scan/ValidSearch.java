@@ -31,7 +31,7 @@ public final class ValidSearch implements AutoCloseable {
     private final @Nullable CandidateBatch batch;
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
-    private int batchCountMax = FIRST_BATCH_COUNT;
+    private int batchCountMax;
 
     /** The entry of the batch at which the search stands; without a batch, that of the cursor. */
     private int at = -1;
@@ -50,7 +50,8 @@ public final class ValidSearch implements AutoCloseable {
             IndexDescription index,
             IndexSearch search,
             IndexCursor cursor,
-            @Nullable CandidateBatch batch) {
+            @Nullable CandidateBatch batch,
+            int firstCount) {
         this.view = view;
         this.partition = partition;
         this.index = index;
@@ -58,6 +59,7 @@ public final class ValidSearch implements AutoCloseable {
         this.cursor = cursor;
         this.entries = cursor.entries();
         this.batch = batch;
+        this.batchCountMax = firstCount;
     }
 
     /** Opens a search of one partition; parameters as of {@link ReadView#search}. */
@@ -67,10 +69,26 @@ public final class ValidSearch implements AutoCloseable {
             IndexDescription index,
             IndexSearch search,
             FilterPredicate filter) {
+        return open(view, partition, index, search, filter, FIRST_BATCH_COUNT);
+    }
+
+    /**
+     * As {@link #open(ReadView, int, IndexDescription, IndexSearch, FilterPredicate)}, for a reader
+     * who knows how many he may want.
+     *
+     * @param firstCount most entries of the first batch, at least 1
+     */
+    public static ValidSearch open(
+            ReadView view,
+            int partition,
+            IndexDescription index,
+            IndexSearch search,
+            FilterPredicate filter,
+            int firstCount) {
         boolean asFound = index.alwaysValid() && filter.isNone();
         CandidateBatch batch = asFound ? null : new CandidateBatch(BATCH_BYTES);
         IndexCursor cursor = view.search(partition, index.name(), search, filter);
-        return new ValidSearch(view, partition, index, search, cursor, batch);
+        return new ValidSearch(view, partition, index, search, cursor, batch, firstCount);
     }
 
     /** Moves to the next valid entry; false when there is none left. */

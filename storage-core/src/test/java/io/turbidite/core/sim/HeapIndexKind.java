@@ -364,6 +364,42 @@ public final class HeapIndexKind implements IndexKind {
             }
         }
 
+        @Override
+        public boolean newest(
+                Slice secondaryKey,
+                IndexRegion.Moment moment,
+                long below,
+                int countMax,
+                RegionEntries into) {
+            synchronized (content) {
+                into.begin(secondaryKey);
+                long last = -1;
+                for (Entry entry :
+                        content.lists.getOrDefault(secondaryKey.toByteArray(), List.of())) {
+                    if (entry.timestamp >= below || !isShown(entry, moment)) {
+                        continue;
+                    }
+                    if (into.count() >= countMax && entry.timestamp != last) {
+                        return true;
+                    }
+                    add(entry, into);
+                    last = entry.timestamp;
+                }
+                return false;
+            }
+        }
+
+        private boolean isShown(Entry entry, IndexRegion.Moment moment) {
+            long newest = content.versions.getOrDefault(entry.primaryKey, 0L);
+            return entry.timestamp <= Math.min(moment.snapshot(), moment.through())
+                    && !(newest > entry.timestamp && newest <= moment.snapshot());
+        }
+
+        private void add(Entry entry, RegionEntries into) {
+            long newest = content.versions.getOrDefault(entry.primaryKey, 0L);
+            into.add(Slice.of(entry.primaryKey), entry.timestamp, newest == entry.timestamp);
+        }
+
         private boolean give(
                 Map.@Nullable Entry<byte[], List<Entry>> found,
                 IndexRegion.Moment moment,
@@ -373,13 +409,8 @@ public final class HeapIndexKind implements IndexKind {
             }
             into.begin(Slice.of(found.getKey()));
             for (Entry entry : found.getValue()) {
-                long newest = content.versions.getOrDefault(entry.primaryKey, 0L);
-                boolean isVisible =
-                        entry.timestamp <= Math.min(moment.snapshot(), moment.through());
-                boolean isStale = newest > entry.timestamp && newest <= moment.snapshot();
-                if (isVisible && !isStale) {
-                    into.add(
-                            Slice.of(entry.primaryKey), entry.timestamp, newest == entry.timestamp);
+                if (isShown(entry, moment)) {
+                    add(entry, into);
                 }
             }
             return true;

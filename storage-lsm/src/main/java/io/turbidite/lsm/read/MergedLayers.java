@@ -113,6 +113,17 @@ final class MergedLayers {
         return searches;
     }
 
+    /** A cursor over what the snapshot shows of the memory layers of an index, each checked. */
+    EntryCursor inMemory() {
+        for (MemoryLayer layer : memory) {
+            if (hasEntries(layer)) {
+                layers.asked(ComponentFilter.NOT_RULED_OUT);
+                add(layer, true);
+            }
+        }
+        return LiveCursor.of(MergeCursor.of(oldestFirst.reversed()), snapshot);
+    }
+
     /** A cursor over what the snapshot shows of all of them. */
     EntryCursor cursor() {
         if (ComponentFiles.isLive(version.schema(), tree)) {

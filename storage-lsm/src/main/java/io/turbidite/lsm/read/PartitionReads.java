@@ -94,6 +94,8 @@ public final class PartitionReads {
             case KeyRange range -> estimate(partition, index.tree(), range, filter);
             case IndexSearch.Nearest _ -> estimate(partition, index.tree(), KeyRange.all(), filter);
             case IndexSearch.Spatial spatial -> estimate(partition, index.tree(), spatial, filter);
+            case IndexSearch.Newest newest ->
+                estimate(partition, index.tree(), newest.entries(), filter);
             case TermSearch terms -> {
                 long[] entries = new long[terms.terms().size()];
                 for (int i = 0; i < entries.length; i++) {

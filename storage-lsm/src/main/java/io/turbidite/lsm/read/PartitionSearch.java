@@ -128,6 +128,10 @@ final class PartitionSearch implements IndexCursor {
                 ScanBounds bounds = new ScanBounds(spatial, filter, new WindowWork());
                 yield new PartitionSearch(partition, index, view, List.of(bounds), false);
             }
+            case IndexSearch.Newest newest -> {
+                requireKind(index, IndexDescription.Kind.PM, "order by recency");
+                yield new NewestSearch(partition, index, view, newest);
+            }
             case TermSearch terms -> {
                 requireKind(index, IndexDescription.Kind.INVERTED, "terms");
                 yield terms.least() < terms.terms().size()

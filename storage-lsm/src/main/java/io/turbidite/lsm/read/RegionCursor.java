@@ -82,6 +82,21 @@ final class RegionCursor implements EntryCursor {
      *     disabled
      */
     static RegionCursor open(RegionLayer region, IndexSchema index, KeyRange range, long snapshot) {
+        requireSound(region, index);
+        return new RegionCursor(
+                region.handle(),
+                index.entryKeys(),
+                region.handle().region().reader(),
+                new Moment(snapshot, region.through()),
+                range.high());
+    }
+
+    /**
+     * Checks that a region can be read.
+     *
+     * @throws InvalidRequestException as {@link #open}
+     */
+    static void requireSound(RegionLayer region, IndexSchema index) {
         StorageException failure = region.handle().failure();
         if (failure != null) {
             throw new InvalidRequestException(
@@ -89,12 +104,6 @@ final class RegionCursor implements EntryCursor {
                             .formatted(index.name(), failure.getMessage()),
                     failure);
         }
-        return new RegionCursor(
-                region.handle(),
-                index.entryKeys(),
-                region.handle().region().reader(),
-                new Moment(snapshot, region.through()),
-                range.high());
     }
 
     @Override

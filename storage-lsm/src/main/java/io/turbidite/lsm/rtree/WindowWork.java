@@ -39,6 +39,7 @@ public final class WindowWork {
 
     /** What was counted so far. */
     public SearchWork counted() {
-        return new SearchWork(componentCount, outsideCount, pageCount, groupCount, entryCount);
+        return new SearchWork(
+                componentCount, outsideCount, pageCount, groupCount, entryCount, 0, 0);
     }
 }

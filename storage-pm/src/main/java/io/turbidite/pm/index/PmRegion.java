@@ -6,6 +6,7 @@ import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.RegionEntries;
 import io.turbidite.core.index.RegionPlace;
+import io.turbidite.core.memory.Pool;
 import io.turbidite.pm.postings.PostingCursor;
 import io.turbidite.pm.region.RegionMemory;
 import io.turbidite.pm.region.RegionSpec;
@@ -42,6 +43,9 @@ public final class PmRegion implements IndexRegion {
     private final Epochs epochs;
     private final ConcurrentLinkedQueue<EpochSession> sessions = new ConcurrentLinkedQueue<>();
     private final AtomicInteger sessionCount = new AtomicInteger();
+
+    /** A reader has buffers of a page and more. */
+    private final Pool<KeyReader> readers = new Pool<>(KeyReader::new);
 
     /** As of the last absorption. */
     private volatile Counts counts;
@@ -136,13 +140,18 @@ public final class PmRegion implements IndexRegion {
 
     @Override
     public Reader reader() {
-        return new KeyReader();
+        return readers.take();
     }
 
     /** Finds secondary keys one by one. */
     private final class KeyReader implements Reader {
-        private final TreeCursor keys = index.keys();
         private final PmSearch search = index.search();
+
+        /** Made by the first look for keys: the newest of one are found without. */
+        private @Nullable TreeCursor keys;
+
+        /** Of those who had it before. */
+        private Work workBefore = Work.NONE;
 
         @Override
         public boolean above(
@@ -153,12 +162,13 @@ public final class PmRegion implements IndexRegion {
                 RegionEntries into) {
             EpochSession session = enter();
             try {
+                TreeCursor keys = keys();
                 keys.open(from, until, false);
                 boolean found = keys.next();
                 if (found && !inclusive && from != null && keys.key().contentEquals(from)) {
                     found = keys.next();
                 }
-                return found && give(moment, into);
+                return found && give(keys.key(), moment, into);
             } finally {
                 leave(session);
             }
@@ -168,16 +178,60 @@ public final class PmRegion implements IndexRegion {
         public boolean below(@Nullable Slice from, Moment moment, RegionEntries into) {
             EpochSession session = enter();
             try {
+                TreeCursor keys = keys();
                 keys.open(null, from, true);
-                return keys.next() && give(moment, into);
+                return keys.next() && give(keys.key(), moment, into);
             } finally {
                 leave(session);
             }
         }
 
-        private boolean give(Moment moment, RegionEntries into) {
-            into.begin(keys.key());
-            search.open(keys.key(), moment.snapshot(), moment.through());
+        private TreeCursor keys() {
+            TreeCursor cursor = keys;
+            if (cursor == null) {
+                cursor = index.keys();
+                keys = cursor;
+            }
+            return cursor;
+        }
+
+        @Override
+        public boolean newest(
+                Slice secondaryKey, Moment moment, long below, int countMax, RegionEntries into) {
+            EpochSession session = enter();
+            try {
+                into.begin(secondaryKey);
+                search.open(secondaryKey, moment.snapshot(), Math.min(moment.through(), below - 1));
+                long last = -1;
+                while (search.next()) {
+                    if (into.count() >= countMax && search.timestamp() != last) {
+                        return true;
+                    }
+                    last = search.timestamp();
+                    into.add(search.primaryKey(), last, !search.needsPrimary());
+                }
+                return false;
+            } finally {
+                leave(session);
+            }
+        }
+
+        @Override
+        public Work work() {
+            return allWork().since(workBefore);
+        }
+
+        private Work allWork() {
+            return new Work(
+                    search.groupsRead(),
+                    search.entriesRead(),
+                    search.staleCount(),
+                    search.blocksRead());
+        }
+
+        private boolean give(Slice key, Moment moment, RegionEntries into) {
+            into.begin(key);
+            search.open(key, moment.snapshot(), moment.through());
             while (search.next()) {
                 into.add(search.primaryKey(), search.timestamp(), !search.needsPrimary());
             }
@@ -185,7 +239,10 @@ public final class PmRegion implements IndexRegion {
         }
 
         @Override
-        public void close() {}
+        public void close() {
+            workBefore = allWork();
+            readers.give(this);
+        }
     }
 
     private EpochSession enter() {

@@ -12,6 +12,9 @@ import io.turbidite.pm.validate.Validation;
  * before it believes an entry of this search.
  */
 public final class PmSearch {
+    /** Of a leaf the heads of its cells are read, and a cell. */
+    private static final int LEAF_BLOCKS = 2;
+
     private final PmIndex index;
     private final PostingCursor postings;
     private final Slice key = new Slice();
@@ -21,6 +24,7 @@ public final class PmSearch {
     private boolean needsPrimary;
     private long entriesRead;
     private long staleCount;
+    private long leafBlocksRead;
 
     PmSearch(PmIndex index) {
         this.index = index;
@@ -40,6 +44,7 @@ public final class PmSearch {
         through = Math.min(newSnapshot, newThrough);
         hinted = false;
         postings.open(index.tree().find(secondaryKey));
+        leafBlocksRead += LEAF_BLOCKS;
     }
 
     /**
@@ -107,8 +112,8 @@ public final class PmSearch {
         return postings.groupsRead();
     }
 
-    /** Blocks of the medium read so far, of lists; a leaf is two more. */
+    /** Blocks of the medium read so far, those of leaves among them. */
     public long blocksRead() {
-        return postings.blocksRead();
+        return leafBlocksRead + postings.blocksRead();
     }
 }

@@ -415,8 +415,7 @@ class PmIndexTest {
                 assertTrue(search.timestamp() > 0);
             }
         }
-        int leaf = 2;
-        return search.blocksRead() / (double) queries + leaf;
+        return search.blocksRead() / (double) queries;
     }
 
     private static void insertFigures(
