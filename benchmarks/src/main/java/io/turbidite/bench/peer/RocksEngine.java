@@ -209,6 +209,27 @@ public final class RocksEngine implements Engine {
         return new Answer(rows, sum);
     }
 
+    /**
+     * The tweets made at a time or later; the number of each is of its time, its first attribute
+     * and its length. There is no index of times: every record is looked at.
+     */
+    public Answer since(long created) {
+        long rows = 0;
+        long sum = 0;
+        try (RocksIterator iterator = db.newIterator(families.get(0), readOptions)) {
+            for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
+                value.clear();
+                int bytes = iterator.value(value);
+                long made = value.getLong(4 * Tweet.ATTRIBUTE_COUNT);
+                if (made >= created) {
+                    rows++;
+                    sum += Answer.of(made, value.getInt(0), bytes - HEADER_BYTES);
+                }
+            }
+        }
+        return new Answer(rows, sum);
+    }
+
     @Override
     public Answer byAttribute(int low, int high) {
         long[] ids = new long[1 << 10];

@@ -1,9 +1,17 @@
 package io.turbidite.bench.recency;
 
 import io.turbidite.bench.engine.Scratch;
+import io.turbidite.bench.peer.Engine;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Reading;
+import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.Point;
 import io.turbidite.lsm.Dataset;
@@ -19,6 +27,7 @@ import io.turbidite.ops.QueryResult;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -137,6 +146,35 @@ final class RecencyStore implements AutoCloseable {
             }
             return sum;
         }
+    }
+
+    /**
+     * Those of a time and later ones, by a scan that passes over components; their ids are not
+     * used, though they are times too.
+     */
+    Engine.Answer since(long from) {
+        KeySpec times = KeySpec.of(tweets.type(), List.of("integer_send_time"), "benchmark");
+        FilterPredicate filter =
+                new FilterPredicate(List.of(KeyRange.closed(times.encode(from), null)));
+        RecordView tweet = new RecordView(tweets.type());
+        Slice text = new Slice();
+        long rows = 0;
+        long sum = 0;
+        try (ReadView moment = tweets.openView();
+                RecordStream all = moment.scanUnordered(0, KeyRange.all(), filter)) {
+            while (all.next()) {
+                tweet.wrap(all.record());
+                long sent = tweet.getLong(3);
+                if (sent >= from) {
+                    rows++;
+                    sum += Engine.Answer.of(
+                            sent,
+                            (int) tweet.getLong(1),
+                            tweet.getBytes(4, text).length());
+                }
+            }
+        }
+        return new Engine.Answer(rows, sum);
     }
 
     @Override

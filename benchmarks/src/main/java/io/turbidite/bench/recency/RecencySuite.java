@@ -2,6 +2,7 @@ package io.turbidite.bench.recency;
 
 import io.turbidite.bench.engine.Costs;
 import io.turbidite.bench.engine.Scratch;
+import io.turbidite.bench.peer.Engine;
 import io.turbidite.bench.report.Aims;
 import io.turbidite.bench.report.Curves;
 import io.turbidite.bench.report.Report;
@@ -39,6 +40,7 @@ public final class RecencySuite {
     private static final String CORRELATED = "correlated-prefix";
     private static final String NO_MERGE = "no-merge";
     private static final String CONSTANT = "constant";
+    private static final String NEWEST = "newest 1 % by time";
 
     private final int rounds;
     private final int queries;
@@ -105,7 +107,9 @@ public final class RecencySuite {
         }
         try {
             List<Curves> figures = query(stores);
-            return new Result(figures, List.of(aims(figures, ingestion), ingestion));
+            Report newest = newest(stores);
+            return new Result(
+                    figures, List.of(aims(figures, ingestion, newest), ingestion, newest));
         } finally {
             stores.values().forEach(RecencyStore::close);
             Scratch.delete(directory);
@@ -194,6 +198,60 @@ public final class RecencySuite {
         }
         findings(figure6, figure7, figure9, figure10);
         return List.of(figure6, figure7, figure9, figure10);
+    }
+
+    /** The newest hundredth by time: by a filter, and by RocksDB, which reads everything. */
+    private Report newest(Map<Variant, RecencyStore> stores) {
+        Variant asked = new Variant(CORRELATED, true);
+        RecencyStore ours = stores.get(asked);
+        if (ours == null) {
+            throw new IllegalStateException("no store of " + asked);
+        }
+        Report newest = new Report(
+                        isCold ? "The newest tweets, ms" : "The newest tweets: CPU, ms",
+                        List.of("Turbidite", "RocksDB"))
+                .setting("machine", Report.machine())
+                .setting("data", data())
+                .setting(
+                        "Turbidite",
+                        "%s, a scan of records with a filter on the send time".formatted(asked))
+                .setting("RocksDB", "random keys, a scan of all records")
+                .setting("cache", isCold ? "a twentieth of the data, direct I/O" : "everything")
+                .setting("figure", "median of %d rounds, interleaved".formatted(rounds))
+                .setting("command", command);
+        try (RocksTweets rocks = new RocksTweets(
+                directory.resolve("rocks"),
+                tweets,
+                Math.max(1 << 20, bytes() / MEMORY_SHARE),
+                isCold ? (long) (bytes() * COLD_CACHE_SHARE) : 2 * bytes() + (64 << 20),
+                isCold)) {
+            long from = tweets.count() - tweets.count() / 100;
+            for (int round = -1; round < rounds; round++) {
+                Engine.Answer[] found = new Engine.Answer[2];
+                double filtered = millis(() -> found[0] = ours.since(from));
+                double scanned = millis(() -> found[1] = rocks.since(from));
+                if (!found[0].equals(found[1]) || found[0].rows() != tweets.count() - from) {
+                    throw new IllegalStateException("%s, RocksDB %s".formatted(found[0], found[1]));
+                }
+                if (round >= 0) {
+                    newest.add(NEWEST, "Turbidite", filtered);
+                    newest.add(NEWEST, "RocksDB", scanned);
+                }
+            }
+        }
+        return newest;
+    }
+
+    private double millis(Runnable work) {
+        long start = now();
+        long passed = 0;
+        int times = 0;
+        do {
+            work.run();
+            times++;
+            passed = now() - start;
+        } while (passed < MEASURED_NANOS);
+        return passed / 1e6 / times;
     }
 
     private static void note(
@@ -305,7 +363,7 @@ public final class RecencySuite {
         return String.join(", ", ratios);
     }
 
-    private Report aims(List<Curves> figures, Report ingestion) {
+    private Report aims(List<Curves> figures, Report ingestion, Report newest) {
         Aims aims = new Aims();
         Curves figure6 = figures.get(0);
         Curves figure9 = figures.get(2);
@@ -339,6 +397,10 @@ public final class RecencySuite {
                     ingestion.figure(policy, "with filter")
                             / ingestion.figure(policy, "without filter"));
         }
+        aims.atLeast(
+                NEWEST + ": RocksDB : Turbidite",
+                50,
+                newest.figure(NEWEST, "RocksDB") / newest.figure(NEWEST, "Turbidite"));
         return aims.into(new Report("Queries for recent tweets: the aims", Aims.COLUMNS)
                 .setting("machine", Report.machine())
                 .setting("command", command));
