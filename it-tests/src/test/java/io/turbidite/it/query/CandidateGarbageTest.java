@@ -27,11 +27,14 @@ import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.function.IntFunction;
 
-/** What each candidate of an R-tree leaves behind on the heap: nothing, batches take a little. */
+/** What each candidate of an index leaves behind on the heap: nothing, batches take a little. */
 class CandidateGarbageTest {
     private static final int RECORDS = 10_000;
     private static final int FEW = 500;
     private static final int MANY = 9_500;
+
+    /** Less than a bit of what notes a candidate: some objects for each batch, and noise. */
+    private static final int EACH_BYTES = 6;
 
     private final SimClock clock = new SimClock();
 
@@ -54,7 +57,36 @@ class CandidateGarbageTest {
                     .with(RunOptions.defaults().withKeyBatchBytes(16 << 10))
                     .usingIndex("by_place")
                     .count());
-            assertThat(each).as("bytes of heap a candidate").isLessThan(100);
+            assertThat(each).as("bytes of heap a candidate").isLessThan(EACH_BYTES);
+        }
+    }
+
+    /** All candidates are sorted and fetched together: what notes them is taken over. */
+    @Test
+    void a_large_batch_makes_no_garbage_for_its_candidates() {
+        try (Store store = open()) {
+            Dataset dataset = filled(store);
+            double each = eachOf(width -> Query.on((Source) dataset)
+                    .where(Predicates.within("place", 0, 0, width - 1, 1))
+                    .where(Predicates.range("at", 0, 9))
+                    .usingIndex("by_place")
+                    .count());
+            assertThat(each).as("bytes of heap a candidate").isLessThan(EACH_BYTES);
+        }
+    }
+
+    /** Workers fetch slices of a batch: each is a fetch of its own. */
+    @Test
+    void a_batch_that_workers_share_makes_no_garbage_for_its_candidates() {
+        try (Store store = open()) {
+            Dataset dataset = filled(store);
+            double each = eachOf(width -> Query.on((Source) dataset)
+                    .where(Predicates.within("place", 0, 0, width - 1, 1))
+                    .where(Predicates.range("at", 0, 9))
+                    .with(RunOptions.defaults().withTasks(new SimTasks(7, clock)))
+                    .usingIndex("by_place")
+                    .count());
+            assertThat(each).as("bytes of heap a candidate").isLessThan(EACH_BYTES);
         }
     }
 

@@ -11,6 +11,7 @@ import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
+import io.turbidite.core.scan.SpareBatches;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.OperatorMeter;
@@ -41,6 +42,9 @@ import java.util.function.IntFunction;
 public final class FetchedRecords extends RecordsInTurn {
     private static final long BATCH_GROWTH = 4;
 
+    /** In place of the batch that was given back. */
+    private static final KeyBatch NO_KEYS = new KeyBatch(0);
+
     /** With fewer keys than this the workers would be woken for nothing. */
     static final int PARALLEL_COUNT_MIN = 512;
 
@@ -48,7 +52,7 @@ public final class FetchedRecords extends RecordsInTurn {
     private final Iterator<Integer> partitions;
     private final IntFunction<Candidates> opener;
     private final IndexRange range;
-    private final KeyBatch batch;
+    private KeyBatch batch;
     private final FetchOptions options;
 
     /** For candidates without timestamps. */
@@ -61,6 +65,7 @@ public final class FetchedRecords extends RecordsInTurn {
     private @Nullable EntriesOfRecord entriesOfRecord;
 
     private long batchCountMax;
+    private boolean isClosed;
     private int partition;
     private @Nullable Candidates search;
     private long visitedCount;
@@ -108,7 +113,7 @@ public final class FetchedRecords extends RecordsInTurn {
         this.partitions = List.copyOf(partitions).iterator();
         this.opener = opener;
         this.range = range;
-        this.batch = new KeyBatch(lookup.keyBytesMax());
+        this.batch = SpareBatches.take(lookup.keyBytesMax());
         this.batchCountMax = lookup.countFirst();
         this.options = lookup.options();
         this.unprunedOptions = options.withPruning(FetchOptions.Pruning.NONE);
@@ -154,6 +159,12 @@ public final class FetchedRecords extends RecordsInTurn {
         closeSearch();
         if (workers != null) {
             workers.close();
+        }
+        if (!isClosed) {
+            isClosed = true;
+            KeyBatch used = batch;
+            batch = NO_KEYS;
+            SpareBatches.give(used);
         }
     }
 

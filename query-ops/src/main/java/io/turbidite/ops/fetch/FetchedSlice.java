@@ -3,6 +3,7 @@ package io.turbidite.ops.fetch;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.Pool;
 import io.turbidite.core.scan.FetchWork;
 import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.RecordStream;
@@ -22,6 +23,12 @@ final class FetchedSlice {
      */
     static final int BYTES_MAX = 2 << 20;
 
+    /** One with more room for records is not kept. */
+    private static final int KEPT_BYTES_MAX = 512 << 10;
+
+    /** Of queries that have ended. */
+    private static final Pool<FetchedSlice> SPARE = new Pool<>(FetchedSlice::new);
+
     private final ByteSink bytes =
             new ByteSink(64 << 10, BYTES_MAX + Limits.KEY_BYTES_MAX + Limits.RECORD_BYTES_MAX);
 
@@ -35,6 +42,19 @@ final class FetchedSlice {
     private @Nullable RuntimeException failure;
     private FetchWork work = FetchWork.NONE;
     private LayerWork layers = LayerWork.NONE;
+
+    private FetchedSlice() {}
+
+    static FetchedSlice take() {
+        return SPARE.take();
+    }
+
+    /** Gives back a slice that was taken, once; nobody may look at its records any more. */
+    static void give(FetchedSlice used) {
+        if (used.bytes.segment().byteSize() <= KEPT_BYTES_MAX) {
+            SPARE.give(used);
+        }
+    }
 
     /** Takes what a stream gives, until it is too much, or until it fails. */
     void fill(RecordStream records) {

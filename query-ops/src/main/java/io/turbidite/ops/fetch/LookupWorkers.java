@@ -60,5 +60,10 @@ final class LookupWorkers implements AutoCloseable {
         current = null;
         workers.forEach(Tasks.Worker::close);
         workers.clear();
+        FetchedSlice used = spare.poll();
+        while (used != null) {
+            FetchedSlice.give(used);
+            used = spare.poll();
+        }
     }
 }

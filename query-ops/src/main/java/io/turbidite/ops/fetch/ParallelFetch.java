@@ -120,7 +120,7 @@ final class ParallelFetch implements RecordStream {
     @SuppressWarnings("CatchingUnchecked") // handed to the reader, whatever it is
     private FetchedSlice fetched(int task) {
         FetchedSlice used = workers.spare().poll();
-        FetchedSlice fetched = used == null ? new FetchedSlice() : used;
+        FetchedSlice fetched = used == null ? FetchedSlice.take() : used;
         try (RecordStream records = open(task)) {
             fetched.fill(records);
         } catch (RuntimeException e) {
@@ -242,6 +242,11 @@ final class ParallelFetch implements RecordStream {
     public void close() {
         closed = true;
         closeDirect();
+        FetchedSlice last = slice;
+        if (last != null) {
+            slice = null;
+            workers.spare().add(last);
+        }
         workers.tasks().await(() -> inside.get() == 0);
     }
 }

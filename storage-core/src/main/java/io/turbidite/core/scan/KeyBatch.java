@@ -5,6 +5,8 @@ import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.KeySort;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -17,31 +19,43 @@ import java.util.Objects;
  * <em>Confined to one thread</em> while it changes. Many threads may do what does not change it.
  */
 public final class KeyBatch {
+    private static final long[] NONE = {};
+
     /** Many batches hold a few keys. */
     private static final int COUNT_FIRST = 16;
 
     private static final int BYTES_FIRST = 512;
 
+    /** As much as a sink holds at most. */
+    static final int BYTES_MAX = Integer.MAX_VALUE - 8;
+
+    /** Of a batch that is kept for another query: 44 bytes of arrays for each key. */
+    private static final int KEPT_COUNT_MAX = 512 << 10;
+
+    private static final int KEPT_BYTES_MAX = 8 << 20;
+
     private final ByteSink bytes;
-    private final int bytesMax;
-    private int[] offsets = new int[COUNT_FIRST];
-    private int[] order = new int[COUNT_FIRST];
+    private int bytesMax;
+    private int[] offsets;
+    private int[] order;
     private int count;
 
     /** By number of adding, if keys come with timestamps. */
-    private long[] timestamps = new long[0];
+    private long[] timestamps = NONE;
 
-    private long[] checkedUntil = new long[0];
+    private long[] checkedUntil = NONE;
 
     private boolean timed;
 
     /** Where a part begins in the order of the whole batch. */
     private final int first;
 
-    private long[] prefixes = new long[0];
-    private final KeySort sorter = new KeySort();
-    private final Slice left = new Slice();
-    private final Slice right = new Slice();
+    /** For sorting: of a whole batch. */
+    private long[] prefixes = NONE;
+
+    private final @Nullable KeySort sorter;
+    private final Slice left;
+    private final Slice right;
 
     /**
      * @param bytesMax most key bytes held, at least one longest key
@@ -49,7 +63,12 @@ public final class KeyBatch {
     public KeyBatch(int bytesMax) {
         this.bytesMax = bytesMax;
         this.bytes = new ByteSink(Math.min(bytesMax, BYTES_FIRST), bytesMax);
+        this.offsets = new int[COUNT_FIRST];
+        this.order = new int[COUNT_FIRST];
         this.first = 0;
+        this.sorter = new KeySort();
+        this.left = new Slice();
+        this.right = new Slice();
     }
 
     private KeyBatch(KeyBatch whole, int from, int to) {
@@ -62,6 +81,20 @@ public final class KeyBatch {
         this.timed = whole.timed;
         this.first = whole.first + from;
         this.count = to - from;
+        this.sorter = null; // it is sorted
+        this.left = whole.left;
+        this.right = whole.right;
+    }
+
+    /** Makes it as new, for another query. */
+    void reuse(int newBytesMax) {
+        bytesMax = newBytesMax;
+        clear();
+    }
+
+    /** Whether it is small enough to be kept for another query. */
+    boolean isWorthKeeping() {
+        return offsets.length <= KEPT_COUNT_MAX && bytes.segment().byteSize() <= KEPT_BYTES_MAX;
     }
 
     public void clear() {
@@ -83,9 +116,13 @@ public final class KeyBatch {
     }
 
     private void checkWhole() {
-        if (bytesMax == 0) {
-            throw new IllegalStateException("a part of a batch can't be changed");
+        if (sorter == null) {
+            throw partChanged();
         }
+    }
+
+    private static IllegalStateException partChanged() {
+        return new IllegalStateException("a part of a batch can't be changed");
     }
 
     public int size() {
@@ -205,7 +242,10 @@ public final class KeyBatch {
 
     /** Sorts ascending; repeated keys stay. */
     public void sort() {
-        checkWhole();
+        KeySort sorting = sorter;
+        if (sorting == null) {
+            throw partChanged();
+        }
         if (prefixes.length < count) {
             prefixes = new long[order.length];
         }
@@ -216,7 +256,7 @@ public final class KeyBatch {
             prefixes[i] = Bytes.prefix(bytes.segment(), offsets[at], offsets[at + 1] - offsets[at])
                     ^ Long.MIN_VALUE;
         }
-        sorter.sort(prefixes, order, count, this::compare);
+        sorting.sort(prefixes, order, count, this::compare);
     }
 
     private int compare(int a, int b) {

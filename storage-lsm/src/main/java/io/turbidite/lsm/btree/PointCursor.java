@@ -2,6 +2,7 @@ package io.turbidite.lsm.btree;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.Pool;
 import io.turbidite.lsm.entry.Found;
 
 /**
@@ -12,10 +13,16 @@ import io.turbidite.lsm.entry.Found;
  * <p><em>Confined to one thread.</em> Keeps the last page pinned until it is closed.
  */
 public final class PointCursor implements AutoCloseable {
+    /** Of cursors that were closed: a fetch makes one for each layer that it goes through. */
+    private static final Pool<Leaf> LEAVES = new Pool<>(Leaf::new);
+
+    /** What a closed cursor has, so that it can do no harm to the one that has its leaf now. */
+    private static final Leaf CLOSED = new Leaf();
+
     private final Tree tree;
     private final LeafPages pages;
     private final boolean stateful;
-    private final Leaf leaf = new Leaf();
+    private Leaf leaf = LEAVES.take();
     private int page = -1;
     private int index;
     private boolean closed;
@@ -69,9 +76,15 @@ public final class PointCursor implements AutoCloseable {
 
     @Override
     public void close() {
+        if (closed) {
+            return;
+        }
         closed = true;
         page = -1;
-        leaf.clear();
+        Leaf used = leaf;
+        used.clear();
+        leaf = CLOSED;
+        LEAVES.give(used);
         pages.close();
     }
 

@@ -12,7 +12,7 @@ import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.version.Version;
 
-import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks sorted keys up in the primary of a version (the batched point lookup of LUO19 §3.2). For
@@ -64,21 +64,24 @@ import java.util.Arrays;
  * all of its layers.
  */
 public final class KeyLookup implements AutoCloseable {
+    private static final KeyBatch NO_KEYS = new KeyBatch(Limits.KEY_BYTES_MAX);
+    private static final long[] NO_HASHES = {};
+    private static final int[] NO_PLACES = {};
+
     private final Found found = new Found(Limits.RECORD_BYTES_MAX);
     private final Slice key = new Slice();
     private final LookupLayers layers = new LookupLayers(new Coming());
-    private KeyBatch keys = new KeyBatch(Limits.KEY_BYTES_MAX);
+    private KeyBatch keys = NO_KEYS;
     private FetchOptions options = FetchOptions.defaults();
     private long snapshot;
 
-    /** Of the batch's keys, by their place in the batch. */
-    private long[] hashes = new long[64];
+    /** Taken with the first batch; null before it, and when this is closed. */
+    private @Nullable LookupRoom room;
 
-    /**
-     * Places in the batch of the keys that are still to be decided; complemented if the layer may
-     * hold them.
-     */
-    private int[] pending = new int[64];
+    /** Those of the room, or of none. */
+    private long[] hashes = NO_HASHES;
+
+    private int[] pending = NO_PLACES;
 
     private int pendingCount;
 
@@ -176,8 +179,7 @@ public final class KeyLookup implements AutoCloseable {
                 break;
             }
             if (place == hashes.length) {
-                hashes = Arrays.copyOf(hashes, 2 * place);
-                pending = Arrays.copyOf(pending, 2 * place);
+                makeRoom(place + 1);
             }
             hashes[place] = BloomFilter.hash(key);
             pending[place] = place;
@@ -192,12 +194,7 @@ public final class KeyLookup implements AutoCloseable {
      * @param hashOf of every key, by index
      */
     public void batchOf(int[] chosen, int count, long[] hashOf) {
-        if (pending.length < count) {
-            pending = new int[Math.max(count, 2 * pending.length)];
-        }
-        if (hashes.length < keys.size()) {
-            hashes = new long[hashOf.length];
-        }
+        makeRoom(keys.size());
         System.arraycopy(chosen, 0, pending, 0, count);
         System.arraycopy(hashOf, 0, hashes, 0, keys.size());
         batchStart = 0;
@@ -205,6 +202,17 @@ public final class KeyLookup implements AutoCloseable {
         pendingCount = count;
         keyCount += count;
         restart();
+    }
+
+    private void makeRoom(int count) {
+        LookupRoom notes = room;
+        if (notes == null) {
+            notes = LookupRoom.take();
+            room = notes;
+        }
+        notes.grow(count);
+        hashes = notes.hashes;
+        pending = notes.pending;
     }
 
     private boolean begun(int end) {
@@ -400,9 +408,19 @@ public final class KeyLookup implements AutoCloseable {
                 layers.pageCount());
     }
 
+    /** It may begin anew then. */
     @Override
     public void close() {
         leaveVersion();
+        pendingCount = 0;
+        restart();
+        LookupRoom used = room;
+        if (used != null) {
+            room = null;
+            hashes = NO_HASHES;
+            pending = NO_PLACES;
+            LookupRoom.give(used);
+        }
     }
 
     @Override
