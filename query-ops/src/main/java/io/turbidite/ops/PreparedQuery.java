@@ -4,6 +4,8 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.plan.PreparedPlan;
+import io.turbidite.ops.plan.ResultPlan;
+import io.turbidite.ops.plan.SkippedPlan;
 import io.turbidite.ops.run.RunOptions;
 
 import org.jspecify.annotations.Nullable;
@@ -33,10 +35,20 @@ public final class PreparedQuery {
     private final Source source;
     private final @Nullable ReadView view;
     private final PreparedPlan plan;
+    private final long offset;
     private final RunOptions options;
 
-    /** @param view what runs read; null: the source, as it is at the run */
-    PreparedQuery(Source source, @Nullable ReadView view, PreparedPlan plan, RunOptions options) {
+    /**
+     * @param view what runs read; null: the source, as it is at the run
+     * @param offset rows that are left out before the first
+     */
+    PreparedQuery(
+            Source source,
+            @Nullable ReadView view,
+            PreparedPlan plan,
+            long offset,
+            RunOptions options) {
+        this.offset = offset;
         this.source = source;
         this.view = view;
         this.plan = plan;
@@ -61,7 +73,7 @@ public final class PreparedQuery {
      */
     public QueryResult run(@Nullable Object @Nullable ... values) {
         @Nullable Object[] given = given(values);
-        return QueryResult.start(source, view, moment -> plan.bind(moment, options, given));
+        return QueryResult.start(source, view, moment -> bound(moment, given));
     }
 
     /**
@@ -80,13 +92,17 @@ public final class PreparedQuery {
                                     .formatted(source.name(), moment.source().name()));
         }
         @Nullable Object[] given = given(values);
-        return QueryResult.start(source, moment, same -> plan.bind(same, options, given));
+        return QueryResult.start(source, moment, same -> bound(same, given));
     }
 
     /** Plans the query with these values without running it. */
     public Explanation explain(@Nullable Object @Nullable ... values) {
         @Nullable Object[] given = given(values);
-        return QueryResult.explain(source, view, moment -> plan.bind(moment, options, given));
+        return QueryResult.explain(source, view, moment -> bound(moment, given));
+    }
+
+    private ResultPlan bound(ReadView moment, @Nullable Object[] values) {
+        return SkippedPlan.of(plan.bind(moment, options, values), offset);
     }
 
     /** The values as an array: Java passes a lone null as none. */

@@ -14,6 +14,7 @@ import io.turbidite.ops.plan.Plan;
 import io.turbidite.ops.plan.PreparedPlan;
 import io.turbidite.ops.plan.QueryRequest;
 import io.turbidite.ops.plan.ResultPlan;
+import io.turbidite.ops.plan.SkippedPlan;
 import io.turbidite.ops.run.RunOptions;
 
 import org.jspecify.annotations.Nullable;
@@ -70,6 +71,8 @@ public final class Query extends Relation {
     private boolean count;
     private QueryRequest.@Nullable Near near;
     private long limit = QueryRequest.NO_LIMIT;
+    private long offset;
+    private boolean distinct;
     private @Nullable String access;
 
     private Query(@Nullable Source source, @Nullable ReadView view, @Nullable Relation rows) {
@@ -266,6 +269,10 @@ public final class Query extends Relation {
      *     or come by {@link #near}
      */
     public Query newestFirst() {
+        if (source == null) {
+            throw new InvalidRequestException(
+                    "the rows of a query or a join have no version: order the records newest first in the query of the source");
+        }
         if (order.stream().anyMatch(QueryRequest.OrderBy::isNewest)) {
             throw new InvalidRequestException("a query is ordered newest first once");
         }
@@ -306,6 +313,26 @@ public final class Query extends Relation {
         return this;
     }
 
+    /** Leaves out the first rows, 0 or more; {@link #limit} counts those behind them. */
+    public Query offset(long rowCount) {
+        if (rowCount < 0) {
+            throw new InvalidRequestException("offset %d is below 0".formatted(rowCount));
+        }
+        // so many there never are
+        offset = Math.min(rowCount, QueryRequest.NO_LIMIT - 1);
+        return this;
+    }
+
+    /**
+     * Gives rows that are equal in all fields once; they have one simple value in each. Order,
+     * limit and offset come after that, and are of the rows: a field that is ordered by must be
+     * selected.
+     */
+    public Query distinct() {
+        distinct = true;
+        return this;
+    }
+
     /** Reads the primary index even if another index looks cheaper. */
     public Query usingScan() {
         access = QueryRequest.SCAN;
@@ -343,6 +370,9 @@ public final class Query extends Relation {
     /** What the rows have: the fields of records, of groups, or what was selected. */
     @Override
     public RecordType type() {
+        if (distinct) {
+            return ofDistinct().type();
+        }
         Source of = source;
         return of == null ? Plan.rowType(request(), inputType()) : Plan.rowType(request(), of);
     }
@@ -351,11 +381,12 @@ public final class Query extends Relation {
     @Override
     public QueryResult run() {
         Source of = source;
-        if (of == null) {
+        if (of == null || distinct) {
             return super.run();
         }
         QueryRequest request = request();
-        return QueryResult.start(of, view, moment -> Plan.of(request, moment, ownOptions()));
+        return QueryResult.start(
+                of, view, moment -> skipped(Plan.of(request, moment, ownOptions())));
     }
 
     /**
@@ -364,50 +395,84 @@ public final class Query extends Relation {
      * this query do not affect the prepared one.
      *
      * @throws InvalidRequestException for every mistake that shows without the values, and if it is
-     *     a query over rows
+     *     a query over rows, or of distinct rows
      */
     public PreparedQuery prepare() {
         Source of = source;
-        if (of == null) {
+        if (of == null || distinct) {
             throw new InvalidRequestException(
                     "a query over rows can't be prepared: prepare the query that the rows are of");
         }
-        return new PreparedQuery(of, view, PreparedPlan.of(request(), of), ownOptions());
+        return new PreparedQuery(of, view, PreparedPlan.of(request(), of), offset, ownOptions());
     }
 
     /** Plans the query without running it. */
     @Override
     public Explanation explain() {
         Source of = source;
-        if (of == null) {
+        if (of == null || distinct) {
             return super.explain();
         }
         QueryRequest request = request();
-        return QueryResult.explain(of, view, moment -> Plan.of(request, moment, ownOptions()));
+        return QueryResult.explain(
+                of, view, moment -> skipped(Plan.of(request, moment, ownOptions())));
     }
 
     @Override
     ResultPlan plan(Moments moments, RunOptions given) {
+        if (distinct) {
+            return ofDistinct().plan(moments, given);
+        }
         Source of = source;
         if (of == null) {
-            return Plan.over(planOf(input(), moments, given), request(), given);
+            return skipped(Plan.over(planOf(input(), moments, given), request(), given));
         }
         ReadView moment = view == null ? moments.of(of) : moments.given(view);
-        return Plan.of(request(), moment, given);
+        return skipped(Plan.of(request(), moment, given));
+    }
+
+    private ResultPlan skipped(Plan plan) {
+        return SkippedPlan.of(plan, offset);
+    }
+
+    /** This query as one over the distinct rows of another. */
+    private Query ofDistinct() {
+        if (near != null) {
+            throw new InvalidRequestException(
+                    "distinct does not go with near: ask for the distinct rows of the nearest, Query.on(nearest).distinct()");
+        }
+        Query all = new Query(source, view, rows);
+        all.predicates = predicates;
+        all.where = where;
+        all.select = select;
+        all.groupBy = groupBy;
+        all.cells = cells;
+        all.aggregates = aggregates;
+        all.count = count;
+        all.access = access;
+        Query ordered = Query.on(SetOperation.union(all));
+        ordered.order = order;
+        ordered.limit = limit;
+        ordered.offset = offset;
+        return ordered;
     }
 
     @Override
     List<Relation> inputs() {
+        if (distinct) {
+            return List.of(ofDistinct());
+        }
         return rows == null ? List.of() : List.of(rows);
     }
 
     @Override
     boolean keepsRows() {
-        return !order.isEmpty()
-                || near != null
-                || !groupBy.isEmpty()
-                || cells != null
-                || !aggregates.isEmpty();
+        return !distinct
+                && (!order.isEmpty()
+                        || near != null
+                        || !groupBy.isEmpty()
+                        || cells != null
+                        || !aggregates.isEmpty());
     }
 
     private Relation input() {
@@ -449,7 +514,14 @@ public final class Query extends Relation {
                 aggregates,
                 order,
                 near,
-                limit,
+                limitBeforeOffset(),
                 access);
+    }
+
+    /** Rows that are wanted before the first ones are left out. */
+    private long limitBeforeOffset() {
+        return limit == 0 || limit == QueryRequest.NO_LIMIT
+                ? limit
+                : Math.min(limit, QueryRequest.NO_LIMIT - 1 - offset) + offset;
     }
 }

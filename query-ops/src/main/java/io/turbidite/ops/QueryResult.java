@@ -8,7 +8,6 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.ops.plan.Plan;
 import io.turbidite.ops.plan.ResultPlan;
 import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.Rows;
@@ -67,7 +66,9 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
      * @param view what it reads; null: a new view, which the result closes
      */
     static QueryResult start(
-            Source source, @Nullable ReadView view, Function<ReadView, Plan> planner) {
+            Source source,
+            @Nullable ReadView view,
+            Function<ReadView, ? extends ResultPlan> planner) {
         if (view != null) {
             return new QueryResult(source.name(), planner.apply(view), List.of());
         }
@@ -90,7 +91,9 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
 
     /** Plans a query without running it; otherwise as {@link #start}. */
     static Explanation explain(
-            Source source, @Nullable ReadView view, Function<ReadView, Plan> planner) {
+            Source source,
+            @Nullable ReadView view,
+            Function<ReadView, ? extends ResultPlan> planner) {
         if (view != null) {
             return explanation(source.name(), planner.apply(view), false);
         }

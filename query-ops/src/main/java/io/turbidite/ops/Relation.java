@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * What has rows of a known type: a {@link Query}, a {@link Join}. One is the input of another:
+ * What has rows of a known type: a {@link Query}, a {@link Join}, a {@link SetOperation}, {@link
+ * Values}. One is the input of another:
  * {@link Query#on(Relation)} is a query over rows, and the sides of a join are relations.
  *
  * <pre>{@code
@@ -27,7 +28,7 @@ import java.util.List;
  *
  * <p><em>Confined to one thread.</em>
  */
-public abstract sealed class Relation permits Query, Join {
+public abstract sealed class Relation permits Query, Join, SetOperation, Values {
     private @Nullable RunOptions options;
 
     Relation() {}

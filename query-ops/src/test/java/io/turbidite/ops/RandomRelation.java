@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -97,7 +98,9 @@ final class RandomRelation {
         if (depth == 0) {
             return leaf();
         }
-        return switch (random.nextInt(5)) {
+        return switch (random.nextInt(8)) {
+            case 5 -> distinct(tree(depth - 1));
+            case 6, 7 -> set(tree(depth - 1), tree(random.nextInt(depth)));
             case 0 -> selected(tree(depth - 1));
             case 1 -> grouped(tree(depth - 1));
             case 2 -> first(tree(depth - 1), random.nextInt(60));
@@ -119,10 +122,115 @@ final class RandomRelation {
     }
 
     private Node leaf() {
+        if (random.nextInt(8) == 0) {
+            return values();
+        }
         int which = random.nextInt(sources.size());
         Query query = Query.on((Source) sources.get(which));
         Node all = new Node(query, List.of("id", "a", "b"), List.of("s"), records.get(which));
         return renamed(all, query, all.rows());
+    }
+
+    private Node values() {
+        String number = newName();
+        String text = newName();
+        RecordType type = RecordType.builder()
+                .field(number, "int64?")
+                .field(text, "string?")
+                .build();
+        List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+        for (int i = random.nextInt(12); i > 0; i--) {
+            Map<String, @Nullable Object> row = new LinkedHashMap<>();
+            put(row, number, (long) random.nextInt(6));
+            put(row, text, "t" + random.nextInt(6));
+            rows.add(row);
+        }
+        return new Node(Values.of(type, rows), List.of(number), List.of(text), rows);
+    }
+
+    /** Some of the fields, each row once. */
+    private Node distinct(Node from) {
+        Query query = Query.on(from.relation()).distinct();
+        List<String> numbers = some(from.numbers(), 2);
+        List<String> texts = some(from.texts(), 1);
+        numbers.forEach(query::select);
+        texts.forEach(query::select);
+        List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+        for (Map<String, @Nullable Object> row : from.rows()) {
+            Map<String, @Nullable Object> part = new LinkedHashMap<>();
+            numbers.forEach(name -> part.put(name, row.get(name)));
+            texts.forEach(name -> part.put(name, row.get(name)));
+            if (!rows.contains(part)) {
+                rows.add(part);
+            }
+        }
+        return new Node(query, numbers, texts, rows);
+    }
+
+    private static List<String> some(List<String> names, int countMax) {
+        return names.subList(0, Math.min(countMax, names.size()));
+    }
+
+    private Node set(Node first, Node second) {
+        int texts = Math.min(first.texts().size(), Math.min(1, second.texts().size()));
+        int numbers =
+                Math.min(first.numbers().size(), Math.min(2, second.numbers().size()));
+        Node a = part(first, numbers, texts);
+        Node b = part(second, numbers, texts);
+        List<List<@Nullable Object>> left = listed(a);
+        List<List<@Nullable Object>> right = listed(b);
+        List<List<@Nullable Object>> rows = new ArrayList<>();
+        int operation = random.nextInt(6);
+        SetOperation set = switch (operation) {
+            case 0 -> SetOperation.unionAll(a.relation(), b.relation());
+            case 1 -> SetOperation.union(a.relation(), b.relation());
+            case 2 -> SetOperation.intersect(a.relation(), b.relation());
+            case 3 -> SetOperation.intersectAll(a.relation(), b.relation());
+            case 4 -> SetOperation.except(a.relation(), b.relation());
+            default -> SetOperation.exceptAll(a.relation(), b.relation());
+        };
+        if (operation <= 1) {
+            rows.addAll(left);
+            rows.addAll(right);
+        } else {
+            for (List<@Nullable Object> row : left) {
+                boolean both =
+                        operation == 3 || operation == 5 ? right.remove(row) : right.contains(row);
+                if (both == operation <= 3) {
+                    rows.add(row);
+                }
+            }
+        }
+        if (operation == 1 || operation == 2 || operation == 4) {
+            rows = new ArrayList<>(new LinkedHashSet<>(rows));
+        }
+        List<Map<String, @Nullable Object>> named = new ArrayList<>();
+        for (List<@Nullable Object> row : rows) {
+            Map<String, @Nullable Object> to = new LinkedHashMap<>();
+            for (int i = 0; i < row.size(); i++) {
+                to.put(a.names().get(i), row.get(i));
+            }
+            named.add(to);
+        }
+        return new Node(set, a.numbers(), a.texts(), named);
+    }
+
+    /** The first fields alone. */
+    private static Node part(Node of, int numberCount, int textCount) {
+        List<String> numbers = some(of.numbers(), numberCount);
+        List<String> texts = some(of.texts(), textCount);
+        Query query = Query.on(of.relation()).select(numbers).select(texts);
+        return new Node(query, numbers, texts, of.rows());
+    }
+
+    private static List<List<@Nullable Object>> listed(Node node) {
+        List<List<@Nullable Object>> listed = new ArrayList<>();
+        for (Map<String, @Nullable Object> row : node.rows()) {
+            List<@Nullable Object> values = new ArrayList<>();
+            node.names().forEach(name -> values.add(row.get(name)));
+            listed.add(values);
+        }
+        return listed;
     }
 
     /** Every field under a new name. */
@@ -181,13 +289,16 @@ final class RandomRelation {
         String most = newName();
         Query query = Query.on(from.relation())
                 .groupBy(by)
-                .aggregate(Aggregate.count().as(count), Aggregate.max(of).as(most));
+                .aggregate(
+                        Aggregate.count().where(of + " > 1").as(count),
+                        Aggregate.max(of).as(most));
         Map<@Nullable Object, Map<String, @Nullable Object>> groups = new LinkedHashMap<>();
         for (Map<String, @Nullable Object> row : from.rows()) {
             Map<String, @Nullable Object> group =
                     groups.computeIfAbsent(row.get(by), _ -> new LinkedHashMap<>());
             group.put(by, row.get(by));
-            group.put(count, group.get(count) instanceof Long n ? n + 1 : 1L);
+            long counted = row.get(of) instanceof Long value && value > 1 ? 1 : 0;
+            group.put(count, group.get(count) instanceof Long n ? n + counted : counted);
             if (row.get(of) instanceof Long value) {
                 group.put(most, group.get(most) instanceof Long m ? Math.max(m, value) : value);
             }
@@ -217,8 +328,9 @@ final class RandomRelation {
         List<Map<String, @Nullable Object>> rows = new ArrayList<>(from.rows());
         rows.sort(order);
         if (limit < 30 || limit == 100) {
-            query.limit(limit);
-            rows = new ArrayList<>(rows.subList(0, Math.min(limit, rows.size())));
+            int offset = Math.min(rows.size(), random.nextInt(3) * random.nextInt(10));
+            query.limit(limit).offset(offset);
+            rows = new ArrayList<>(rows.subList(offset, Math.min(offset + limit, rows.size())));
         }
         return new Node(query, from.numbers(), from.texts(), rows);
     }

@@ -300,7 +300,7 @@ class RelationTest {
     void every_tree_gives_the_naive_answer() {
         String test = "RelationTest#every_tree_gives_the_naive_answer";
         long first = Seeds.of(test);
-        int count = Tier.count(150, 1_500, 30_000);
+        int count = Tier.count(120, 2_500, 50_000);
         int rows = 0;
         for (int i = 0; i < (Seeds.isReplay() ? 1 : count); i++) {
             long seed = Seeds.isReplay() ? first : Seeds.mix(first, i);

@@ -167,6 +167,17 @@ public record Aggregate(Function function, @Nullable String field, String name) 
         return new Aggregate(function, field, function.label() + "_" + field);
     }
 
+    /**
+     * The same of those records alone for which a condition holds, in the language of queries:
+     * {@code count().where("delay > 30").as("late")}. SQL calls it {@code filter}.
+     *
+     * @param condition is not checked before the query runs
+     */
+    public Aggregate where(String condition) {
+        String value = "case when %s then %s end".formatted(condition, field == null ? "1" : field);
+        return new Aggregate(function, value, name);
+    }
+
     /** The same by another name. */
     public Aggregate as(String newName) {
         return new Aggregate(function, field, newName);

@@ -51,8 +51,13 @@ final class GroupTable implements AutoCloseable {
         if (entry == SortBuffer.NONE) {
             return add(key, 1, NO_PAYLOAD) != SortBuffer.FULL;
         }
-        entries.setNumber(entry, entries.number(entry) + 1);
+        increment(entry);
         return true;
+    }
+
+    /** Adds one to the number of an entry. */
+    void increment(long entry) {
+        entries.setNumber(entry, entries.number(entry) + 1);
     }
 
     /** Adds a key that may be there; false where it is new and the memory used up. */
@@ -124,7 +129,8 @@ final class GroupTable implements AutoCloseable {
         entries.close();
     }
 
-    private long add(Slice key, long number, Slice states) {
+    /** As {@link #add(Slice, Slice)}, with a number of the entry, 0 or more. */
+    long add(Slice key, long number, Slice states) {
         if ((entries.count() + 1) * 2 > slots.length) {
             if (!grow()) {
                 return SortBuffer.FULL;

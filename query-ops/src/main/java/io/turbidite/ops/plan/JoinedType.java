@@ -68,7 +68,8 @@ record JoinedType(
         }
     }
 
-    private static boolean isWhole(TypeKind kind) {
+    /** Whether values are whole numbers, whose keys are the same whatever their width. */
+    static boolean isWhole(TypeKind kind) {
         return switch (kind) {
             case INT8, INT16, INT32, INT64 -> true;
             default -> false;

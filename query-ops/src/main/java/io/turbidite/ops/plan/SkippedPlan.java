@@ -1,0 +1,101 @@
+package io.turbidite.ops.plan;
+
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.Rows;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Another plan without its first rows. <em>Confined to one thread;</em> gives its rows once.
+ */
+public final class SkippedPlan implements ResultPlan {
+    private final ResultPlan plan;
+    private final long offset;
+    private final OperatorMeter meter = new OperatorMeter();
+
+    private SkippedPlan(ResultPlan plan, long offset) {
+        this.plan = plan;
+        this.offset = offset;
+    }
+
+    /** Leaves out the first rows, 0 or more. */
+    public static ResultPlan of(ResultPlan plan, long offset) {
+        return offset == 0 ? plan : new SkippedPlan(plan, offset);
+    }
+
+    @Override
+    public RecordType rowType() {
+        return plan.rowType();
+    }
+
+    @Override
+    public boolean isCount() {
+        return plan.isCount();
+    }
+
+    @Override
+    public String access() {
+        return plan.access();
+    }
+
+    @Override
+    public List<Plan.Choice> choices() {
+        return plan.choices();
+    }
+
+    @Override
+    public List<PlanStep> steps() {
+        List<PlanStep> steps = new ArrayList<>();
+        long rows = plan.estimatedRows();
+        steps.add(new PlanStep(
+                "offset",
+                "without the first %,d".formatted(offset),
+                rows == PlanStep.UNKNOWN ? rows : Math.max(0, rows - offset),
+                meter));
+        steps.addAll(plan.steps());
+        return steps;
+    }
+
+    @Override
+    public Rows rows() {
+        return new Skipping(plan.rows(), offset, meter);
+    }
+
+    /** Passes over the first rows. */
+    private static final class Skipping implements Rows {
+        private final Rows rows;
+        private final OperatorMeter meter;
+        private long left;
+
+        Skipping(Rows rows, long offset, OperatorMeter meter) {
+            this.rows = rows;
+            this.left = offset;
+            this.meter = meter;
+        }
+
+        @Override
+        public boolean next() {
+            for (; left > 0; left--) {
+                if (!rows.next()) {
+                    return false;
+                }
+            }
+            boolean found = rows.next();
+            meter.add(found ? 1 : 0);
+            return found;
+        }
+
+        @Override
+        public RecordView row() {
+            return rows.row();
+        }
+
+        @Override
+        public void close() {
+            rows.close();
+        }
+    }
+}
