@@ -10,6 +10,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.TokenKeys;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
+import io.turbidite.core.meter.Reading;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexSearch;
@@ -523,6 +524,26 @@ class InvertedIndexTest {
                 .singleElement()
                 .asString()
                 .contains("1 entries where the records give 2");
+    }
+
+    /** The bug: the check read a record, and made all its words, once for each of them. */
+    @Test
+    void a_record_of_many_words_is_read_once_to_be_checked() {
+        openLarge();
+        sim.store.createDataset(spec(Maintenance.EAGER));
+        int words = 2_000;
+        put(1, String.join(" ", IntStream.range(0, words).mapToObj(i -> "w" + i).toList()));
+        dataset().flush();
+        long before = pagesRead();
+        sim.verify();
+        assertThat(pagesRead() - before).as("pages").isLessThan(words / 10);
+    }
+
+    private long pagesRead() {
+        return sim.store.meters().instruments().stream()
+                .filter(one -> one.name().equals("cache.hits") || one.name().equals("cache.loads"))
+                .mapToLong(one -> ((Reading) one).value())
+                .sum();
     }
 
     /** The bug: a list of keys with a word twice would put it twice; the tree then has it once. */
