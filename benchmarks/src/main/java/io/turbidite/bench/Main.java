@@ -12,6 +12,7 @@ import io.turbidite.bench.latency.LatencyReport;
 import io.turbidite.bench.latency.LatencySuite;
 import io.turbidite.bench.navigation.NavigationSuite;
 import io.turbidite.bench.plans.PlansSuite;
+import io.turbidite.bench.pm.PmSuite;
 import io.turbidite.bench.recency.RecencySuite;
 import io.turbidite.bench.report.Curves;
 import io.turbidite.bench.report.Report;
@@ -59,6 +60,7 @@ import java.util.stream.IntStream;
             Main.PlansCommand.class,
             Main.SpatialCommand.class,
             Main.RecencyCommand.class,
+            Main.PmCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {
@@ -200,6 +202,37 @@ public final class Main implements Runnable {
             Curves.writeAll(places.out, name, result.figures());
             result.figures().forEach(figure -> System.out.println(figure.table()));
             return places.report(name + "-ingestion", result.ingestion());
+        }
+    }
+
+    @Command(
+            name = "pm",
+            description =
+                    "The index in byte-addressable memory beside baselines and LSM indexes (PERS24 Fig. 8 to 16).",
+            mixinStandardHelpOptions = true)
+    static final class PmCommand implements Callable<Integer> {
+        @Option(names = "--records", description = "of a region (default ${DEFAULT-VALUE})")
+        int records = 100_000;
+
+        @Option(names = "--store-records", description = "of a store (default ${DEFAULT-VALUE})")
+        int storeRecords = 50_000;
+
+        @Option(
+                names = "--record-bytes",
+                description = "about how long a store's record is (default ${DEFAULT-VALUE})")
+        int recordBytes = 100;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 3;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            PmSuite.Setting setting =
+                    PmSuite.Setting.of(records, storeRecords, recordBytes, rounds);
+            return places.report("pm", new PmSuite(setting, places.directory).run());
         }
     }
 

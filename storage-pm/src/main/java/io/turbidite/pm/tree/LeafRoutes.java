@@ -10,12 +10,12 @@ import java.util.List;
 
 /**
  * Which leaf has which keys: two levels of sorted bounds. A place is that of a leaf in these
- * routes.
+ * routes. Public for what is measured beside the tree, with the same secondary-key layer.
  *
  * <p><em>Immutable</em>: readers keep the routes they began with. A change copies one block and the
  * list of blocks. Lies on the heap: about 60 bytes a leaf with short keys.
  */
-final class LeafRoutes {
+public final class LeafRoutes {
     private static final int BLOCK_LEAF_COUNT_MAX = 256;
 
     private final List<Block> blocks;
@@ -41,7 +41,7 @@ final class LeafRoutes {
     }
 
     /** Routes to leaves in order; the first bound is empty. */
-    static LeafRoutes of(List<byte[]> bounds, List<Long> leaves) {
+    public static LeafRoutes of(List<byte[]> bounds, List<Long> leaves) {
         List<Block> blocks = new ArrayList<>();
         int half = BLOCK_LEAF_COUNT_MAX / 2;
         for (int from = 0; from < leaves.size(); from += half) {
@@ -56,7 +56,7 @@ final class LeafRoutes {
     }
 
     /** The place of the leaf that has a key, if any leaf has it. */
-    long find(Slice key) {
+    public long find(Slice key) {
         long prefix = Bytes.prefix(key.segment(), key.offset(), key.length());
         int low = 0;
         int high = blocks.size() - 1;
@@ -105,17 +105,17 @@ final class LeafRoutes {
         return (int) place;
     }
 
-    long first() {
+    public long first() {
         return 0;
     }
 
-    long last() {
+    public long last() {
         int block = blocks.size() - 1;
         return placeOf(block, blocks.get(block).leaves.length - 1);
     }
 
     /** The place behind; -1 if there is none. */
-    long next(long place) {
+    public long next(long place) {
         int block = blockOf(place);
         if (indexOf(place) + 1 < blocks.get(block).leaves.length) {
             return place + 1;
@@ -124,7 +124,7 @@ final class LeafRoutes {
     }
 
     /** The place before; -1 if there is none. */
-    long previous(long place) {
+    public long previous(long place) {
         if (indexOf(place) > 0) {
             return place - 1;
         }
@@ -133,17 +133,17 @@ final class LeafRoutes {
     }
 
     /** The leaf at a place. */
-    long leaf(long place) {
+    public long leaf(long place) {
         return blocks.get(blockOf(place)).leaves[indexOf(place)];
     }
 
     /** The smallest key that may be in the leaf at a place. */
-    MemorySegment bound(long place) {
+    public MemorySegment bound(long place) {
         return blocks.get(blockOf(place)).bounds[indexOf(place)];
     }
 
     /** How many leaves there are. */
-    long leafCount() {
+    public long leafCount() {
         long count = 0;
         for (Block block : blocks) {
             count += block.leaves.length;
@@ -152,7 +152,7 @@ final class LeafRoutes {
     }
 
     /** Routes with other leaves, at least one, where there was one. */
-    LeafRoutes replaced(long place, List<byte[]> bounds, List<Long> leaves) {
+    public LeafRoutes replaced(long place, List<byte[]> bounds, List<Long> leaves) {
         Block before = blocks.get(blockOf(place));
         int index = indexOf(place);
         int added = leaves.size();
