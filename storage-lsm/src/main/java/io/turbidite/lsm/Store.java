@@ -21,6 +21,9 @@ import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.backup.QuarantineReport;
 import io.turbidite.lsm.backup.Restore;
 import io.turbidite.lsm.backup.RestoreReport;
+import io.turbidite.lsm.check.FormatSurvey;
+import io.turbidite.lsm.check.StoredFormat;
+import io.turbidite.lsm.check.UpgradeReport;
 import io.turbidite.lsm.check.Verifier;
 import io.turbidite.lsm.check.VerifyReport;
 import io.turbidite.lsm.dataset.OpenDataset;
@@ -359,6 +362,57 @@ public final class Store implements AutoCloseable {
     public BackupReport backup(Disk target, CopyMode mode) {
         checkReadable();
         return Backup.write(engine.partitions(), target, mode);
+    }
+
+    /**
+     * The files of the store and the versions of their formats, but for the log's; reads their
+     * headers alone. {@link #formats(Path)} does it for a store that is not open in this process.
+     */
+    public List<StoredFormat> formats() {
+        checkReadable();
+        return FormatSurvey.ofHeld(core().disk());
+    }
+
+    /**
+     * The files of a store and the versions of their formats; reads their headers alone, takes no
+     * lock and changes nothing. Of a store that this release can't read, it tells the manifest.
+     *
+     * @throws InvalidRequestException if there is no store, or this process has it open
+     */
+    public static List<StoredFormat> formats(Path directory) {
+        RealDisk.checkDirectory(directory);
+        Disk disk = RealDisk.open(directory);
+        List<StoredFormat> found = FormatSurvey.of(disk);
+        if (found.isEmpty()) {
+            throw new InvalidRequestException(
+                    "%s is not a store: it has no manifest".formatted(disk.description()));
+        }
+        return found;
+    }
+
+    /**
+     * Rewrites every file of an older format in today's, as merges would by and by: each component
+     * by itself, and the manifest. Readers and writers go on. When this ends early, what was
+     * rewritten stays so and the rest is as it was; a second call goes on.
+     *
+     * @throws StorageIoException of kind NO_SPACE if a component has no room beside itself
+     * @throws io.turbidite.core.StoreFailedException if the store takes no writes
+     */
+    public UpgradeReport upgrade() {
+        checkReadable();
+        core().health().checkWritable();
+        List<StoredFormat> before = outdated();
+        for (Dataset dataset : datasets()) {
+            dataset.partitions().forEach(background()::renew);
+        }
+        if (core().manifest().isOutdated()) {
+            core().edit(same -> same, () -> {});
+        }
+        return UpgradeReport.of(before, outdated());
+    }
+
+    private List<StoredFormat> outdated() {
+        return formats().stream().filter(StoredFormat::isOutdated).toList();
     }
 
     /**

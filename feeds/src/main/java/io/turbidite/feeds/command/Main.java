@@ -26,6 +26,7 @@ import io.turbidite.feeds.command.operate.RepairCommand;
 import io.turbidite.feeds.command.operate.RestoreCommand;
 import io.turbidite.feeds.command.operate.ShipCommand;
 import io.turbidite.feeds.command.operate.TrashCommand;
+import io.turbidite.feeds.command.operate.UpgradeCommand;
 import io.turbidite.feeds.command.operate.VerifyCommand;
 import io.turbidite.feeds.command.query.GetCommand;
 import io.turbidite.feeds.command.query.QueryCommand;
@@ -185,6 +186,7 @@ public final class Main {
                 .addSubcommand(new MergeCommand(console))
                 .addSubcommand(new RepairCommand(console))
                 .addSubcommand(new QuarantineCommand(console))
+                .addSubcommand(new UpgradeCommand(console, stores))
                 .addSubcommand(new BackupCommand(console, stores))
                 .addSubcommand(new RestoreCommand(console))
                 .addSubcommand(new ShipCommand(console, stores))

@@ -54,6 +54,24 @@ abstract class GoldenRows {
                 .withLog(1 << 20, log);
     }
 
+    /** Upgrades the archive, and asks it before and behind. */
+    final void upgrade(String archive, Path directory) throws IOException {
+        GoldenStoreTest.unzip(archive, directory.resolve("old"));
+        noteWrites();
+        try (Store store = Store.openExisting(directory.resolve("old"), options())) {
+            Dataset dataset = store.dataset("Golden");
+            opened(dataset);
+            check(dataset);
+            GoldenStoreTest.upgrade(store);
+            check(dataset);
+            assertThat(store.verify().errors()).isEmpty();
+        }
+        try (Store store = Store.openExisting(directory.resolve("old"), options())) {
+            check(store.dataset("Golden"));
+        }
+        rows.clear();
+    }
+
     /** Reads the archive, goes on, and merges; {@code spec} is what a new archive is written by. */
     final void goThrough(String archive, DatasetSpec spec, Path directory) throws IOException {
         if (Boolean.getBoolean("golden.write")) {
@@ -61,6 +79,7 @@ abstract class GoldenRows {
             GoldenStoreTest.zip(directory.resolve("new"), Path.of(RESOURCES).resolve(archive));
             rows.clear();
         }
+        upgrade(archive, directory);
         GoldenStoreTest.unzip(archive, directory.resolve("store"));
         noteWrites();
         try (Store store = Store.openExisting(directory.resolve("store"), options())) {

@@ -10,6 +10,8 @@ import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.check.StoredFormat;
+import io.turbidite.lsm.check.UpgradeReport;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.component.Compression;
 import io.turbidite.ops.Predicates;
@@ -64,6 +66,33 @@ class GoldenStoreTest {
     }
 
     @Test
+    void the_archived_store_is_upgraded(@TempDir Path directory) throws IOException {
+        Path store = directory.resolve("store");
+        unzip(ARCHIVE, store);
+        try (Store open = Store.openExisting(store, options())) {
+            upgrade(open);
+        }
+        check(store);
+    }
+
+    /** Of old formats there is something before, and nothing behind. */
+    static void upgrade(Store store) {
+        List<StoredFormat> before = outdated(store);
+        assertThat(before).isNotEmpty();
+        UpgradeReport report = store.upgrade();
+        assertThat(report.left()).isEmpty();
+        assertThat(report.rewritten()).isEqualTo(before.size());
+        assertThat(report.bytes())
+                .isEqualTo(before.stream().mapToLong(StoredFormat::bytes).sum());
+        assertThat(outdated(store)).isEmpty();
+        assertThat(store.upgrade().rewritten()).isZero();
+    }
+
+    private static List<StoredFormat> outdated(Store store) {
+        return store.formats().stream().filter(StoredFormat::isOutdated).toList();
+    }
+
+    @Test
     void a_store_of_the_first_format_is_refused_with_both_versions(@TempDir Path store)
             throws IOException {
         unzip(FIRST, store);
@@ -71,6 +100,11 @@ class GoldenStoreTest {
                 .isInstanceOf(FormatVersionException.class)
                 .hasMessageContaining("MANIFEST is manifest version 1")
                 .hasMessageMatching(".*this release reads version \\d+: .*");
+        assertThat(Store.formats(store)).singleElement().satisfies(manifest -> {
+            assertThat(manifest.file()).isEqualTo("MANIFEST");
+            assertThat(manifest.version()).isEqualTo(1);
+            assertThat(manifest.isReadable()).isFalse();
+        });
     }
 
     private static void write(Path directory) {

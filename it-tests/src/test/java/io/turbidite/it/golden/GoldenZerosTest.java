@@ -194,6 +194,8 @@ class GoldenZerosTest {
             assertThat(dataset.keyForm()).isEqualTo(form);
             assertThat(dataset.indexes()).allMatch(index -> index.keyForm() == form);
             answers(dataset, RECORDS + 1);
+            GoldenStoreTest.upgrade(store);
+            answers(dataset, RECORDS + 1);
             twins(store, form);
         }
         try (Store store = Store.openExisting(directory, options())) {

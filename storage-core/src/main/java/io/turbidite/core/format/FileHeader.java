@@ -157,11 +157,22 @@ public record FileHeader(String format, int version, int flags, long storeId, lo
      * @param newest the last of them, which is written
      */
     public FileHeader check(String file, String expectedFormat, int oldest, int newest) {
-        if (!format.equals(expectedFormat)) {
-            throw damaged(file, FORMAT_OFFSET, "format", expectedFormat, format);
-        }
+        checkFormat(file, expectedFormat);
         if (version < oldest || version > newest) {
             throw new FormatVersionException(file, format, version, newest);
+        }
+        return this;
+    }
+
+    /**
+     * Requires the format, in whatever version.
+     *
+     * @return this
+     * @throws CorruptionException if the file is of another format
+     */
+    public FileHeader checkFormat(String file, String expectedFormat) {
+        if (!format.equals(expectedFormat)) {
+            throw damaged(file, FORMAT_OFFSET, "format", expectedFormat, format);
         }
         return this;
     }

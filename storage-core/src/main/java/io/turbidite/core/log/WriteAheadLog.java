@@ -10,6 +10,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.format.KnownFormat;
 import io.turbidite.core.log.OverflowBuffers.Buffer;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.task.Tasks;
@@ -43,6 +44,10 @@ import java.util.function.BooleanSupplier;
  * <p><em>Thread-safe.</em> {@link #claim} takes no lock: one compare-and-swap, unless it must wait.
  */
 public final class WriteAheadLog implements AutoCloseable {
+    /** The format of its segments. */
+    public static final KnownFormat FORMAT =
+            new KnownFormat(Segment.FORMAT, Segment.FORMAT_VERSION);
+
     private static final long WRITER_IDLE_MICROS = 1_000;
     private static final long WRITER_REST_MICROS = 100_000;
 

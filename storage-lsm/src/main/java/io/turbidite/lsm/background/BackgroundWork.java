@@ -183,6 +183,11 @@ public final class BackgroundWork implements AutoCloseable {
         merges.mergeAll(partition);
     }
 
+    /** Rewrites each component of the partition that is of an older format. */
+    public void renew(Partition partition) {
+        merges.renew(partition);
+    }
+
     /**
      * Checks indexes of partitions against what was flushed of their primaries, as far as nobody
      * reads below; what is invalid is marked.

@@ -27,12 +27,8 @@ final class ComponentFrame {
      */
     static ComponentMeta read(DiskFile file, long bytes, ComponentHeader expected) {
         String name = file.name();
-        FileHeader header = FileHeader.readFrom(file)
-                .check(
-                        name,
-                        ComponentWriter.FORMAT,
-                        ComponentMeta.VERSION_MIN,
-                        ComponentMeta.VERSION)
+        FileHeader header = DiskComponent.FORMAT
+                .check(name, FileHeader.readFrom(file))
                 .checkOwner(name, expected.storeId(), expected.fileId());
         if (header.flags() != 0) {
             throw new CorruptionException(

@@ -42,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  * filter has more. Since version 5 groups of leaf pages are narrower ({@code LeafLayout}).
  */
 record ComponentMeta(
+        int version,
         ComponentHeader owner,
         ComponentId id,
         Times times,
@@ -149,6 +150,7 @@ record ComponentMeta(
         }
         reader.end("table of contents");
         return new ComponentMeta(
+                version,
                 expected,
                 new ComponentId(minTimestamp, maxTimestamp),
                 times,

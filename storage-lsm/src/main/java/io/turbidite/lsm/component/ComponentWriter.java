@@ -268,6 +268,7 @@ public final class ComponentWriter implements AutoCloseable {
         blocks.flush();
         // 2. the table of contents and the footer that points to it
         ComponentMeta meta = new ComponentMeta(
+                ComponentMeta.VERSION,
                 header,
                 id,
                 new ComponentMeta.Times(minWallMicros, maxWallMicros),

@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.KnownFormat;
 import io.turbidite.core.geo.Place;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
@@ -55,6 +56,10 @@ import java.util.function.Consumer;
  * operation uses it any more; a use after that throws {@link io.turbidite.core.ClosedException}.
  */
 public final class DiskComponent implements AutoCloseable {
+    /** Its format and the versions that are read. */
+    public static final KnownFormat FORMAT = new KnownFormat(
+            ComponentWriter.FORMAT, ComponentMeta.VERSION_MIN, ComponentMeta.VERSION);
+
     /** How far a streaming cursor reads ahead. */
     public static final int READ_AHEAD_BYTES = 1 << 20;
 
@@ -137,6 +142,7 @@ public final class DiskComponent implements AutoCloseable {
             ComponentDamage damage) {
         Section none = new Section(0, 0);
         ComponentMeta meta = new ComponentMeta(
+                ComponentMeta.VERSION,
                 owner,
                 id,
                 new ComponentMeta.Times(Long.MIN_VALUE, Long.MAX_VALUE),
@@ -220,6 +226,11 @@ public final class DiskComponent implements AutoCloseable {
 
     public ComponentFilter filter() {
         return meta.filter();
+    }
+
+    /** Whether an older release's format is its file's: a merge writes it in today's. */
+    public boolean isOutdated() {
+        return meta.version() < ComponentMeta.VERSION;
     }
 
     /** All entries: versions and anti-matter included. Ordinals go from 0 to this. */

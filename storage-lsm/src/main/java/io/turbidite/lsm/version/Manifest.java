@@ -4,6 +4,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.format.KnownFormat;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,10 @@ import java.util.function.UnaryOperator;
  * <p><em>Thread-safe:</em> one lock, held over the file's I/O; it is on no write or read path.
  */
 public final class Manifest {
+    /** Its format and the versions that are read. */
+    public static final KnownFormat FORMAT =
+            new KnownFormat(ManifestFile.FORMAT, ManifestFile.VERSION_MIN, ManifestFile.VERSION);
+
     /** A larger file is not believed: it would name ten million components. */
     public static final int BYTES_MAX = ManifestFile.BYTES_MAX;
 
@@ -28,25 +33,30 @@ public final class Manifest {
     private final AtomicLong nextFileId;
     private volatile ManifestState state;
 
+    /** Of the format of the file that stands. */
+    private volatile int version;
+
     /** Since a change of which memory and disk may know differently; guarded by the lock. */
     private @Nullable StoreFailedException uncertain;
 
-    private Manifest(Disk disk, ManifestState state) {
+    private Manifest(Disk disk, ManifestState state, int version) {
         this.disk = disk;
         this.state = state;
+        this.version = version;
         this.nextFileId = new AtomicLong(state.nextFileId());
     }
 
     /** Writes the first manifest of a new store. */
     public static Manifest create(Disk disk, long storeId) {
-        Manifest manifest = new Manifest(disk, ManifestState.empty(storeId));
+        Manifest manifest = new Manifest(disk, ManifestState.empty(storeId), ManifestFile.VERSION);
         manifest.edit(first -> first, () -> {});
         return manifest;
     }
 
     /** Reads the manifest of an existing store. */
     public static Manifest open(Disk disk) {
-        return new Manifest(disk, ManifestFile.read(disk));
+        ManifestFile.Found found = ManifestFile.read(disk);
+        return new Manifest(disk, found.state(), found.version());
     }
 
     /**
@@ -85,6 +95,11 @@ public final class Manifest {
     /** What is durable. */
     public ManifestState state() {
         return state;
+    }
+
+    /** Whether an older release's format is the file's: the next edit writes it in today's. */
+    public boolean isOutdated() {
+        return version < ManifestFile.VERSION;
     }
 
     /** A file id that no file has. */
@@ -137,6 +152,7 @@ public final class Manifest {
             ManifestState changed = change.apply(state).withNextFileId(nextFileId.get());
             ManifestFile.write(disk, changed);
             state = changed;
+            version = ManifestFile.VERSION;
             installed(install);
         } catch (StoreFailedException failure) {
             if (uncertain == null) {

@@ -49,9 +49,19 @@ final class ManifestFile {
                 .writeForSure(encode(state), "the manifest", "the store");
     }
 
-    static ManifestState read(Disk disk) {
+    /**
+     * A manifest as it was found.
+     *
+     * @param version of its format
+     */
+    record Found(ManifestState state, int version) {}
+
+    static Found read(Disk disk) {
         try (DiskFile file = disk.openReadOnly(StoreFiles.MANIFEST)) {
-            return decode(file.name(), readWhole(file, 0));
+            byte[] image = readWhole(file, 0);
+            return new Found(
+                    decode(file.name(), image),
+                    Envelope.header(file.name(), image).version());
         }
     }
 

@@ -30,6 +30,7 @@ public interface StoreAccess {
             "advise",
             "trash",
             "flush",
+            "upgrade",
             "backup",
             "ship");
 

@@ -63,7 +63,12 @@ public final class StoreArgument {
         return Store.openExisting(checkedPath(), StoreDefaults.options());
     }
 
-    private Path checkedPath() {
+    /**
+     * The path, of what is no hash log.
+     *
+     * @throws InvalidRequestException if it is none, or leads to one
+     */
+    public Path checkedPath() {
         Path path = path();
         DirectoryKind.checkNoLog(path);
         return path;

@@ -8,6 +8,7 @@ import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.StoreDescription.DatasetDescription;
 import io.turbidite.lsm.StoreDescription.IndexDescription;
+import io.turbidite.lsm.check.StoredFormat;
 import io.turbidite.lsm.check.Verifier;
 import io.turbidite.lsm.schema.Maintenance;
 
@@ -31,6 +32,17 @@ final class StoreProgress {
         long before = bytes.sum();
         long total = 2 * sum(store, dataset -> true, index -> true, ComponentDescription::bytes);
         return stores.progress(console, "verify", () -> bytes.sum() - before, () -> total);
+    }
+
+    /** A bar for an upgrade, by what merges have read. */
+    static WatchedProgress upgrading(StoreAccess stores, Console console, Store store) {
+        Counter bytes = store.meters().counter("merge.bytes.read");
+        long before = bytes.sum();
+        long total = store.formats().stream()
+                .filter(StoredFormat::isOutdated)
+                .mapToLong(StoredFormat::bytes)
+                .sum();
+        return stores.progress(console, "upgrade", () -> bytes.sum() - before, () -> total);
     }
 
     /** A bar for the repair of a dataset, or of one index of it. */

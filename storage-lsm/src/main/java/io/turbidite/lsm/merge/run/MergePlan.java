@@ -207,6 +207,31 @@ record MergePlan(List<TreeId> trees, MergeRange range) {
     }
 
     /**
+     * A component of an older format by itself, with what is merged together with its tree, so that
+     * it is written in today's.
+     *
+     * @return null if there is none that can be merged
+     */
+    static @Nullable MergePlan renewing(Version pinned) {
+        for (List<TreeId> trees : groups(pinned.schema())) {
+            int free = pinned.mergeableCount(trees.getFirst());
+            for (int i = 0; i < free; i++) {
+                int index = i;
+                boolean isOld = trees.stream()
+                        .map(pinned::tree)
+                        .filter(tree -> index < tree.size())
+                        .map(tree -> tree.get(index))
+                        .anyMatch(
+                                handle -> handle.component().isOutdated() && !handle.isObsolete());
+                if (isOld && isSound(pinned, trees, i)) {
+                    return of(trees, i);
+                }
+            }
+        }
+        return null;
+    }
+
+    /**
      * A component by itself, with what is merged together with its tree, to make a new one of what
      * can be read of it.
      *

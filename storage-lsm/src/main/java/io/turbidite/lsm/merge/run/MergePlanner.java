@@ -145,10 +145,7 @@ final class MergePlanner {
                 continue;
             }
             try {
-                MergePlan plan = MergePlan.all(pinned, request.maxTimestamp);
-                if (plan == null) {
-                    plan = MergePlan.rewriting(pinned, request.bitmapFiles);
-                }
+                MergePlan plan = request.next.apply(pinned);
                 if (plan == null) {
                     requests.finish(request, null);
                 } else {

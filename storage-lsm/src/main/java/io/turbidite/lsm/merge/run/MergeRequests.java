@@ -21,34 +21,19 @@ final class MergeRequests {
     private final StoreCore core;
     private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
 
-    /**
-     * A wish to merge all that was flushed up to a timestamp into one, without what is invalid, and
-     * who waits for it.
-     */
+    /** A wish, and who waits for it. */
     static final class Request {
         final Partition partition;
-        final long maxTimestamp;
 
-        /** What was invalid when it was asked: what is found since waits for the next time. */
-        final Set<Long> bitmapFiles;
+        /** The next merge that it takes, or none when it is met. */
+        final Function<Version, @Nullable MergePlan> next;
 
         volatile boolean done;
         volatile @Nullable StorageException failure;
 
-        /**
-         * @param invalid gives the files of invalid entries of a version
-         */
-        Request(Partition partition, Function<Version, Set<Long>> invalid) {
+        Request(Partition partition, Function<Version, @Nullable MergePlan> next) {
             this.partition = partition;
-            this.maxTimestamp = partition.flushedTimestamp();
-            Version pinned = partition.pinUnlessDropped();
-            try {
-                this.bitmapFiles = pinned == null ? Set.of() : invalid.apply(pinned);
-            } finally {
-                if (pinned != null) {
-                    pinned.unpin();
-                }
-            }
+            this.next = next;
         }
     }
 
@@ -56,9 +41,35 @@ final class MergeRequests {
         this.core = core;
     }
 
-    /** Waits until all is merged that is flushed now. */
-    void await(Partition partition, Runnable wake) {
-        Request request = new Request(partition, MergePlan::bitmapFiles);
+    /** Waits until all is merged into one that is flushed now, without what is invalid now. */
+    void awaitAll(Partition partition, Runnable wake) {
+        long maxTimestamp = partition.flushedTimestamp();
+        Set<Long> bitmapFiles = bitmapFiles(partition);
+        await(
+                new Request(partition, pinned -> {
+                    MergePlan all = MergePlan.all(pinned, maxTimestamp);
+                    return all != null ? all : MergePlan.rewriting(pinned, bitmapFiles);
+                }),
+                wake);
+    }
+
+    /** Waits until nothing is of an older format that can be merged. */
+    void awaitRenewal(Partition partition, Runnable wake) {
+        await(new Request(partition, MergePlan::renewing), wake);
+    }
+
+    private static Set<Long> bitmapFiles(Partition partition) {
+        Version pinned = partition.pinUnlessDropped();
+        try {
+            return pinned == null ? Set.of() : MergePlan.bitmapFiles(pinned);
+        } finally {
+            if (pinned != null) {
+                pinned.unpin();
+            }
+        }
+    }
+
+    private void await(Request request, Runnable wake) {
         waiting.add(request);
         wake.run();
         core.awaitWork("a merge, which goes on,", () -> request.done);

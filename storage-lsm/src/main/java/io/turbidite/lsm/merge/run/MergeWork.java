@@ -96,7 +96,16 @@ public final class MergeWork implements AutoCloseable {
     /** Merges all that is flushed now; returns when it is done. */
     public void mergeAll(Partition partition) {
         core.health().checkWritable();
-        requests.await(partition, this::wake);
+        requests.awaitAll(partition, this::wake);
+    }
+
+    /**
+     * Rewrites each component of an older format by itself; returns when it is done. What is in
+     * quarantine stays, and so does what an index is being built from.
+     */
+    public void renew(Partition partition) {
+        core.health().checkWritable();
+        requests.awaitRenewal(partition, this::wake);
     }
 
     /**

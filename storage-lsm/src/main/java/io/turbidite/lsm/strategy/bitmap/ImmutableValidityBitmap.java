@@ -7,6 +7,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.FileFooter;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.format.KnownFormat;
 import io.turbidite.core.memory.NativeMemory;
 
 import org.roaringbitmap.buffer.ImmutableRoaringBitmap;
@@ -21,6 +22,10 @@ import java.lang.foreign.MemorySegment;
  * <p><em>Immutable and thread-safe.</em> The component's handle closes it; nobody reads it then.
  */
 public final class ImmutableValidityBitmap implements AutoCloseable {
+    /** Its format. */
+    public static final KnownFormat FORMAT =
+            new KnownFormat(ValidityBitmapFormat.FORMAT, ValidityBitmapFormat.VERSION);
+
     /** What ordinals of 32 bits reach. */
     public static final long ENTRY_COUNT_MAX = 1L << 32;
 
