@@ -1,6 +1,7 @@
 package io.turbidite.ops;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.Expression;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.Given;
 import io.turbidite.ops.join.JoinKind;
@@ -42,9 +43,16 @@ public final class Join extends Relation {
     private final Relation right;
     private final JoinKind kind;
     private final List<JoinPlan.Equal> on = new ArrayList<>();
+    private final boolean isCross;
+    private List<Expression> where = List.of();
     private boolean looksUp;
 
     private Join(Relation left, Relation right, JoinKind kind) {
+        this(left, right, kind, false);
+    }
+
+    private Join(Relation left, Relation right, JoinKind kind, boolean isCross) {
+        this.isCross = isCross;
         this.left = Given.notNull(left, "the left side of a join");
         this.right = Given.notNull(right, "the right side of a join");
         this.kind = kind;
@@ -60,6 +68,24 @@ public final class Join extends Relation {
         return new Join(left, right, JoinKind.LEFT);
     }
 
+    /**
+     * The pairs, each left row that has no right one, and each right row that has no left one, with
+     * null in the fields of the side that is not there. A field by whose name both sides are joined
+     * has the value of either.
+     */
+    public static Join full(Relation left, Relation right) {
+        return new Join(left, right, JoinKind.FULL);
+    }
+
+    /**
+     * All pairs, without anything that must be equal. They are as many as the one side has rows
+     * times the other: narrow the sides, and set a {@link Query#limit} or {@link RunOptions#stop}
+     * where they may be large.
+     */
+    public static Join cross(Relation left, Relation right) {
+        return new Join(left, right, JoinKind.INNER, true);
+    }
+
     /** Each left row that has a right one, once; without fields of the right. */
     public static Join semi(Relation left, Relation right) {
         return new Join(left, right, JoinKind.SEMI);
@@ -73,6 +99,15 @@ public final class Join extends Relation {
         return new Join(left, right, JoinKind.ANTI);
     }
 
+    /**
+     * Each left row whose value is not among those of the right, as {@code not in} of SQL has it: a
+     * null may be any value. So there are no rows if a right row has a null, and left rows with a
+     * null are there only if the right side is empty. One field is compared with one.
+     */
+    public static Join notIn(Relation left, Relation right) {
+        return new Join(left, right, JoinKind.NOT_IN);
+    }
+
     /** These fields must be equal; further calls add further ones. */
     public Join on(String leftField, String rightField) {
         on.add(new JoinPlan.Equal(
@@ -84,6 +119,24 @@ public final class Join extends Relation {
     /** The fields of this name must be equal; rows have it once. */
     public Join on(String field) {
         return on(field, field);
+    }
+
+    /**
+     * A condition on the fields of both rows that must hold, too, for them to meet; further calls
+     * add further ones. It may stand without fields that must be equal: then all pairs are tried.
+     *
+     * <p>Of an inner join it is as good as a condition of a query over the pairs. Of others it is
+     * another thing: a left row that it leaves no partner is there without one.
+     *
+     * @param condition in the language of {@link Query#where(String)}, without parameters; fields
+     *     of both sides have different names, but those by which they are joined
+     */
+    public Join where(String condition) {
+        List<Expression> more = new ArrayList<>(where);
+        more.add(Expression.condition(
+                Given.notNull(condition, "a condition"), Expression.Grammar.FIELDS));
+        where = List.copyOf(more);
+        return this;
     }
 
     /**
@@ -111,18 +164,17 @@ public final class Join extends Relation {
      */
     @Override
     public RecordType type() {
-        return JoinPlan.rowType(left.type(), right.type(), kind, on);
+        return JoinPlan.rowType(left.type(), right.type(), request());
     }
 
     @Override
     ResultPlan plan(Moments moments, RunOptions given) {
         return JoinPlan.of(
-                planOf(left, moments, given),
-                planOf(right, moments, given),
-                kind,
-                on,
-                looksUp,
-                given);
+                planOf(left, moments, given), planOf(right, moments, given), request(), given);
+    }
+
+    private JoinPlan.Request request() {
+        return new JoinPlan.Request(kind, on, where, isCross, looksUp);
     }
 
     @Override

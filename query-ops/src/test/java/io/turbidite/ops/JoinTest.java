@@ -24,9 +24,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -253,13 +256,95 @@ class JoinTest {
         }
     }
 
+    @Test
+    void full_cross_not_in_and_conditions_on_pairs() {
+        few();
+        Query b = rightQuery().select("key", "a as ra", "name");
+        assertThat(rows(Join.full(leftQuery().select("id", "a"), b).on("a", "ra")))
+                .containsExactly(
+                        "{id=1, a=7, key=10, ra=7, name=seven}",
+                        "{id=1, a=7, key=11, ra=7}",
+                        "{id=2, a=7, key=10, ra=7, name=seven}",
+                        "{id=2, a=7, key=11, ra=7}",
+                        "{id=3, a=8, key=null, ra=null, name=null}",
+                        "{id=4, a=null, key=null, ra=null, name=null}",
+                        "{id=5, key=null, ra=null, name=null}",
+                        "{id=null, a=null, key=12, ra=9, name=nine}",
+                        "{id=null, a=null, key=13, ra=null, name=nobody's}");
+        assertThat(rows(Join.full(
+                                leftQuery().select("id as k", "b"),
+                                rightQuery().where("key < 12").select("key - 9 as k", "name"))
+                        .on("k")))
+                .contains("{k=1, b=x, name=seven}", "{k=2}", "{k=5, name=null}");
+        assertThat(rows(Join.full(
+                                leftQuery().select("a as k", "id").where("id = 1"),
+                                leftQuery().where("id = 3").select("a as k", "b"))
+                        .on("k")))
+                .containsExactly("{k=7, id=1, b=null}", "{k=8, id=null, b=y}");
+        assertThat(rows(Join.cross(leftQuery().select("id"), b))).hasSize(20);
+        assertThat(rows(Join.left(leftQuery().select("id", "a"), b)
+                        .on("a", "ra")
+                        .where("id = 1 and name = 'seven'")))
+                .hasSize(5)
+                .contains(
+                        "{id=1, a=7, key=10, ra=7, name=seven}",
+                        "{id=2, a=7, key=null, ra=null, name=null}");
+        assertThat(rows(Join.anti(leftQuery().select("id", "a"), b)
+                        .on("a", "ra")
+                        .where("id = 1")))
+                .hasSize(4);
+        assertThat(rows(Join.semi(leftQuery().select("id"), b).where("id + 8 = key")))
+                .containsExactly("{id=2}", "{id=3}", "{id=4}", "{id=5}");
+        assertThat(rows(Join.inner(leftQuery().select("id"), b).where("id = 1 and id = 2")))
+                .isEmpty();
+        assertThat(rows(Join.notIn(leftQuery(), b).on("a", "ra"))).isEmpty();
+        assertThat(rows(Join.notIn(
+                                leftQuery(), rightQuery().where("a is not null").select("a as ra"))
+                        .on("a", "ra")))
+                .containsExactly("{id=3, a=8, b=y}");
+        assertThat(rows(Join.notIn(leftQuery(), rightQuery().where("a = 1000")).on("a")))
+                .hasSize(5);
+        assertThat(rows(Join.left(leftQuery().select("id"), rightQuery().select("key"))
+                        .on("id", "key")
+                        .where("id > 99")
+                        .byLookup()))
+                .hasSize(5);
+    }
+
+    @Test
+    void joins_that_make_no_sense_are_refused() {
+        Query b = rightQuery().select("key", "a as ra", "name");
+        Map<Join, String> wrong = Map.of(
+                Join.notIn(leftQuery(), b), "needs fields that must be equal",
+                Join.notIn(leftQuery(), b).on("a", "ra").on("b", "name"), "compares one field",
+                Join.notIn(leftQuery(), b).on("a", "ra").where("id > 1"), "compares one field",
+                Join.full(leftQuery(), b).on("id", "key").byLookup(), "can't be full",
+                Join.full(leftQuery(), rightQuery().select("a")).on("a"),
+                        "'a' of a full join is int32 on one side and int64",
+                Join.semi(leftQuery(), rightQuery()).where("id > 1"), "both sides",
+                Join.inner(leftQuery(), b).where("nothing > 1"), "nothing");
+        wrong.forEach((join, message) -> {
+            assertThatThrownBy(join::run)
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining(message);
+            assertThatThrownBy(join::explain).isInstanceOf(InvalidRequestException.class);
+            if (!message.contains("can't")) {
+                assertThatThrownBy(join::type)
+                        .isInstanceOf(InvalidRequestException.class)
+                        .hasMessageContaining(message);
+            }
+        });
+        assertThatThrownBy(() -> Join.inner(leftQuery(), b).where("id <"))
+                .isInstanceOf(InvalidRequestException.class);
+    }
+
     // ---- against a naive twin -------------------------------------------------------------------
 
     @Test
     void every_answer_is_the_naive_one() {
         String test = "JoinTest#every_answer_is_the_naive_one";
         long first = Seeds.of(test);
-        int count = Tier.count(40, 400, 20_000);
+        int count = Tier.count(80, 400, 20_000);
         int rows = 0;
         int spilled = 0;
         for (int i = 0; i < (Seeds.isReplay() ? 1 : count); i++) {
@@ -313,36 +398,70 @@ class JoinTest {
             rightRows.add(row);
             rights.upsert(row);
         }
-        boolean isTwo = random.nextBoolean();
-        int kind = random.nextInt(4);
+        int kind = random.nextInt(6);
+        boolean isTested = kind != 5 && random.nextInt(3) == 0;
+        boolean isOpen =
+                kind < 5 && leftRows.size() * rightRows.size() < 3_000 && random.nextInt(6) == 0;
+        boolean isTwo = kind != 5 && !isOpen && random.nextBoolean();
+        boolean isRenamed = kind == 4 || isOpen || random.nextBoolean();
         Query a = Query.on((Source) lefts);
         Query b = Query.on((Source) rights);
+        if (isRenamed) {
+            b.select("key", "a as ra", "name", "more");
+        }
         Join join = switch (kind) {
-            case 0 -> Join.inner(a, b);
+            case 0 -> isOpen && !isTested ? Join.cross(a, b) : Join.inner(a, b);
             case 1 -> Join.left(a, b);
             case 2 -> Join.semi(a, b);
-            default -> Join.anti(a, b);
+            case 3 -> Join.anti(a, b);
+            case 4 -> Join.full(a, b);
+            default -> Join.notIn(a, b);
         };
-        join.on("a");
+        if (!isOpen) {
+            join.on("a", isRenamed ? "ra" : "a");
+        } else if (kind > 0) {
+            isTested = true;
+        }
         if (isTwo) {
             join.on("b", "name");
+        }
+        if (isTested) {
+            join.where("id < key or id = 3");
         }
         if (random.nextBoolean()) {
             join.with(small());
         }
         List<String> expected = new ArrayList<>();
+        Set<Map<String, @Nullable Object>> met = Collections.newSetFromMap(new IdentityHashMap<>());
+        boolean hasNull = rightRows.stream().anyMatch(other -> other.get("a") == null);
         for (Map<String, @Nullable Object> one : leftRows) {
             List<Map<String, @Nullable Object>> matching = new ArrayList<>();
             for (Map<String, @Nullable Object> other : rightRows) {
-                boolean isEqual = one.get("a") instanceof Integer x
-                        && other.get("a") instanceof Long y
-                        && x.longValue() == y
+                boolean isEqual = (isOpen
+                                || (one.get("a") instanceof Integer x
+                                        && other.get("a") instanceof Long y
+                                        && x.longValue() == y))
                         && (!isTwo || String.valueOf(one.get("b")).equals(other.get("name")));
-                if (isEqual) {
+                if (isEqual && (!isTested || isTestPassed(one, other))) {
                     matching.add(other);
+                    met.add(other);
                 }
             }
-            addExpected(one, matching, kind, expected);
+            boolean isKnown = rightRows.isEmpty() || (one.get("a") != null && !hasNull);
+            if (kind != 5 || isKnown) {
+                addExpected(one, matching, Math.min(kind, kind == 5 ? 3 : 4), isRenamed, expected);
+            }
+        }
+        if (kind == 4) {
+            for (Map<String, @Nullable Object> other : rightRows) {
+                if (!met.contains(other)) {
+                    expected.add(pair(
+                                    row("id", null, "a", null, "b", null, "pad", null),
+                                    other,
+                                    isRenamed)
+                            .toString());
+                }
+            }
         }
         expected.sort(null);
         assertThat(rows(join)).isEqualTo(expected);
@@ -352,31 +471,45 @@ class JoinTest {
         return expected.size();
     }
 
+    private static boolean isTestPassed(
+            Map<String, @Nullable Object> one, Map<String, @Nullable Object> other) {
+        return one.get("id") instanceof Long id
+                && other.get("key") instanceof Long key
+                && (id < key || id == 3);
+    }
+
     private static void addExpected(
             Map<String, @Nullable Object> one,
             List<Map<String, @Nullable Object>> matching,
             int kind,
+            boolean isRenamed,
             List<String> to) {
         if ((kind == 2 && !matching.isEmpty()) || (kind == 3 && matching.isEmpty())) {
             to.add(one.toString());
         }
-        if (kind > 1) {
+        if (kind == 2 || kind == 3) {
             return;
         }
         for (Map<String, @Nullable Object> other : matching) {
-            Map<String, @Nullable Object> pair = new LinkedHashMap<>(one);
-            pair.put("key", other.get("key"));
-            pair.put("name", other.get("name"));
-            pair.put("more", other.get("more"));
-            to.add(pair.toString());
+            to.add(pair(one, other, isRenamed).toString());
         }
-        if (kind == 1 && matching.isEmpty()) {
-            Map<String, @Nullable Object> pair = new LinkedHashMap<>(one);
-            pair.put("key", null);
-            pair.put("name", null);
-            pair.put("more", null);
-            to.add(pair.toString());
+        if (kind != 0 && matching.isEmpty()) {
+            to.add(pair(one, Map.of(), isRenamed).toString());
         }
+    }
+
+    private static Map<String, @Nullable Object> pair(
+            Map<String, @Nullable Object> one,
+            Map<String, @Nullable Object> other,
+            boolean isRenamed) {
+        Map<String, @Nullable Object> pair = new LinkedHashMap<>(one);
+        pair.put("key", other.get("key"));
+        if (isRenamed) {
+            pair.put("ra", other.get("a"));
+        }
+        pair.put("name", other.get("name"));
+        pair.put("more", other.get("more"));
+        return pair;
     }
 
     private static @Nullable Integer keyOf(SplittableRandom random, int keys) {

@@ -16,6 +16,7 @@ import io.turbidite.ops.sort.SpilledRuns;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Hybrid hash join: the right side goes into a table, the left side is looked up in it.
@@ -30,6 +31,9 @@ import java.util.List;
  *       is partitioned twice.
  * </ol>
  *
+ * <p>Of a full join, right rows of the table that no left row met come behind the probe; those of
+ * the runs when they are merged.
+ *
  * <p>The rows come in no promised order. <em>Confined to one thread at a time.</em> Owns both
  * sides.
  */
@@ -38,6 +42,7 @@ public final class HashJoin implements Rows {
     private static final int STOP_INTERVAL = 1_024;
 
     private static final int HASH_SHIFT = 40;
+    private static final Slice NO_KEY = Slice.of(new byte[0]);
 
     /** The table keeps the rows whose hash, cut to these bits, is below {@link #kept}. */
     private static final int HASH_MASK = 0xFF_FFFF;
@@ -48,6 +53,7 @@ public final class HashJoin implements Rows {
     private final RunOptions options;
     private final OperatorMeter meter;
     private final @Nullable JoinedRow joined;
+    private final @Nullable PairTest test;
     private final RecordView row;
     private final long memoryBytes;
     private final Slice rightRow = new Slice();
@@ -58,8 +64,14 @@ public final class HashJoin implements Rows {
     private @Nullable MergedRuns merged;
     private int kept = HASH_MASK + 1;
     private long match = SortBuffer.NONE;
+    /** Where the rows of the table that were not joined are looked for. */
+    private long rest = SortBuffer.NONE;
+
+    private boolean hasRight;
+    private boolean hasRightNull;
     private boolean built;
     private boolean probed;
+    private boolean merging;
     private int looks;
 
     /**
@@ -67,8 +79,13 @@ public final class HashJoin implements Rows {
      *
      * @param rowType of the rows; of a semi or anti join that of the left side
      * @param shown the right fields that rows have
+     * @param test what must hold of rows with equal keys; null: nothing
      */
-    public record Output(JoinKind kind, RecordType rowType, List<Integer> shown) {
+    public record Output(
+            JoinKind kind,
+            RecordType rowType,
+            List<Integer> shown,
+            @Nullable PairTest test) {
         public Output {
             shown = List.copyOf(shown);
         }
@@ -90,6 +107,7 @@ public final class HashJoin implements Rows {
         this.joined = kind.hasPairs()
                 ? new JoinedRow(left.type(), right.type(), output.rowType(), output.shown())
                 : null;
+        this.test = output.test();
         this.row = new RecordView(output.rowType());
         this.table = newTable();
     }
@@ -105,11 +123,13 @@ public final class HashJoin implements Rows {
             build();
             built = true;
         }
-        boolean found = !probed && probe();
+        boolean found = (!probed && probe()) || nextOfRest();
         if (!found && merged != null) {
             found = merged.next();
             if (found) {
-                show(merged.left(), merged.hasRight() ? merged.right() : null);
+                show(
+                        merged.hasLeft() ? merged.left() : null,
+                        merged.hasRight() ? merged.right() : null);
             }
         }
         if (found) {
@@ -126,10 +146,16 @@ public final class HashJoin implements Rows {
     // ---- build ----------------------------------------------------------------------------------
 
     private void build() {
-        while (right.next()) {
+        while (!hasRightNull && right.next()) {
             look();
+            hasRight = true;
             if (right.makeKey()) {
                 add(right.key(), ByteHash.of(right.key()), right.row());
+            } else if (kind == JoinKind.FULL) {
+                // no left row has such a key, so it is found alone in the end
+                add(NO_KEY, ByteHash.of(NO_KEY), right.row());
+            } else {
+                hasRightNull = kind == JoinKind.NOT_IN;
             }
         }
     }
@@ -157,6 +183,15 @@ public final class HashJoin implements Rows {
         return known;
     }
 
+    private SpillBuffer spillLeft() {
+        SpillBuffer known = leftSpill;
+        if (known == null) {
+            known = newSpill();
+            leftSpill = known;
+        }
+        return known;
+    }
+
     private SpillBuffer newSpill() {
         RunOptions.Spill spill = options.spill();
         if (spill == null) {
@@ -169,7 +204,8 @@ public final class HashJoin implements Rows {
 
     /** Halves what the table keeps: moves what stays to a new one, and the rest to the runs. */
     private void keepLess() {
-        kept /= 2;
+        // without fields all rows have one key
+        kept = right.hasFields() ? kept / 2 : 0;
         SpillBuffer spill = spillRight();
         JoinTable full = table;
         JoinTable next = newTable();
@@ -209,39 +245,68 @@ public final class HashJoin implements Rows {
     /** Moves to the next row that the table gives; false at the end of the left side. */
     private boolean probe() {
         if (match != SortBuffer.NONE) {
-            match = table.behind(match);
+            match = meeting(table.behind(match));
             if (match != SortBuffer.NONE) {
                 show(left.row(), table.row(match, rightRow));
                 return true;
             }
         }
-        while (left.next()) {
+        while (!hasRightNull && left.next()) {
             look();
             if (probeOne()) {
                 return true;
             }
         }
         probed = true;
-        beginMerge();
+        if (kind == JoinKind.FULL && table.rows().count() > 0) {
+            rest = SortBuffer.FIRST;
+        }
+        return false;
+    }
+
+    /** The next row of a key, from this one on, that meets the left row. */
+    private long meeting(long address) {
+        long at = address;
+        while (at != SortBuffer.NONE
+                && test != null
+                && !test.holds(left.row(), table.row(at, rightRow))) {
+            look();
+            at = table.behind(at);
+        }
+        if (at != SortBuffer.NONE && kind == JoinKind.FULL) {
+            table.mark(at);
+        }
+        return at;
+    }
+
+    /** Moves to the next right row of the table that was not joined, where these are wanted. */
+    private boolean nextOfRest() {
+        while (rest != SortBuffer.NONE) {
+            look();
+            long address = rest;
+            rest = table.rows().addressBehind(address);
+            if (!table.isMarked(address)) {
+                return show(null, table.row(address, rightRow));
+            }
+        }
+        if (probed && !merging) {
+            beginMerge();
+        }
         return false;
     }
 
     /** Whether the left row that it stands on is joined, or is a row without a right one. */
     private boolean probeOne() {
         if (!left.makeKey()) {
-            return kind.givesUnmatched() && show(left.row(), null);
+            boolean given = kind.givesUnmatched() && !(kind == JoinKind.NOT_IN && hasRight);
+            return given && show(left.row(), null);
         }
         long hash = ByteHash.of(left.key());
         if (!isKept(hash)) {
-            SpillBuffer spill = leftSpill;
-            if (spill == null) {
-                spill = newSpill();
-                leftSpill = spill;
-            }
-            spill.add(left.key(), left.row());
+            spillLeft().add(left.key(), left.row());
             return false;
         }
-        long found = table.find(left.key(), hash);
+        long found = meeting(table.find(left.key(), hash));
         if (found == SortBuffer.NONE) {
             return kind.givesUnmatched() && show(left.row(), null);
         }
@@ -253,8 +318,10 @@ public final class HashJoin implements Rows {
     }
 
     /** Always true: there is a row. */
-    private boolean show(Slice leftRow, @Nullable Slice rightOne) {
-        if (joined == null) {
+    private boolean show(@Nullable Slice leftRow, @Nullable Slice rightOne) {
+        if (leftRow == null) {
+            row.wrap(Objects.requireNonNull(joined).rightAlone(Objects.requireNonNull(rightOne)));
+        } else if (joined == null) {
             row.wrap(leftRow);
         } else {
             row.wrap(rightOne == null ? joined.alone(leftRow) : joined.pair(leftRow, rightOne));
@@ -265,10 +332,16 @@ public final class HashJoin implements Rows {
     // ---- merge ----------------------------------------------------------------------------------
 
     private void beginMerge() {
+        merging = true;
         table.close();
-        SpillBuffer leftRows = leftSpill;
-        if (leftRows != null) {
-            merged = new MergedRuns(leftRows, spillRight(), kind, options, this::look);
+        boolean isWanted = leftSpill != null || (kind == JoinKind.FULL && rightSpill != null);
+        if (isWanted) {
+            merged = new MergedRuns(
+                    spillLeft(),
+                    spillRight(),
+                    new MergedRuns.Meeting(kind, test),
+                    options,
+                    this::look);
         }
     }
 
@@ -282,6 +355,8 @@ public final class HashJoin implements Rows {
     public void close() {
         built = true;
         probed = true;
+        merging = true;
+        rest = SortBuffer.NONE;
         Cleanup cleanup = new Cleanup().add(left::close).add(right::close).add(table::close);
         MergedRuns merge = merged;
         if (merge != null) {

@@ -41,6 +41,11 @@ public final class JoinSide implements AutoCloseable {
         return type;
     }
 
+    /** Whether its keys have fields; without any, all are one. */
+    boolean hasFields() {
+        return fields.length > 0;
+    }
+
     boolean next() {
         boolean found = rows.next();
         if (found) {

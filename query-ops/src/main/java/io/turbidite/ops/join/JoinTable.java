@@ -9,13 +9,16 @@ import java.util.Arrays;
 
 /**
  * Rows by key: a hash table with open addressing whose slots have the newest row of a key; each
- * row's number says which was there before it. So rows are never moved, and a table that is given
+ * row's number says which was there before it, and whether the row was joined. So rows are never moved, and a table that is given
  * up is sorted as it is. <em>Confined to one thread at a time.</em>
  */
 final class JoinTable implements AutoCloseable {
     private static final int SLOTS_FIRST = 256;
     private static final int ADDRESS_BITS = 48;
     private static final long ADDRESS_MASK = (1L << ADDRESS_BITS) - 1;
+
+    /** In the number of a row that was joined. */
+    private static final long MARK = 1L << ADDRESS_BITS;
 
     private final OperatorMemory memory;
     private final SortBuffer rows;
@@ -58,7 +61,16 @@ final class JoinTable implements AutoCloseable {
 
     /** The next row of the same key; {@link SortBuffer#NONE} behind the last. */
     long behind(long address) {
-        return rows.number(address) - 1;
+        return (rows.number(address) & ADDRESS_MASK) - 1;
+    }
+
+    /** Remembers that a row was joined. */
+    void mark(long address) {
+        rows.setNumber(address, rows.number(address) | MARK);
+    }
+
+    boolean isMarked(long address) {
+        return (rows.number(address) & MARK) != 0;
     }
 
     Slice row(long address, Slice slice) {

@@ -21,6 +21,9 @@ final class JoinedRow {
     private final int[] rightFields;
     private final int[] rightTargets;
 
+    /** Of each left field the right one of its name that is not shown, or -1. */
+    private final int[] instead;
+
     JoinedRow(RecordType leftType, RecordType rightType, RecordType rowType, List<Integer> shown) {
         this.writer = new RecordWriter(rowType);
         this.left = new RecordView(leftType);
@@ -29,6 +32,10 @@ final class JoinedRow {
         this.leftTargets = targets(leftType, leftFields, rowType);
         this.rightFields = shown.stream().mapToInt(Integer::intValue).toArray();
         this.rightTargets = targets(rightType, rightFields, rowType);
+        this.instead = IntStream.of(leftFields)
+                .map(field -> rightType.indexOf(leftType.field(field).name()))
+                .map(field -> shown.contains(field) ? -1 : field)
+                .toArray();
     }
 
     /** The fields that lie in no other. */
@@ -61,6 +68,23 @@ final class JoinedRow {
         begin(leftRow);
         for (int target : rightTargets) {
             writer.setNull(target);
+        }
+        return writer.finish();
+    }
+
+    /** A right row that has no left one; it has what both would have under one name. */
+    Slice rightAlone(Slice rightRow) {
+        right.wrap(rightRow);
+        writer.begin();
+        for (int i = 0; i < leftFields.length; i++) {
+            if (instead[i] < 0) {
+                writer.setNull(leftTargets[i]);
+            } else {
+                writer.copy(leftTargets[i], right, instead[i]);
+            }
+        }
+        for (int i = 0; i < rightFields.length; i++) {
+            writer.copy(rightTargets[i], right, rightFields[i]);
         }
         return writer.finish();
     }

@@ -34,6 +34,7 @@ public final class LookupRows implements Rows {
     private final RunOptions options;
     private final OperatorMeter meter;
     private final @Nullable JoinedRow joined;
+    private final @Nullable PairTest test;
     private final RecordView row;
     private final RecordView record;
     private final KeyBatch keys = new KeyBatch(Integer.MAX_VALUE - 8);
@@ -82,6 +83,7 @@ public final class LookupRows implements Rows {
         this.joined = kind.hasPairs()
                 ? new JoinedRow(left.type(), rightType, output.rowType(), output.shown())
                 : null;
+        this.test = output.test();
         this.row = new RecordView(output.rowType());
         this.record = new RecordView(inner.view.source().type());
         this.records = new RecordBatch(inner.recordBytesMax);
@@ -144,7 +146,8 @@ public final class LookupRows implements Rows {
                 return null;
             }
         }
-        return inner.projection == null ? found : inner.projection.row(record);
+        Slice right = inner.projection == null ? found : inner.projection.row(record);
+        return test == null || test.holds(leftRow, right) ? right : null;
     }
 
     private void show(@Nullable Slice right) {

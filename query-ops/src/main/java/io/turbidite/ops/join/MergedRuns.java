@@ -13,6 +13,7 @@ import io.turbidite.ops.sort.SpilledRuns;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.BitSet;
 import java.util.Objects;
 
 /**
@@ -26,6 +27,7 @@ import java.util.Objects;
  */
 final class MergedRuns implements AutoCloseable {
     private final JoinKind kind;
+    private final @Nullable PairTest test;
     private final RunOptions options;
     private final Runnable look;
     private final SortedInput leftRows;
@@ -46,6 +48,33 @@ final class MergedRuns implements AutoCloseable {
     private boolean hasRightRows;
     private boolean hasGroup;
     private boolean hasRight;
+    private boolean standsOnLeft;
+
+    /** What is done with a group whose pairs are tested. */
+    private Phase phase = Phase.END;
+
+    /** Which left rows of the lot, and which right rows of the group, have met another. */
+    private final BitSet leftMet = new BitSet();
+
+    private final BitSet rightMet = new BitSet();
+    private int leftIndex;
+    private int rightIndex;
+    private long nextRight = SortBuffer.NONE;
+
+    private enum Phase {
+        LOT,
+        PAIRS,
+        LEFT_ALONE,
+        RIGHT_ALONE,
+        END
+    }
+
+    /**
+     * Which rows are given.
+     *
+     * @param test what must hold of rows with equal keys; null: nothing
+     */
+    record Meeting(JoinKind kind, @Nullable PairTest test) {}
 
     /** The next right row of the group, or the next left row of the lot. */
     private long next = SortBuffer.NONE;
@@ -53,10 +82,11 @@ final class MergedRuns implements AutoCloseable {
     MergedRuns(
             HashJoin.SpillBuffer left,
             HashJoin.SpillBuffer right,
-            JoinKind kind,
+            Meeting meeting,
             RunOptions options,
             Runnable look) {
-        this.kind = kind;
+        this.kind = meeting.kind();
+        this.test = meeting.test();
         this.options = options;
         this.look = look;
         this.memoryBytes = options.memoryBytesMax() / 4;
@@ -78,9 +108,13 @@ final class MergedRuns implements AutoCloseable {
         }
     }
 
-    /** The left row of the pair that it stands on. */
+    /** The left row of the pair that it stands on; there is one where {@link #hasLeft} says so. */
     Slice left() {
         return left;
+    }
+
+    boolean hasLeft() {
+        return standsOnLeft;
     }
 
     /** The right row; there is one where {@link #hasRight()} says so. */
@@ -99,11 +133,14 @@ final class MergedRuns implements AutoCloseable {
                 return true;
             }
             hasGroup = false;
+            if (kind == JoinKind.FULL && rightComesFirst()) {
+                return rightAlone();
+            }
             if (!hasLeft) {
                 return false;
             }
             if (hasMatch()) {
-                if (kind.hasPairs()) {
+                if (kind.hasPairs() || test != null) {
                     beginGroup();
                 } else if (kind == JoinKind.SEMI) {
                     return alone();
@@ -118,11 +155,28 @@ final class MergedRuns implements AutoCloseable {
         }
     }
 
+    /** Whether the next right row has a key that no left row has. */
+    private boolean rightComesFirst() {
+        return hasRightRows && (!hasLeft || rightRows.key().compareBytes(leftRows.key()) < 0);
+    }
+
+    /** A right row by itself. */
+    private boolean rightAlone() {
+        lot.clear();
+        require(lot.add(rightRows.key(), 0, rightRows.payload()), memoryBytes);
+        lot.payload(SortBuffer.FIRST, right);
+        standsOnLeft = false;
+        hasRight = true;
+        hasRightRows = rightRows.next();
+        return true;
+    }
+
     /** A left row by itself; the input has moved on, so it is copied. */
     private boolean alone() {
         lot.clear();
         require(lot.add(leftRows.key(), 0, leftRows.payload()), memoryBytes);
         lot.payload(SortBuffer.FIRST, left);
+        standsOnLeft = true;
         hasRight = false;
         hasLeft = leftRows.next();
         return true;
@@ -159,6 +213,8 @@ final class MergedRuns implements AutoCloseable {
         hasGroup = true;
         next = SortBuffer.NONE;
         lot.clear();
+        phase = Phase.LOT;
+        rightMet.clear();
     }
 
     private void writeLarge() {
@@ -173,6 +229,11 @@ final class MergedRuns implements AutoCloseable {
 
     /** The next pair of the group's rows, the right ones being all in memory or read again. */
     private boolean nextOfGroup() {
+        standsOnLeft = true;
+        PairTest tested = test;
+        if (tested != null) {
+            return nextTested(tested);
+        }
         SpilledRuns runs = large;
         return runs == null ? nextInMemory() : nextLarge(runs);
     }
@@ -213,6 +274,113 @@ final class MergedRuns implements AutoCloseable {
         lot.payload(next, left);
         next = lot.addressBehind(next);
         hasRight = true;
+        return true;
+    }
+
+    /**
+     * The next row of a group whose pairs must pass a test: of each lot of left rows all pairs,
+     * then the left rows that are given alone; in the end the right rows.
+     */
+    private boolean nextTested(PairTest of) {
+        while (true) {
+            look.run();
+            switch (phase) {
+                case LOT -> {
+                    startRight();
+                    next = SortBuffer.NONE;
+                    leftMet.clear();
+                    phase = fillLot()
+                            ? Phase.PAIRS
+                            : kind == JoinKind.FULL ? Phase.RIGHT_ALONE : Phase.END;
+                }
+                case PAIRS -> {
+                    if (next == SortBuffer.NONE && !nextRight()) {
+                        phase = Phase.LEFT_ALONE;
+                        next = SortBuffer.FIRST;
+                        leftIndex = 0;
+                    } else if (nextMeets(of)) {
+                        return true;
+                    }
+                }
+                case LEFT_ALONE -> {
+                    if (next == SortBuffer.NONE) {
+                        phase = Phase.LOT;
+                        break;
+                    }
+                    lot.payload(next, left);
+                    next = lot.addressBehind(next);
+                    boolean met = leftMet.get(leftIndex++);
+                    if (met ? kind == JoinKind.SEMI : kind.givesUnmatched()) {
+                        hasRight = false;
+                        return true;
+                    }
+                }
+                case RIGHT_ALONE -> {
+                    if (!nextRight()) {
+                        phase = Phase.END;
+                    } else if (!rightMet.get(rightIndex)) {
+                        standsOnLeft = false;
+                        hasRight = true;
+                        return true;
+                    }
+                }
+                case END -> {
+                    return false;
+                }
+            }
+        }
+    }
+
+    /** Whether the next left row of the lot is a pair, with the right one, that is given. */
+    private boolean nextMeets(PairTest of) {
+        if (next == SortBuffer.NONE) {
+            next = SortBuffer.FIRST;
+            leftIndex = 0;
+        }
+        lot.payload(next, left);
+        next = lot.addressBehind(next);
+        int index = leftIndex++;
+        // a pair that nobody sees need not be tried again
+        if ((!kind.hasPairs() && leftMet.get(index)) || !of.holds(left, right)) {
+            return false;
+        }
+        leftMet.set(index);
+        if (kind == JoinKind.FULL) {
+            rightMet.set(rightIndex);
+        }
+        hasRight = true;
+        return kind.hasPairs();
+    }
+
+    /** Goes back to the first right row of the group. */
+    private void startRight() {
+        rightIndex = -1;
+        nextRight = SortBuffer.FIRST;
+        SpilledRuns runs = large;
+        if (runs != null) {
+            closeLargeRows();
+            largeRows = SortedMerge.of(runs.inputs());
+        }
+    }
+
+    private boolean nextRight() {
+        rightIndex++;
+        SortedInput rows = largeRows;
+        if (rows != null) {
+            boolean found = rows.next();
+            if (found) {
+                right.set(rows.payload());
+            } else {
+                closeLargeRows();
+                nextRight = SortBuffer.NONE;
+            }
+            return found;
+        }
+        if (nextRight == SortBuffer.NONE) {
+            return false;
+        }
+        group.payload(nextRight, right);
+        nextRight = group.addressBehind(nextRight);
         return true;
     }
 

@@ -1,22 +1,29 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.Expression;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.Column;
+import io.turbidite.ops.expr.Conditions;
 import io.turbidite.ops.expr.Projection;
+import io.turbidite.ops.expr.RecordPredicate;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.join.HashJoin;
 import io.turbidite.ops.join.JoinKind;
 import io.turbidite.ops.join.JoinSide;
 import io.turbidite.ops.join.LookupRows;
+import io.turbidite.ops.join.PairTest;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * How the rows of two plans are joined. <em>Confined to one
@@ -33,49 +40,99 @@ public final class JoinPlan implements ResultPlan {
     private final OperatorMeter built = new OperatorMeter();
     private final String text;
 
+    /** What must hold of pairs beyond equal fields; null: nothing. */
+    private final @Nullable Conditions conditions;
+
+    /** Of the pairs that conditions are on. */
+    private final JoinedType pairs;
+
     /** Two fields that must be equal, by their names in the rows of both sides. */
     public record Equal(String left, String right) {}
 
-    private JoinPlan(
-            ResultPlan left,
-            ResultPlan right,
+    /**
+     * How two relations are joined. <em>Immutable.</em>
+     *
+     * @param on fields that must be equal
+     * @param where what else must hold of a pair
+     * @param isCross whether all pairs are wanted, so that nothing need be equal
+     * @param looksUp whether right records are got by their primary key, which is asked for
+     */
+    public record Request(
             JoinKind kind,
             List<Equal> on,
-            boolean looksUp,
-            RunOptions options) {
-        this.looksUp = looksUp;
+            List<Expression> where,
+            boolean isCross,
+            boolean looksUp) {
+        public Request {
+            on = List.copyOf(on);
+            where = List.copyOf(where);
+        }
+
+        private void check() {
+            if (on.isEmpty() && where.isEmpty() && !isCross) {
+                throw new InvalidRequestException("a join needs fields that must be equal");
+            }
+            if (kind == JoinKind.NOT_IN && (on.size() != 1 || !where.isEmpty())) {
+                throw new InvalidRequestException(
+                        "not in compares one field with one, and goes with no further condition");
+            }
+            if (looksUp && (kind == JoinKind.FULL || kind == JoinKind.NOT_IN)) {
+                throw new InvalidRequestException(
+                        "a join by lookup sees only the right records that it looks up: it can't be full or not in");
+            }
+        }
+
+        private Request with(List<Equal> ordered) {
+            return new Request(kind, ordered, where, isCross, looksUp);
+        }
+    }
+
+    private JoinPlan(ResultPlan left, ResultPlan right, Request request, RunOptions options) {
+        this.looksUp = request.looksUp();
         this.left = left;
         this.right = right;
-        this.kind = kind;
+        this.kind = request.kind();
         this.options = options;
+        List<Equal> on = request.on();
         this.type = JoinedType.of(left.rowType(), right.rowType(), kind, on);
-        this.text = "%s by %s"
-                .formatted(
-                        kind.name().toLowerCase(Locale.ROOT),
-                        String.join(
-                                " and ",
-                                on.stream()
-                                        .map(one -> one.left() + " = " + one.right())
-                                        .toList()));
+        this.pairs = pairs(type, left.rowType(), right.rowType(), request);
+        this.conditions = conditions(pairs.rowType(), request);
+        List<String> meeting = new ArrayList<>();
+        on.forEach(one -> meeting.add(one.left() + " = " + one.right()));
+        request.where().forEach(condition -> meeting.add(condition.text()));
+        String label = kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        this.text = meeting.isEmpty()
+                ? "all pairs"
+                : "%s by %s".formatted(label, String.join(" and ", meeting));
+    }
+
+    private static JoinedType pairs(
+            JoinedType type, RecordType left, RecordType right, Request request) {
+        return request.where().isEmpty() || request.kind().hasPairs()
+                ? type
+                : JoinedType.ofPairs(left, right, request.on());
+    }
+
+    private static @Nullable Conditions conditions(RecordType pairType, Request request) {
+        return request.where().isEmpty()
+                ? null
+                : Conditions.of(pairType, List.of(), request.where(), Map.of());
     }
 
     /**
      * Plans a join.
      *
-     * @param on at least one
-     * @param looksUp whether right records are got by their primary key, which is asked for
      * @throws InvalidRequestException if a side has no such field, kinds do not go together, or
      *     rows would have two fields of one name
      */
     public static JoinPlan of(
-            ResultPlan left,
-            ResultPlan right,
-            JoinKind kind,
-            List<Equal> on,
-            boolean looksUp,
-            RunOptions options) {
+            ResultPlan left, ResultPlan right, Request request, RunOptions options) {
+        request.check();
         return new JoinPlan(
-                left, right, kind, looksUp ? byPrimaryKey(right, on) : on, looksUp, options);
+                left,
+                right,
+                request.looksUp() ? request.with(byPrimaryKey(right, request.on())) : request,
+                options);
     }
 
     /** In the order of the right side's primary key, which they must name all of. */
@@ -120,9 +177,11 @@ public final class JoinPlan implements ResultPlan {
     }
 
     /** The type of the rows of a join of rows of two types; otherwise as {@link #of}. */
-    public static RecordType rowType(
-            RecordType left, RecordType right, JoinKind kind, List<Equal> on) {
-        return JoinedType.of(left, right, kind, on).rowType();
+    public static RecordType rowType(RecordType left, RecordType right, Request request) {
+        request.check();
+        JoinedType type = JoinedType.of(left, right, request.kind(), request.on());
+        var _ = conditions(pairs(type, left, right, request).rowType(), request);
+        return type.rowType();
     }
 
     @Override
@@ -171,7 +230,7 @@ public final class JoinPlan implements ResultPlan {
     public Rows rows() {
         JoinSide leftSide =
                 new JoinSide(left.rows(), left.rowType(), type.leftKeys(), new OperatorMeter());
-        HashJoin.Output output = new HashJoin.Output(kind, type.rowType(), type.shown());
+        HashJoin.Output output = new HashJoin.Output(kind, type.rowType(), type.shown(), test());
         if (looksUp) {
             CheckedQuery query = right().query();
             Projection projection = query.columns().isEmpty()
@@ -193,6 +252,19 @@ public final class JoinPlan implements ResultPlan {
                 output,
                 options,
                 joined);
+    }
+
+    private @Nullable PairTest test() {
+        Conditions on = conditions;
+        if (on == null) {
+            return null;
+        }
+        List<RecordPredicate> predicates = new ArrayList<>(List.of(on.compile()));
+        if (on.contradictory()) {
+            predicates.add(_ -> false);
+        }
+        return new PairTest(
+                left.rowType(), right.rowType(), pairs.rowType(), pairs.shown(), predicates);
     }
 
     /** What is looked up is a query of records. */

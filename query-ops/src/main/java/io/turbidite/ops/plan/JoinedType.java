@@ -31,9 +31,6 @@ record JoinedType(
      */
     static JoinedType of(
             RecordType left, RecordType right, JoinKind kind, List<JoinPlan.Equal> on) {
-        if (on.isEmpty()) {
-            throw new InvalidRequestException("a join needs fields that must be equal");
-        }
         List<Integer> leftKeys = new ArrayList<>();
         List<Integer> rightKeys = new ArrayList<>();
         for (JoinPlan.Equal one : on) {
@@ -41,11 +38,34 @@ record JoinedType(
             rightKeys.add(key(right, one.right(), "right"));
             checkKinds(one, left.field(leftKeys.getLast()), right.field(rightKeys.getLast()));
         }
-        if (kind != JoinKind.INNER && kind != JoinKind.LEFT) {
+        if (!kind.hasPairs()) {
             return new JoinedType(leftKeys, rightKeys, List.of(), left);
         }
         List<Integer> shown = shown(right, on);
-        return new JoinedType(leftKeys, rightKeys, shown, pairType(left, right, shown));
+        if (kind == JoinKind.FULL) {
+            checkShared(left, right, on);
+        }
+        return new JoinedType(
+                leftKeys, rightKeys, shown, pairType(left, right, shown, kind == JoinKind.FULL));
+    }
+
+    /** The same of pairs that are tested and not given: rows of the left side are. */
+    static JoinedType ofPairs(RecordType left, RecordType right, List<JoinPlan.Equal> on) {
+        return of(left, right, JoinKind.LEFT, on);
+    }
+
+    /** A field that both sides have under one name is of either. */
+    private static void checkShared(RecordType left, RecordType right, List<JoinPlan.Equal> on) {
+        for (JoinPlan.Equal one : on) {
+            Field a = left.field(left.indexOf(one.left()));
+            Field b = right.field(right.indexOf(one.right()));
+            if (one.left().equals(one.right()) && a.kind() != b.kind()) {
+                throw new InvalidRequestException(
+                        "'%s' of a full join is %s on one side and %s on the other: select one of them as another name"
+                                .formatted(
+                                        one.left(), a.kind().label(), b.kind().label()));
+            }
+        }
     }
 
     private static int key(RecordType type, String name, String which) {
@@ -88,8 +108,12 @@ record JoinedType(
         return fields;
     }
 
-    private static RecordType pairType(RecordType left, RecordType right, List<Integer> shown) {
-        List<Field> fields = new ArrayList<>(left.declared());
+    private static RecordType pairType(
+            RecordType left, RecordType right, List<Integer> shown, boolean isLeftOptional) {
+        List<Field> fields = new ArrayList<>();
+        for (Field field : left.declared()) {
+            fields.add(isLeftOptional ? field.as(field.name(), true) : field);
+        }
         for (int field : shown) {
             Field declared = right.field(field);
             if (fields.stream().anyMatch(other -> other.name().equals(declared.name()))) {

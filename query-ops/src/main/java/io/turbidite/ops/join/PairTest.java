@@ -1,0 +1,44 @@
+package io.turbidite.ops.join;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.expr.RecordPredicate;
+
+import java.util.List;
+
+/**
+ * What must hold of a left and a right row with equal keys for them to meet. <em>Confined to one
+ * thread.</em>
+ */
+public final class PairTest {
+    private final JoinedRow joined;
+    private final RecordView pair;
+    private final RecordPredicate[] predicates;
+
+    /**
+     * @param pairType has the fields of both sides
+     * @param shown the right fields that it has
+     * @param predicates on pairs; all must hold
+     */
+    public PairTest(
+            RecordType leftType,
+            RecordType rightType,
+            RecordType pairType,
+            List<Integer> shown,
+            List<RecordPredicate> predicates) {
+        this.joined = new JoinedRow(leftType, rightType, pairType, shown);
+        this.pair = new RecordView(pairType);
+        this.predicates = predicates.toArray(RecordPredicate[]::new);
+    }
+
+    boolean holds(Slice leftRow, Slice rightRow) {
+        pair.wrap(joined.pair(leftRow, rightRow));
+        for (RecordPredicate predicate : predicates) {
+            if (!predicate.matches(pair)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}
