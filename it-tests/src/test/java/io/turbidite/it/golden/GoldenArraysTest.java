@@ -2,12 +2,10 @@ package io.turbidite.it.golden;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.turbidite.core.StorageException;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
-import io.turbidite.lsm.Store;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.ops.Predicates;
@@ -17,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.HashMap;
@@ -149,43 +146,6 @@ class GoldenArraysTest extends GoldenRows {
     /** Wherever a bit flips, the store says so or answers as it should; it never answers wrong. */
     @Test
     void a_flipped_byte_is_told_or_changes_nothing(@TempDir Path directory) throws IOException {
-        noteWrites();
-        Path sound = directory.resolve("sound");
-        GoldenStoreTest.unzip(ARCHIVE, sound);
-        int told = 0;
-        int number = 0;
-        for (Path file : files(sound)) {
-            long bytes = Files.size(file);
-            for (int i = 0; i < Math.min(FLIPS, bytes); i++) {
-                // of the last file's end too: a step is a part of what is left
-                long at = i == 0 ? bytes - 1 : (bytes - 1) * (i - 1) / FLIPS;
-                Path store = directory.resolve("flipped" + number++);
-                GoldenStoreTest.unzip(ARCHIVE, store);
-                Path flipped = store.resolve(sound.relativize(file));
-                byte[] content = Files.readAllBytes(flipped);
-                content[(int) at] ^= (byte) (1 << i % 8);
-                Files.write(flipped, content);
-                told += isTold(store, sound.relativize(file) + " at " + at) ? 1 : 0;
-            }
-        }
-        assertThat(told).as("of %d flips", number).isGreaterThan(number / 2);
-    }
-
-    private static List<Path> files(Path directory) throws IOException {
-        try (Stream<Path> all = Files.walk(directory)) {
-            return all.filter(Files::isRegularFile).sorted().toList();
-        }
-    }
-
-    private boolean isTold(Path directory, String what) {
-        try (Store store = Store.openExisting(directory, options())) {
-            check(store.dataset("Golden"));
-            return !store.verify().errors().isEmpty();
-        } catch (StorageException told) {
-            assertThat(told.getMessage()).as(what).isNotBlank();
-            return true;
-        } catch (AssertionError wrong) {
-            throw new AssertionError(what, wrong);
-        }
+        flip(ARCHIVE, FLIPS, directory);
     }
 }

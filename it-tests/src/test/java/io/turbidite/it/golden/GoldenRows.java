@@ -2,6 +2,7 @@ package io.turbidite.it.golden;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.StorageException;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
@@ -12,10 +13,13 @@ import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.expr.Predicate;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiPredicate;
+import java.util.stream.Stream;
 
 /**
  * An archived store of one dataset, with two flushed components and what is in the log alone. It is
@@ -140,6 +144,52 @@ abstract class GoldenRows {
     private void put(Dataset dataset, long id, int write) {
         dataset.upsert(row(id, write));
         rows.put(id, write);
+    }
+
+    /**
+     * Flips bits of each file of an archived store, one by one: it says so or answers as it should.
+     *
+     * @param flips of each file
+     */
+    final void flip(String archive, int flips, Path directory) throws IOException {
+        noteWrites();
+        Path sound = directory.resolve("sound");
+        GoldenStoreTest.unzip(archive, sound);
+        int told = 0;
+        int number = 0;
+        for (Path file : files(sound)) {
+            long bytes = Files.size(file);
+            for (int i = 0; i < Math.min(flips, bytes); i++) {
+                // of the last file's end too: a step is a part of what is left
+                long at = i == 0 ? bytes - 1 : (bytes - 1) * (i - 1) / flips;
+                Path store = directory.resolve("flipped" + number++);
+                GoldenStoreTest.unzip(archive, store);
+                Path flipped = store.resolve(sound.relativize(file));
+                byte[] content = Files.readAllBytes(flipped);
+                content[(int) at] ^= (byte) (1 << i % 8);
+                Files.write(flipped, content);
+                told += isTold(store, sound.relativize(file) + " at " + at) ? 1 : 0;
+            }
+        }
+        assertThat(told).as("of %d flips", number).isGreaterThan(number / 2);
+    }
+
+    private static List<Path> files(Path directory) throws IOException {
+        try (Stream<Path> all = Files.walk(directory)) {
+            return all.filter(Files::isRegularFile).sorted().toList();
+        }
+    }
+
+    private boolean isTold(Path directory, String what) {
+        try (Store store = Store.openExisting(directory, options())) {
+            check(store.dataset("Golden"));
+            return !store.verify().errors().isEmpty();
+        } catch (StorageException told) {
+            assertThat(told.getMessage()).as(what).isNotBlank();
+            return true;
+        } catch (AssertionError wrong) {
+            throw new AssertionError(what, wrong);
+        }
     }
 
     /** How many of the rows hold what a predicate says. */

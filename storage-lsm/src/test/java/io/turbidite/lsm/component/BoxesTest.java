@@ -321,6 +321,38 @@ class BoxesTest {
         }
     }
 
+    /** A planted bug: the boxes of a page's groups are those of the groups beside them. */
+    @ParameterizedTest
+    @EnumSource
+    void verifyFindsGroupsThatAreOffByOne(SpatialKind kind) {
+        Entries entries = entries(kind, 2_000, 40);
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        Components.write(disk, options(kind), entries);
+        byte[] sound = disk.content(Components.NAME);
+        try (BufferCache cache = Components.cache(8 << 20)) {
+            MemorySegment file = MemorySegment.ofArray(sound);
+            int at = ComponentDamageTest.find(sound, Block.Kind.BOXES);
+            int pages = file.get(Bytes.I32, at + 32L);
+            int boxes = pages + (pages + 15) / 16 + (pages > 16 ? 1 : 0);
+            int groups = 64 + 16 * boxes + 4 * pages;
+            for (int step : new int[] {-1, 1}) {
+                byte[] forged = sound.clone();
+                for (int group = 1; group < 20; group++) {
+                    int other = file.get(Bytes.I32, at + groups + 4L * (group + step));
+                    ComponentDamageTest.forgeInt(
+                            forged, Block.Kind.BOXES, groups + 4 * group, _ -> other);
+                }
+                SimDisk bent = new SimDisk(1, Profile.STRICT);
+                bent.put(Components.NAME, forged);
+                try (DiskComponent component = Components.open(bent, cache)) {
+                    assertThat(Components.verify(component).toString())
+                            .as("groups off by %d", step)
+                            .contains("is not in the box of group");
+                }
+            }
+        }
+    }
+
     private static void expectFinding(
             byte[] sound, BufferCache cache, int offset, IntUnaryOperator to) {
         byte[] forged = sound.clone();

@@ -9,6 +9,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Profile;
@@ -17,6 +18,7 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Inside;
 import io.turbidite.lsm.harness.AnswerCheck;
+import io.turbidite.lsm.harness.BentViews;
 import io.turbidite.lsm.harness.CarelessDisk;
 import io.turbidite.lsm.harness.CrashRun;
 import io.turbidite.lsm.harness.Row;
@@ -208,5 +210,56 @@ class PlantedBugTest {
             plant(dataset, index(dataset, index), row, true);
             assertFound(sim, dataset, row, index);
         }
+    }
+
+    /** 1 if the answers of a view are found to be wrong; 0 else. */
+    private static int foundIn(Dataset dataset, ReadView bent, Map<Long, Row> rows) {
+        try {
+            AnswerCheck.run(dataset, bent, rows);
+            return 0;
+        } catch (AssertionError found) {
+            return 1;
+        }
+    }
+
+    /** At several moments, as the filter of some lets everything be passed over. */
+    private static void foundInAnswers(String index, UnaryOperator<IndexCursor> bug) {
+        int foundCount = 0;
+        try (SimStore sim = store()) {
+            Dataset dataset = sim.store.createDataset(Row.everyKindSpec("T").partitions(1));
+            Map<Long, Row> rows = new TreeMap<>();
+            // every seventeenth is far away
+            for (long id = 1; id <= 40; id++) {
+                Row row = new Row(id, "ann", (int) id, null, "late fog");
+                dataset.upsert(row.toMap(dataset.type()));
+                rows.put(id, row);
+                if (id % 17 != 0) {
+                    continue;
+                }
+                dataset.flush();
+                for (int moment = 0; moment < 4; moment++) {
+                    dataset.upsert(row.toMap(dataset.type()));
+                    try (ReadView view = dataset.openView()) {
+                        AnswerCheck.run(dataset, view, rows);
+                        foundCount += foundIn(dataset, BentViews.of(view, index, bug), rows);
+                    }
+                }
+            }
+        }
+        assertThat(foundCount).isPositive();
+    }
+
+    @Test
+    void a_token_comes_twice() {
+        foundInAnswers("by_word", BentViews::twice);
+    }
+
+    /** The key of a point begins with its class: 0 is what is near zero, and some are far away. */
+    @Test
+    void a_class_of_the_grid_is_forgotten() {
+        foundInAnswers(
+                "by_place",
+                cursor ->
+                        BentViews.without(cursor, entry -> entry.secondaryKey().byteAt(0) != 0));
     }
 }

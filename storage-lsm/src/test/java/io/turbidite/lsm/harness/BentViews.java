@@ -1,0 +1,116 @@
+package io.turbidite.lsm.harness;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.IndexCursor;
+import io.turbidite.core.scan.ReadView;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+
+/** Views of a sound store of which an index's cursors have a bug, to see whether a check finds it. */
+public final class BentViews {
+    private BentViews() {}
+
+    /** A view that shows what {@code view} does, but for its searches in one index. */
+    public static ReadView of(ReadView view, String index, UnaryOperator<IndexCursor> bug) {
+        return (ReadView) Proxy.newProxyInstance(
+                BentViews.class.getClassLoader(),
+                new Class<?>[] {ReadView.class},
+                (self, method, given) -> {
+                    try {
+                        Object answer = method.invoke(view, given);
+                        return answer instanceof IndexCursor cursor && index.equals(given[1])
+                                ? bug.apply(cursor)
+                                : answer;
+                    } catch (InvocationTargetException failed) {
+                        throw failed.getTargetException();
+                    }
+                });
+    }
+
+    /** Shows each entry twice. */
+    public static IndexCursor twice(IndexCursor cursor) {
+        return new Bent(cursor, true, entry -> false);
+    }
+
+    /** Shows all but some entries. */
+    public static IndexCursor without(IndexCursor cursor, Predicate<IndexCursor> forgotten) {
+        return new Bent(cursor, false, forgotten);
+    }
+
+    private static final class Bent implements IndexCursor {
+        private final IndexCursor sound;
+        private final boolean isTwice;
+        private final Predicate<IndexCursor> forgotten;
+        private boolean isFirst;
+
+        Bent(IndexCursor sound, boolean isTwice, Predicate<IndexCursor> forgotten) {
+            this.sound = sound;
+            this.isTwice = isTwice;
+            this.forgotten = forgotten;
+        }
+
+        @Override
+        public boolean next() {
+            if (isTwice && isFirst) {
+                isFirst = false;
+                return true;
+            }
+            do {
+                isFirst = sound.next();
+            } while (isFirst && forgotten.test(sound));
+            return isFirst;
+        }
+
+        @Override
+        public boolean previous() {
+            boolean isThere;
+            do {
+                isThere = sound.previous();
+            } while (isThere && forgotten.test(sound));
+            return isThere;
+        }
+
+        @Override
+        public void seek(Slice key) {
+            sound.seek(key);
+        }
+
+        @Override
+        public void seekEnd() {
+            sound.seekEnd();
+        }
+
+        @Override
+        public Slice secondaryKey() {
+            return sound.secondaryKey();
+        }
+
+        @Override
+        public Slice primaryKey() {
+            return sound.primaryKey();
+        }
+
+        @Override
+        public long timestamp() {
+            return sound.timestamp();
+        }
+
+        @Override
+        public long checkedUntil() {
+            return sound.checkedUntil();
+        }
+
+        @Override
+        public double distance() {
+            return sound.distance();
+        }
+
+        @Override
+        public void close() {
+            sound.close();
+        }
+    }
+}
