@@ -5,6 +5,7 @@ import io.turbidite.core.bytes.Slice;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * What a kind of index keeps of one index of one partition: entries of secondary key, primary key
@@ -25,6 +26,25 @@ public interface IndexRegion extends AutoCloseable {
      * @param horizon nobody reads below it: what was superseded at or below it may go
      */
     Absorption absorb(long horizon);
+
+    /**
+     * Looks after some of the keys that readers met stale entries of, if there are any and no
+     * absorption is under way; for when nobody writes.
+     *
+     * @param horizon as of {@link #absorb}
+     * @return whether it did something: there may be more
+     * @throws io.turbidite.core.StorageException if it failed; then the region is not to be used
+     *     any more
+     */
+    boolean tidy(long horizon);
+
+    /**
+     * Reads all of it and tells what is not as it must be: damage, a table that knows less than
+     * there is, a page that is free and used. An absorption waits meanwhile.
+     *
+     * @param wrong gets each finding, in a sentence
+     */
+    void verify(Consumer<String> wrong);
 
     /** A reader of its own for each thread. */
     Reader reader();

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -55,6 +56,8 @@ public final class HeapIndexKind implements IndexKind {
     private @Nullable Supplier<StorageException> failure;
     private int stepsLeft = -1;
     private long absorptionCount;
+    private long hintCount;
+    private long tidiedCount;
 
     private HeapIndexKind(boolean keeps) {
         this.keeps = keeps;
@@ -113,6 +116,40 @@ public final class HeapIndexKind implements IndexKind {
     /** Makes all regions such that no store can open them. */
     public synchronized void damage() {
         contents.values().forEach(content -> content.absorbedThrough = -1);
+    }
+
+    /** Keys that were looked after since readers met stale entries of them. */
+    public synchronized long tidiedCount() {
+        return tidiedCount;
+    }
+
+    private synchronized void hint() {
+        hintCount++;
+    }
+
+    /** Takes an entry away behind everybody's back. */
+    public synchronized void loseAnEntry() {
+        for (Content content : contents.values()) {
+            synchronized (content) {
+                if (!content.lists.isEmpty()) {
+                    content.lists.firstEntry().getValue().removeFirst();
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Moves an entry to another secondary key. */
+    public synchronized void misplaceAnEntry() {
+        for (Content content : contents.values()) {
+            synchronized (content) {
+                if (content.lists.size() > 1) {
+                    Entry moved = content.lists.firstEntry().getValue().removeFirst();
+                    content.lists.lastEntry().getValue().addFirst(moved);
+                    return;
+                }
+            }
+        }
     }
 
     private static long count(Content content) {
@@ -204,8 +241,29 @@ public final class HeapIndexKind implements IndexKind {
         }
 
         @Override
+        public boolean tidy(long horizon) {
+            synchronized (HeapIndexKind.this) {
+                boolean isHinted = hintCount > 0;
+                tidiedCount += hintCount;
+                hintCount = 0;
+                return isHinted;
+            }
+        }
+
+        @Override
+        public void verify(Consumer<String> wrong) {
+            synchronized (content) {
+                content.lists.forEach((key, list) -> list.forEach(entry -> {
+                    if (!content.versions.containsKey(entry.primaryKey)) {
+                        wrong.accept("an entry of a key that has no version");
+                    }
+                }));
+            }
+        }
+
+        @Override
         public Reader reader() {
-            return new Searcher(content);
+            return new Searcher(HeapIndexKind.this, content);
         }
 
         @Override
@@ -326,7 +384,7 @@ public final class HeapIndexKind implements IndexKind {
         }
     }
 
-    private record Searcher(Content content) implements IndexRegion.Reader {
+    private record Searcher(HeapIndexKind kind, Content content) implements IndexRegion.Reader {
         @Override
         public boolean above(
                 @Nullable Slice from,
@@ -391,8 +449,11 @@ public final class HeapIndexKind implements IndexKind {
 
         private boolean isShown(Entry entry, IndexRegion.Moment moment) {
             long newest = content.versions.getOrDefault(entry.primaryKey, 0L);
-            return entry.timestamp <= Math.min(moment.snapshot(), moment.through())
-                    && !(newest > entry.timestamp && newest <= moment.snapshot());
+            boolean isStale = newest > entry.timestamp && newest <= moment.snapshot();
+            if (isStale) {
+                kind.hint();
+            }
+            return entry.timestamp <= Math.min(moment.snapshot(), moment.through()) && !isStale;
         }
 
         private void add(Entry entry, RegionEntries into) {

@@ -26,6 +26,7 @@ import io.turbidite.lsm.strategy.bitmap.ImmutableValidityBitmap;
 import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.BitmapState;
+import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Version;
 
@@ -49,7 +50,8 @@ import java.util.function.Consumer;
  *   <li>each index against the primary: as many valid entries as live records, and each entry is
  *       the one that its record gives. Entries are distinct, so the two together mean that they are
  *       the same set. Where a record gives many entries, the sums of their hashes are compared
- *       first: each record is then read once, not once for each of its words.
+ *       first: each record is then read once, not once for each of its words,
+ *   <li>each region, by its kind: what it has is sound, and its tables know at least as much.
  * </ol>
  */
 public final class Verifier {
@@ -423,12 +425,28 @@ public final class Verifier {
                 }
             }
         }
+        checkRegion(partition, index, where);
         if (entries != expected) {
             report(
                     index.entryKeys().isMultiValued()
                             ? "%s: %d entries where the records give %d"
                                     .formatted(where, entries, expected)
                             : "%s: %d entries for %d records".formatted(where, entries, expected));
+        }
+    }
+
+    /** What an index has in place of components. */
+    private void checkRegion(Partition partition, IndexSchema index, String where) {
+        Version pinned = partition.pin();
+        try {
+            RegionLayer layer = pinned.region(index.tree());
+            if (layer != null && layer.handle().failure() == null) {
+                layer.handle()
+                        .region()
+                        .verify(finding -> report("%s, its region: %s".formatted(where, finding)));
+            }
+        } finally {
+            pinned.unpin();
         }
     }
 

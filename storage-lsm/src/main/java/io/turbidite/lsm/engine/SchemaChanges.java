@@ -32,6 +32,7 @@ import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.RegionState;
 import io.turbidite.lsm.version.ManifestState.TreeState;
+import io.turbidite.lsm.version.RegionHandle;
 import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
 import io.turbidite.lsm.write.WritePath;
@@ -381,21 +382,58 @@ public final class SchemaChanges {
     }
 
     private boolean step() {
+        boolean hasTidied = false;
         if (core.health().isWritable() && !core.health().isClosing()) {
             disableFailed();
+            hasTidied = tidyRegions();
         }
         if (!core.health().isClosing()) {
             startRebuilds();
         }
         OnlineIndexBuild build = next();
         if (build == null) {
-            return false;
+            return hasTidied;
         }
         boolean more = build.step();
         if (build.isDone()) {
             builds.remove(build);
         }
-        return more || build.isDone();
+        return more || build.isDone() || hasTidied;
+    }
+
+    /** Lets regions look after what readers met there: flushes do that too, if there are any. */
+    private boolean tidyRegions() {
+        boolean isAny = false;
+        for (OpenDataset dataset : watched) {
+            for (Partition partition : dataset.partitions()) {
+                isAny |= tidyRegions(partition);
+            }
+        }
+        return isAny;
+    }
+
+    private boolean tidyRegions(Partition partition) {
+        boolean isAny = false;
+        Version pinned = partition.pin();
+        try {
+            for (RegionLayer layer : pinned.regions()) {
+                if (layer.handle().failure() == null) {
+                    isAny |= tidy(layer.handle());
+                }
+            }
+        } finally {
+            pinned.unpin();
+        }
+        return isAny;
+    }
+
+    private boolean tidy(RegionHandle region) {
+        try {
+            return region.region().tidy(core.timestamps().retention(false).horizon());
+        } catch (StorageException failure) {
+            region.fail(failure); // its index is disabled by the next step
+            return false;
+        }
     }
 
     /** The first one, which may have to wait; before it any that is to stop, which need not. */

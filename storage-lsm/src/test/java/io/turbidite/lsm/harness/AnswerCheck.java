@@ -142,6 +142,60 @@ public final class AnswerCheck {
         if (index.kind() == Kind.INVERTED) {
             terms(index, created, filter);
         }
+        if (index.hasRegion() && !rows.isEmpty()) {
+            newest(index);
+        }
+    }
+
+    /** The entries of one secondary key, newest first: those of the rows, each once. */
+    private void newest(IndexSchema index) {
+        List<Row> all = List.copyOf(rows);
+        byte[] of =
+                entries(index, all.get(random.nextInt(all.size()))).getFirst().key();
+        byte[] wanted = Arrays.copyOf(of, index.entryKeys().secondaryBytes(Slice.of(of)));
+        Set<Entry> expected = new HashSet<>();
+        for (Row row : all) {
+            for (Entry entry : entries(index, row)) {
+                if (Arrays.mismatch(entry.key(), wanted) == wanted.length) {
+                    expected.add(entry);
+                }
+            }
+        }
+        Set<Entry> found = new HashSet<>();
+        try {
+            for (int p = 0; p < view.partitionCount(); p++) {
+                newestFirst(index, p, wanted, found);
+            }
+        } catch (InvalidRequestException gone) {
+            assertThat(Inside.schema(dataset).index(index.id()))
+                    .as(gone.getMessage())
+                    .isNull();
+            return;
+        }
+        assertThat(found).as("%s, newest first", index).isEqualTo(expected);
+    }
+
+    private void newestFirst(IndexSchema index, int partition, byte[] wanted, Set<Entry> found) {
+        IndexSearch search = IndexSearch.Newest.of(wanted);
+        FilterPredicate none = FilterPredicate.none();
+        int first = 1 + random.nextInt(20);
+        long before = Long.MAX_VALUE;
+        byte[] keyBefore = new byte[0];
+        try (ValidSearch entries =
+                ValidSearch.open(view, partition, index.describe(), search, none, first)) {
+            while (entries.next()) {
+                byte[] key = entries.primaryKey().toByteArray();
+                boolean isInOrder = entries.timestamp() < before
+                        || (entries.timestamp() == before
+                                && Arrays.compareUnsigned(key, keyBefore) > 0);
+                assertThat(isInOrder).as("%s, newest first", index).isTrue();
+                before = entries.timestamp();
+                keyBefore = key;
+                assertThat(found.add(new Entry(entries.secondaryKey().toByteArray(), key)))
+                        .as("an entry once")
+                        .isTrue();
+            }
+        }
     }
 
     /** Values of the filter field, both ends included. */

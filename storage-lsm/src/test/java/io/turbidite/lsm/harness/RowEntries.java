@@ -61,6 +61,10 @@ final class RowEntries {
             this(joined(secondary, primary));
         }
 
+        byte[] key() {
+            return key;
+        }
+
         private static byte[] joined(byte[] secondary, byte[] primary) {
             byte[] both = Arrays.copyOf(secondary, secondary.length + primary.length);
             System.arraycopy(primary, 0, both, secondary.length, primary.length);

@@ -430,6 +430,52 @@ class RegionIndexTest {
     }
 
     @Test
+    void an_entry_that_a_region_lost_or_has_at_the_wrong_key_is_found_by_verify() {
+        for (boolean isLost : List.of(true, false)) {
+            HeapIndexKind damaged = HeapIndexKind.persistent();
+            SimDisk own = new SimDisk(2, Profile.STRICT);
+            try (SimStore sim = SimStore.open(own, 2, options(damaged))) {
+                Dataset dataset = create(sim);
+                for (long id = 0; id < 20; id++) {
+                    put(dataset, id, "user " + id % 3);
+                }
+                dataset.flush();
+                assertThat(sim.store.verify().errors()).isEmpty();
+                if (isLost) {
+                    damaged.loseAnEntry();
+                } else {
+                    damaged.misplaceAnEntry();
+                }
+                assertThat(sim.store.verify().errors())
+                        .anyMatch(error -> error.contains(
+                                isLost ? "entries for" : "is not one that its record gives"));
+            }
+        }
+    }
+
+    @Test
+    void a_region_looks_after_what_readers_met_while_nobody_writes() {
+        try (SimStore sim = open()) {
+            Dataset dataset = create(sim);
+            for (long id = 0; id < 20; id++) {
+                put(dataset, id, "user 1");
+            }
+            dataset.flush();
+            try (ReadView before = dataset.openView()) {
+                for (long id = 0; id < 20; id++) {
+                    put(dataset, id, "user 2");
+                }
+                dataset.flush();
+                check(dataset);
+                assertThat(before.timestamp()).isPositive();
+            }
+            assertThat(kind.tidiedCount()).isZero();
+            sim.tasks.runForMicros(3_000_000);
+            assertThat(kind.tidiedCount()).isPositive();
+        }
+    }
+
+    @Test
     void a_bulk_load_goes_into_the_region() {
         try (SimStore sim = open()) {
             Dataset dataset = create(sim);

@@ -191,6 +191,11 @@ public final class PmIndex implements AutoCloseable {
         tree.publish();
     }
 
+    /** Whether readers have met stale entries of some key. */
+    boolean hasHints() {
+        return !hints.isEmpty();
+    }
+
     /**
      * Looks after keys that readers have met stale entries of: an absorption of its own.
      *

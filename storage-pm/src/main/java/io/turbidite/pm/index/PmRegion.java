@@ -1,11 +1,14 @@
 package io.turbidite.pm.index;
 
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.epoch.EpochSession;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.RegionEntries;
 import io.turbidite.core.index.RegionPlace;
+import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.memory.Pool;
 import io.turbidite.pm.postings.PostingCursor;
 import io.turbidite.pm.region.RegionMemory;
@@ -18,7 +21,10 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * A {@link PmIndex} as a store meets it. Owns the memory of its region.
@@ -33,6 +39,9 @@ public final class PmRegion implements IndexRegion {
     /** Keys that an absorption looks after, of those that readers met stale entries of. */
     private static final int HINTS_EACH = 64;
 
+    /** How long a check waits for an absorption, which may have been given up. */
+    private static final long VERIFY_WAIT_SECONDS = 60;
+
     /** An estimate walks so many secondary keys, and so many entries of one. */
     private static final int KEY_COUNTED_MAX = 256;
 
@@ -44,6 +53,14 @@ public final class PmRegion implements IndexRegion {
     private final ConcurrentLinkedQueue<EpochSession> sessions = new ConcurrentLinkedQueue<>();
     private final AtomicInteger sessionCount = new AtomicInteger();
 
+    /** Who writes, or wants nobody to write. */
+    private final Semaphore writing = new Semaphore(1);
+
+    /** Whether a change failed half-way; to be looked at by who writes. */
+    private boolean isBroken;
+
+    private final MemoryBudget.Account account;
+
     /** A reader has buffers of a page and more. */
     private final Pool<KeyReader> readers = new Pool<>(KeyReader::new);
 
@@ -52,7 +69,9 @@ public final class PmRegion implements IndexRegion {
 
     private record Counts(long entries, long keys, int staleKeys, long staleBytes) {}
 
-    private PmRegion(PmIndex index, RegionMemory memory, Epochs epochs) {
+    private PmRegion(
+            PmIndex index, RegionMemory memory, Epochs epochs, MemoryBudget.Account account) {
+        this.account = account;
         this.index = index;
         this.memory = memory;
         this.epochs = epochs;
@@ -65,7 +84,10 @@ public final class PmRegion implements IndexRegion {
         PmRegion made = null;
         try {
             made = new PmRegion(
-                    PmIndex.create(memory, spec, epochs, place.account()), memory, epochs);
+                    PmIndex.create(memory, spec, epochs, place.account()),
+                    memory,
+                    epochs,
+                    place.account());
             return made;
         } finally {
             if (made == null) {
@@ -87,7 +109,8 @@ public final class PmRegion implements IndexRegion {
             opened = new PmRegion(
                     PmIndex.open(memory, spec, epochs, place.account(), absorbedThrough),
                     memory,
-                    epochs);
+                    epochs,
+                    place.account());
             return opened;
         } finally {
             if (opened == null) {
@@ -108,8 +131,19 @@ public final class PmRegion implements IndexRegion {
 
     @Override
     public Absorption absorb(long horizon) {
-        var _ = index.collectHints(HINTS_EACH, horizon);
-        index.begin(horizon);
+        writing.acquireUninterruptibly();
+        var _ = collect(horizon);
+        boolean isBegun = false;
+        try {
+            index.begin(horizon);
+            isBegun = true;
+        } finally {
+            if (!isBegun) {
+                isBroken = true;
+                writing.release();
+            }
+        }
+        // given back with the end of the absorption: without an end nobody may write any more
         return new Absorption() {
             @Override
             public void version(
@@ -126,8 +160,62 @@ public final class PmRegion implements IndexRegion {
             public void commit(long through) {
                 index.commit(through);
                 counts = count();
+                writing.release();
             }
         };
+    }
+
+    @Override
+    public boolean tidy(long horizon) {
+        if (!index.hasHints() || !writing.tryAcquire()) {
+            return false;
+        }
+        int count = collect(horizon);
+        writing.release();
+        return count > 0;
+    }
+
+    /** Writes; lets others write if it fails, who are refused. */
+    private int collect(long horizon) {
+        int count = -1;
+        try {
+            if (isBroken) {
+                throw new CorruptionException(
+                        memory.name(), 0, "region", "whole", "given up in the middle of a change");
+            }
+            count = index.collectHints(HINTS_EACH, horizon);
+            counts = count();
+            return count;
+        } finally {
+            if (count < 0) {
+                isBroken = true;
+                writing.release();
+            }
+        }
+    }
+
+    @Override
+    public void verify(Consumer<String> wrong) {
+        if (!mayVerify()) {
+            wrong.accept("it is being written to all the while; verify once more");
+            return;
+        }
+        try {
+            RegionCheck.run(index, account, wrong);
+        } catch (CorruptionException | StorageIoException damage) {
+            wrong.accept(String.valueOf(damage.getMessage()));
+        } finally {
+            writing.release();
+        }
+    }
+
+    private boolean mayVerify() {
+        try {
+            return writing.tryAcquire(VERIFY_WAIT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     private Counts count() {

@@ -8,6 +8,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 
 /**
  * Pages of several sizes out of chunks of {@value #CHUNK_BYTES} bytes; a chunk has pages of one
@@ -181,6 +182,51 @@ public final class Pages {
                     freeOf(pageBytes).push(page);
                 }
             }
+        }
+    }
+
+    /**
+     * Tells where free and used pages are not what was reached; for the writer.
+     *
+     * @param reached what was claimed when all of the region was read once more
+     */
+    public void compare(Pages reached, Consumer<String> wrong) {
+        takeReturned();
+        for (Stack free : freePages.values()) {
+            tellReached(free, reached, wrong);
+        }
+        tellReached(retired, reached, wrong);
+        for (int i = 0; i < freeChunks.count; i++) {
+            long first = freeChunks.items[i] * CHUNK_BYTES;
+            int at = reached.inUse.nextSetBit(unitOf(first));
+            if (at >= 0 && at < unitOf(first + CHUNK_BYTES)) {
+                wrong.accept("the chunk at %d is free, and a page in it is used".formatted(first));
+            }
+        }
+        BitSet unknown = (BitSet) reached.inUse.clone();
+        unknown.andNot(inUse);
+        tell(unknown, "is used, and counts as free", wrong);
+        BitSet lost = (BitSet) inUse.clone();
+        lost.andNot(reached.inUse);
+        tell(lost, "counts as used, and nothing leads to it", wrong);
+    }
+
+    private static void tellReached(Stack free, Pages reached, Consumer<String> wrong) {
+        for (int i = 0; i < free.count; i++) {
+            if (reached.inUse.get(unitOf(free.items[i]))) {
+                wrong.accept("the page at %d is free and used".formatted(free.items[i]));
+                return;
+            }
+        }
+    }
+
+    private static void tell(BitSet units, String what, Consumer<String> wrong) {
+        if (!units.isEmpty()) {
+            wrong.accept("the page at %d %s; there are %d such pages"
+                    .formatted(
+                            (long) units.nextSetBit(0) * RegionMemory.BLOCK_BYTES,
+                            what,
+                            units.cardinality()));
         }
     }
 

@@ -125,6 +125,14 @@ public final class Region implements AutoCloseable {
         }
     }
 
+    /**
+     * The same region with pages of its own, none of them claimed yet: for whoever reads all of it
+     * once more, while nobody writes. It is neither written to nor closed.
+     */
+    public Region toCheck() {
+        return new Region(memory, spec, epochs, header);
+    }
+
     public RegionMemory memory() {
         return memory;
     }

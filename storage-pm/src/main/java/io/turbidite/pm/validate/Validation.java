@@ -20,6 +20,9 @@ import io.turbidite.pm.region.Region;
  * </ol>
  */
 public final class Validation implements Judge, AutoCloseable {
+    /** Counts end here: a key may have more entries. */
+    public static final int COUNT_MAX = VersionWord.COUNT_MAX;
+
     /** What is known of an entry. */
     public enum Answer {
         /** No newer version. */
@@ -123,6 +126,26 @@ public final class Validation implements Judge, AutoCloseable {
     public int entryCount(Slice primaryKey) {
         long found = versions.find(primaryKey, Node.hash(primaryKey));
         return found == 0 ? -1 : VersionWord.count(found);
+    }
+
+    /** Where the table in the region has a key; -1 if it does not know it. */
+    public long placeOf(Slice primaryKey) {
+        return versions.placeOf(primaryKey, Node.hash(primaryKey));
+    }
+
+    /** The newest timestamp that the table in the region knows of a key; -1 if it knows none. */
+    public long newest(Slice primaryKey) {
+        long found = versions.find(primaryKey, Node.hash(primaryKey));
+        return found == 0 ? -1 : VersionWord.timestamp(found);
+    }
+
+    /**
+     * How many stale entries the table of stale keys believes a key has; -1 if it has not all keys.
+     */
+    public int staleCount(Slice primaryKey) {
+        return stale.isComplete()
+                ? StaleTable.staleCount(stale.find(primaryKey, Node.hash(primaryKey)))
+                : -1;
     }
 
     // ---- the writer -----------------------------------------------------------------------------

@@ -107,6 +107,11 @@ final class VersionTable {
         return cell < 0 ? 0 : soundWord(cell);
     }
 
+    /** Where the cell of a key is; -1 if there is none. */
+    long placeOf(Slice wanted, long hash) {
+        return cellOf(wanted, hash);
+    }
+
     private long cellOf(Slice wanted, long hash) {
         long cell = -1;
         for (long node = bucketOf(hash); cell < 0 && node != 0; node = nextOfBucket(node)) {
