@@ -151,6 +151,7 @@ public final class Join extends Relation {
     }
 
     /** Sets the limits of the join, and of its sides where they have none of their own. */
+    @Override
     public Join with(RunOptions newOptions) {
         set(Given.notNull(newOptions, "the options of a join"));
         return this;

@@ -1,7 +1,8 @@
 package io.turbidite.ops;
 
 /**
- * A direction. Null and missing are below every value: they come first ascending, last descending.
+ * A direction. Null and missing are below every value: they come first ascending, last descending,
+ * unless {@link Nulls} says something else.
  */
 public enum Order {
     ASC,

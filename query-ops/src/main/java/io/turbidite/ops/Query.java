@@ -209,9 +209,18 @@ public final class Query extends Relation {
      * aggregates. Null and missing are below all values.
      */
     public Query orderBy(String field, Order direction) {
+        Given.notNull(direction, "the direction of an order");
+        return orderBy(field, direction, direction == Order.ASC ? Nulls.FIRST : Nulls.LAST);
+    }
+
+    /** As {@link #orderBy(String, Order)}, with null and missing where {@code nulls} says. */
+    public Query orderBy(String field, Order direction, Nulls nulls) {
         Given.notNull(field, "a field to order by");
         Given.notNull(direction, "the direction of an order");
-        order = with(order, new QueryRequest.OrderBy(field, direction == Order.DESC));
+        Given.notNull(nulls, "the place of nulls in an order");
+        boolean isDescending = direction == Order.DESC;
+        boolean nullsAbove = isDescending == (nulls == Nulls.FIRST);
+        order = with(order, new QueryRequest.OrderBy(field, isDescending, nullsAbove, null));
         return this;
     }
 
@@ -362,6 +371,7 @@ public final class Query extends Relation {
     }
 
     /** Sets the limits of the query; otherwise {@link RunOptions#defaults()}. */
+    @Override
     public Query with(RunOptions newOptions) {
         set(Given.notNull(newOptions, "the options of a query"));
         return this;

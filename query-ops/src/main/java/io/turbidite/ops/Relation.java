@@ -41,6 +41,13 @@ public abstract sealed class Relation permits Query, Join, SetOperation, Values 
      */
     public abstract RecordType type();
 
+    /**
+     * Sets the limits of this and of its inputs, where these have none of their own.
+     *
+     * @return this
+     */
+    public abstract Relation with(RunOptions newOptions);
+
     /** Plans and starts it; close the result. */
     public QueryResult run() {
         Moments moments = new Moments();

@@ -76,6 +76,7 @@ public final class SetOperation extends Relation {
     }
 
     /** Sets the limits, for the sides too where they have none of their own. */
+    @Override
     public SetOperation with(RunOptions newOptions) {
         set(Given.notNull(newOptions, "the options of a set"));
         return this;

@@ -23,7 +23,7 @@ import java.util.Map;
  * Values ranks = Values.of(type, List.of(Map.of("code", "JFK", "rank", 1)));
  * }</pre>
  *
- * <p>They are encoded at once, and lie on the heap. <em>Immutable.</em>
+ * <p>They are encoded at once, and lie on the heap. <em>Confined to one thread.</em>
  */
 public final class Values extends Relation {
     private final RecordType type;
@@ -53,6 +53,12 @@ public final class Values extends Relation {
     @Override
     public RecordType type() {
         return type;
+    }
+
+    @Override
+    public Values with(RunOptions newOptions) {
+        set(Given.notNull(newOptions, "the options of values"));
+        return this;
     }
 
     @Override

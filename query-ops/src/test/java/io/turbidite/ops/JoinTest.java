@@ -344,7 +344,7 @@ class JoinTest {
     void every_answer_is_the_naive_one() {
         String test = "JoinTest#every_answer_is_the_naive_one";
         long first = Seeds.of(test);
-        int count = Tier.count(80, 400, 20_000);
+        int count = Tier.count(40, 400, 20_000);
         int rows = 0;
         int spilled = 0;
         for (int i = 0; i < (Seeds.isReplay() ? 1 : count); i++) {

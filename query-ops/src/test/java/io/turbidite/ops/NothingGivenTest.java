@@ -39,6 +39,8 @@ class NothingGivenTest {
             1,
             Order.class,
             Order.ASC,
+            Nulls.class,
+            Nulls.FIRST,
             RunOptions.class,
             RunOptions.defaults(),
             String[].class,
@@ -69,7 +71,10 @@ class NothingGivenTest {
         @Nullable Object[] arguments = new @Nullable Object[method.getParameterCount()];
         for (int i = 0; i < arguments.length; i++) {
             Class<?> type = method.getParameterTypes()[i];
-            arguments[i] = i == lacking || type == Source.class || type == ReadView.class
+            arguments[i] = i == lacking
+                            || type == Source.class
+                            || type == ReadView.class
+                            || type == Relation.class
                     ? null
                     : VALUES.getOrDefault(type, "tail");
         }

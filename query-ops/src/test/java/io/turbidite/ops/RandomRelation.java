@@ -7,13 +7,16 @@ import io.turbidite.ops.aggregate.Aggregate;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
@@ -320,10 +323,13 @@ final class RandomRelation {
         Comparator<Map<String, @Nullable Object>> order = (a, b) -> 0;
         for (String name : from.names()) {
             boolean isDescending = random.nextBoolean();
-            query.orderBy(name, isDescending ? Order.DESC : Order.ASC);
-            Comparator<Map<String, @Nullable Object>> next =
-                    (a, b) -> compare(a.get(name), b.get(name));
-            order = order.thenComparing(isDescending ? next.reversed() : next);
+            boolean isNullFirst = random.nextBoolean();
+            query.orderBy(
+                    name,
+                    isDescending ? Order.DESC : Order.ASC,
+                    isNullFirst ? Nulls.FIRST : Nulls.LAST);
+            order = order.thenComparing(
+                    (a, b) -> compare(a.get(name), b.get(name), isDescending, isNullFirst));
         }
         List<Map<String, @Nullable Object>> rows = new ArrayList<>(from.rows());
         rows.sort(order);
@@ -335,13 +341,16 @@ final class RandomRelation {
         return new Node(query, from.numbers(), from.texts(), rows);
     }
 
-    private static int compare(@Nullable Object a, @Nullable Object b) {
+    private static int compare(
+            @Nullable Object a, @Nullable Object b, boolean isDescending, boolean isNullFirst) {
         if (a == null || b == null) {
-            return a == b ? 0 : a == null ? -1 : 1;
+            int order = a == b ? 0 : a == null ? -1 : 1;
+            return isNullFirst ? order : -order;
         }
-        return a instanceof Long x && b instanceof Long y
+        int order = a instanceof Long x && b instanceof Long y
                 ? x.compareTo(y)
                 : a.toString().compareTo(b.toString());
+        return isDescending ? -order : order;
     }
 
     private Node joined(Node left, Node right) {
@@ -351,29 +360,42 @@ final class RandomRelation {
         // both may read the same part of the tree
         Node other = renamed(right, Query.on(right.relation()), right.rows());
         String b = any(isText ? other.texts() : other.numbers());
-        int kind = random.nextInt(4);
+        int kind = random.nextInt(6);
         Join join = switch (kind) {
+            case 4 -> Join.full(left.relation(), other.relation());
+            case 5 -> Join.notIn(left.relation(), other.relation());
             case 0 -> Join.inner(left.relation(), other.relation());
             case 1 -> Join.left(left.relation(), other.relation());
             case 2 -> Join.semi(left.relation(), other.relation());
             default -> Join.anti(left.relation(), other.relation());
         };
         join.on(a, b);
+        String least = kind != 5 && random.nextInt(3) == 0 ? any(other.numbers()) : "";
+        if (!least.isEmpty()) {
+            join.where(least + " > 1");
+        }
         List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+        Set<Map<String, @Nullable Object>> met = Collections.newSetFromMap(new IdentityHashMap<>());
+        boolean hasNull = other.rows().stream().anyMatch(row -> row.get(b) == null);
         for (Map<String, @Nullable Object> row : left.rows()) {
             List<Map<String, @Nullable Object>> partners = new ArrayList<>();
             for (Map<String, @Nullable Object> partner : other.rows()) {
-                if (row.get(a) != null && row.get(a).equals(partner.get(b))) {
+                boolean isTested =
+                        least.isEmpty() || (partner.get(least) instanceof Long n && n > 1);
+                if (row.get(a) != null && row.get(a).equals(partner.get(b)) && isTested) {
+                    met.add(partner);
                     partners.add(partner);
                 }
             }
-            if (kind == 2 || kind == 3) {
-                if (partners.isEmpty() == (kind == 3)) {
+            boolean isUnknown =
+                    kind == 5 && !other.rows().isEmpty() && (hasNull || row.get(a) == null);
+            if (kind == 2 || kind == 3 || kind == 5) {
+                if (partners.isEmpty() == (kind != 2) && !isUnknown) {
                     rows.add(row);
                 }
                 continue;
             }
-            if (partners.isEmpty() && kind == 1) {
+            if (partners.isEmpty() && kind != 0) {
                 partners.add(Map.of());
             }
             for (Map<String, @Nullable Object> partner : partners) {
@@ -382,7 +404,10 @@ final class RandomRelation {
                 rows.add(pair);
             }
         }
-        if (kind >= 2) {
+        if (kind == 4) {
+            other.rows().stream().filter(row -> !met.contains(row)).forEach(rows::add);
+        }
+        if (kind == 2 || kind == 3 || kind == 5) {
             return new Node(join, left.numbers(), left.texts(), rows);
         }
         List<String> numbers = new ArrayList<>(left.numbers());

@@ -3,6 +3,7 @@ package io.turbidite.ops.group;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
+import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
@@ -11,6 +12,7 @@ import io.turbidite.ops.aggregate.BoundAggregates;
 import io.turbidite.ops.aggregate.GroupStates;
 import io.turbidite.ops.expr.CellGrid;
 import io.turbidite.ops.expr.FieldKey;
+import io.turbidite.ops.expr.NullsAbove;
 
 import org.jspecify.annotations.Nullable;
 
@@ -39,13 +41,17 @@ public final class GroupRows {
     private final ByteSink orderBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
     private final Slice[] tuple;
 
+    /** Shows the row to those that order it by where nulls are. */
+    private final RecordView row;
+
     /**
      * Something to order groups by.
      *
      * @param field index of a field of the group, or {@link #COUNT_PART}; behind the fields of the
      *     group the aggregates
+     * @param nullsAbove whether null is above all values, and not below them
      */
-    public record Part(int field, boolean descending) {}
+    public record Part(int field, boolean descending, boolean nullsAbove) {}
 
     private GroupRows(
             List<Field> fields,
@@ -58,6 +64,7 @@ public final class GroupRows {
         this.states = aggregates.isEmpty() ? null : aggregates.states();
         this.aggregateCount = aggregates.count();
         this.writer = new RecordWriter(rowType(fields, aggregates));
+        this.row = new RecordView(rowType(fields, aggregates));
         this.offsets = new int[fields.size() + 1];
         this.tuple = order.isEmpty() ? new Slice[1] : new Slice[] {new Slice(), new Slice()};
     }
@@ -135,6 +142,7 @@ public final class GroupRows {
         }
         tuple[tuple.length - 1] = writer.finish();
         if (!order.isEmpty()) {
+            row.wrap(tuple[tuple.length - 1]);
             orderKey(key, count);
         }
         return tuple;
@@ -144,6 +152,10 @@ public final class GroupRows {
         orderBytes.clear();
         for (Part part : order) {
             int start = orderBytes.length();
+            if (part.nullsAbove()) {
+                boolean isNull = part.field() != COUNT_PART && row.isAbsent(part.field());
+                NullsAbove.begin(isNull, orderBytes);
+            }
             if (part.field() == COUNT_PART) {
                 KeyCodec.appendLong(orderBytes, count);
             } else if (states != null && part.field() >= fields.size()) {

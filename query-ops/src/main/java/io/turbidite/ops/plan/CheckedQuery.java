@@ -75,17 +75,19 @@ record CheckedQuery(
      *
      * @param index of a declared field, or of a part of the group (see {@link GroupRows.Part});
      *     {@link #TIMESTAMP}
+     * @param nullsAbove whether null is above all values, and not below them
      * @param tokens of a declared field, counts how many of its tokens the text has; null: by value
      */
     record Order(
             String name,
             int index,
             boolean descending,
+            boolean nullsAbove,
             @Nullable TextQuery tokens) {
-        /** The {@link #index} of the timestamp of a record's version. */
-        static final int TIMESTAMP = -1;
+        /** The {@link #index} of the timestamp of a record's version; no part of a group has it. */
+        static final int TIMESTAMP = GroupRows.COUNT_PART - 1;
 
-        static final Order NEWEST = new Order("newest first", TIMESTAMP, true, null);
+        static final Order NEWEST = new Order("newest first", TIMESTAMP, true, false, null);
 
         boolean isNewest() {
             return index == TIMESTAMP;
@@ -99,7 +101,8 @@ record CheckedQuery(
             if (tokens != null) {
                 return "tokens of \"%s\" in %s".formatted(tokens.text(), name);
             }
-            return name + (descending ? " desc" : "");
+            String nulls = descending ? " nulls first" : " nulls last";
+            return name + (descending ? " desc" : "") + (nullsAbove ? nulls : "");
         }
     }
 
@@ -370,6 +373,7 @@ record CheckedQuery(
                     requireSingle(
                             type, Conditions.requireDeclared(type, by.field(), "order"), "order"),
                     by.descending(),
+                    by.nullsAbove(),
                     by.tokens()));
         }
         return Collections.unmodifiableList(order);
@@ -416,7 +420,7 @@ record CheckedQuery(
                                 isCounted ? " or count" : ""));
             }
             int index = byCount ? GroupRows.COUNT_PART : names.indexOf(by.field());
-            order.add(new Order(by.field(), index, by.descending(), null));
+            order.add(new Order(by.field(), index, by.descending(), by.nullsAbove(), null));
         }
         return List.copyOf(order);
     }
@@ -521,7 +525,7 @@ record CheckedQuery(
 
     List<GroupRows.Part> groupParts() {
         return order.stream()
-                .map(by -> new GroupRows.Part(by.index(), by.descending()))
+                .map(by -> new GroupRows.Part(by.index(), by.descending(), by.nullsAbove()))
                 .toList();
     }
 }

@@ -8,6 +8,7 @@ import io.turbidite.ops.expr.CellGrid;
 import io.turbidite.ops.expr.Distances;
 import io.turbidite.ops.expr.FieldKey;
 import io.turbidite.ops.expr.NewestFirst;
+import io.turbidite.ops.expr.NullsAbove;
 import io.turbidite.ops.expr.OrderKey;
 import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.expr.TokenCountKey;
@@ -358,9 +359,13 @@ public final class Plan implements ResultPlan {
             return NewestFirst.KEY;
         }
         TextQuery tokens = by.tokens();
-        return tokens == null
-                ? new FieldKey(query.type(), by.index(), by.descending())
-                : new TokenCountKey(by.index(), tokens, by.descending());
+        if (tokens != null) {
+            return new TokenCountKey(by.index(), tokens, by.descending());
+        }
+        return by.nullsAbove()
+                ? new NullsAbove(
+                        by.index(), new FieldKey(query.type(), by.index(), false), by.descending())
+                : new FieldKey(query.type(), by.index(), by.descending());
     }
 
     private TupleMaker groupMaker() {

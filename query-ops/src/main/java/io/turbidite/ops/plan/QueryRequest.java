@@ -55,13 +55,22 @@ public record QueryRequest(
      * One thing to order by.
      *
      * @param field empty: by the timestamp of the record's version
+     * @param nullsAbove whether null is above all values, and not below them
      * @param tokens counts how many of its tokens the field's text has; null: by the field's value
      */
     public record OrderBy(
-            String field, boolean descending, @Nullable TextQuery tokens) {
+            String field,
+            boolean descending,
+            boolean nullsAbove,
+            @Nullable TextQuery tokens) {
         /** By the field's value. */
         public OrderBy(String field, boolean descending) {
             this(field, descending, null);
+        }
+
+        /** With null below all values. */
+        public OrderBy(String field, boolean descending, @Nullable TextQuery tokens) {
+            this(field, descending, false, tokens);
         }
 
         /** By the timestamp of the record's version, descending. */
