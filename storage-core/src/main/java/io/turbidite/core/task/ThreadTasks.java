@@ -3,22 +3,25 @@ package io.turbidite.core.task;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.Undo;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Workers on daemon threads of their own, one each.
+ * Workers on daemon threads, one each while they work. A worker that rests for long gives its
+ * thread back, so that a store to which nobody talks has none; then its rest may last 50 ms longer.
  *
  * <p><em>Thread-safe.</em> {@link #await} is not ended by an interrupt: the wait goes on and the
  * thread's interrupt status is set again when it returns, because what is waited for (durability,
@@ -33,6 +36,9 @@ public final class ThreadTasks implements Tasks {
     /** A wait looks again this often, should a signal have been forgotten. */
     private static final long RECHECK_NANOS = 1_000_000;
 
+    /** Whoever rests for less keeps its thread: to get one costs some 50 us. */
+    private static final long REST_NANOS_MIN = 100_000_000;
+
     /** Looks at the condition before parking: a group commit in memory takes less than a park. */
     private static final int SPIN_COUNT = 100;
 
@@ -41,14 +47,13 @@ public final class ThreadTasks implements Tasks {
     private final Set<ThreadWorker> workers = ConcurrentHashMap.newKeySet();
     private final Set<Thread> waiters = ConcurrentHashMap.newKeySet();
     private final AtomicInteger waiterCount = new AtomicInteger();
-    private final Consumer<Thread> starter;
+    private final Executor threads;
     private volatile boolean closed;
 
-    private ThreadTasks(
-            String name, BiConsumer<String, Throwable> onError, Consumer<Thread> starter) {
+    private ThreadTasks(String name, BiConsumer<String, Throwable> onError, Executor threads) {
         this.name = name;
         this.onError = onError;
-        this.starter = starter;
+        this.threads = threads;
     }
 
     /** Tasks whose uncaught errors go to the log; {@code name} starts the threads' names. */
@@ -63,13 +68,13 @@ public final class ThreadTasks implements Tasks {
      *     the worker has stopped
      */
     public static ThreadTasks create(String name, BiConsumer<String, Throwable> onError) {
-        return new ThreadTasks(name, onError, Thread::start);
+        return new ThreadTasks(name, onError, WorkerThreads::execute);
     }
 
-    /** The same, with what starts threads: there may be no more of them. */
+    /** The same, with what threads come from: there may be no more of them. */
     static ThreadTasks create(
-            String name, BiConsumer<String, Throwable> onError, Consumer<Thread> starter) {
-        return new ThreadTasks(name, onError, starter);
+            String name, BiConsumer<String, Throwable> onError, Executor threads) {
+        return new ThreadTasks(name, onError, threads);
     }
 
     @Override
@@ -85,8 +90,8 @@ public final class ThreadTasks implements Tasks {
             workers.remove(worker);
             throw new ClosedException("tasks " + name);
         }
-        try (Undo undo = Undo.of(() -> workers.remove(worker))) {
-            starter.accept(worker.thread);
+        try (Undo undo = Undo.of(worker::end)) {
+            threads.execute(worker);
             return undo.keep(worker);
         }
     }
@@ -164,7 +169,7 @@ public final class ThreadTasks implements Tasks {
         return "ThreadTasks[%s, %d workers]".formatted(name, workers.size());
     }
 
-    private final class ThreadWorker implements Worker {
+    private final class ThreadWorker implements Worker, Runnable, RestingWorkers.Resting {
         /** The step runs, or is about to. */
         private static final int RUNNING = 0;
 
@@ -174,42 +179,113 @@ public final class ThreadTasks implements Tasks {
         /** Woken, and has not started the step that the wake asked for. */
         private static final int NOTIFIED = 2;
 
+        /** Without a thread, or about to be: whoever wakes it has to find it one. */
+        private static final int RESTING = 3;
+
+        private static final int ENDED = 4;
+
         private final AtomicInteger state = new AtomicInteger(RUNNING);
+        private final CountDownLatch ended = new CountDownLatch(1);
+        private final String workerName;
         private final Step step;
         private final LongSupplier idleMicros;
-        private final Thread thread;
+
+        /** Where it runs or ran last. */
+        private volatile @Nullable Thread thread;
+
+        /** Written before it rests. */
+        private volatile long dueNanos;
+
         private volatile boolean stopped;
 
-        ThreadWorker(String threadName, LongSupplier idleMicros, Step step) {
+        ThreadWorker(String workerName, LongSupplier idleMicros, Step step) {
+            this.workerName = workerName;
             this.step = step;
             this.idleMicros = idleMicros;
-            this.thread = Thread.ofPlatform().daemon().name(threadName).unstarted(this::run);
         }
 
-        private void run() {
-            OwnThreads.adopt();
+        @Override
+        public long dueNanos() {
+            return dueNanos;
+        }
+
+        @Override
+        public void resume() {
+            if (state.compareAndSet(RESTING, RUNNING)) {
+                RestingWorkers.all().remove(this);
+                run();
+            }
+        }
+
+        /** Works until it rests or ends, on a thread that does nothing else meanwhile. */
+        @Override
+        public void run() {
+            Thread current = Thread.currentThread();
+            String ownName = current.getName();
+            thread = current;
+            boolean rests = false;
             try {
-                while (!stopped) {
-                    state.set(RUNNING);
-                    if (step.run()) {
-                        continue;
-                    }
-                    long idleNanos = TimeUnit.MICROSECONDS.toNanos(idleMicros.getAsLong());
-                    if (state.compareAndSet(RUNNING, PARKED) && !stopped) {
-                        LockSupport.parkNanos(ThreadTasks.this, idleNanos);
-                        // An interrupt means nothing here, and left standing it ends every park.
-                        Thread.interrupted();
-                    }
-                }
+                rests = work(current);
             } catch (ClosedException error) {
                 if (!closed && !stopped) {
-                    onError.accept(thread.getName(), error);
+                    onError.accept(workerName, error);
                 }
             } catch (Throwable error) {
-                onError.accept(thread.getName(), error);
+                onError.accept(workerName, error);
             } finally {
-                workers.remove(this);
+                current.setName(ownName);
+                // An interrupt means nothing here, and the thread's next work is another.
+                boolean _ = Thread.interrupted();
+                if (!rests) {
+                    end();
+                }
             }
+        }
+
+        /** Whether it gave the thread back, to go on later; else it has ended. */
+        private boolean work(Thread current) {
+            boolean isNamed = false;
+            while (!stopped) {
+                state.set(RUNNING);
+                boolean more = step.run();
+                long idle = more ? 0 : TimeUnit.MICROSECONDS.toNanos(idleMicros.getAsLong());
+                if (idle >= REST_NANOS_MIN) {
+                    dueNanos = RestingWorkers.endOfRest(idle);
+                    if (rest()) {
+                        return true;
+                    }
+                    continue;
+                }
+                if (!isNamed) {
+                    current.setName(workerName);
+                    isNamed = true;
+                }
+                if (!more && state.compareAndSet(RUNNING, PARKED) && !stopped) {
+                    LockSupport.parkNanos(ThreadTasks.this, idle);
+                    boolean _ = Thread.interrupted();
+                }
+            }
+            return false;
+        }
+
+        /** Whether the thread may go: nobody has woken the worker or stopped it. */
+        private boolean rest() {
+            thread = null;
+            RestingWorkers.all().add(this);
+            if (!state.compareAndSet(RUNNING, RESTING)) {
+                RestingWorkers.all().remove(this);
+                thread = Thread.currentThread();
+                return false;
+            }
+            // Who stops it looks at the state afterwards: one of both sees the other.
+            return !stopped || !state.compareAndSet(RESTING, RUNNING);
+        }
+
+        private void end() {
+            state.set(ENDED);
+            RestingWorkers.all().remove(this);
+            workers.remove(this);
+            ended.countDown();
         }
 
         @Override
@@ -217,23 +293,58 @@ public final class ThreadTasks implements Tasks {
             // What the caller did before must be seen by the step that starts after RUNNING is set:
             // without the fence the state could be read before the caller's stores are visible.
             VarHandle.fullFence();
-            if (state.get() != NOTIFIED && state.getAndSet(NOTIFIED) == PARKED) {
-                LockSupport.unpark(thread);
+            while (true) {
+                int was = state.get();
+                if (was == NOTIFIED || was == ENDED) {
+                    return;
+                }
+                if (was == RESTING) {
+                    if (state.compareAndSet(RESTING, RUNNING)) {
+                        RestingWorkers.all().remove(this);
+                        start();
+                        return;
+                    }
+                } else if (state.compareAndSet(was, NOTIFIED)) {
+                    if (was == PARKED) {
+                        LockSupport.unpark(thread);
+                    }
+                    return;
+                }
+            }
+        }
+
+        /** Goes on after a rest. */
+        private void start() {
+            try {
+                threads.execute(this);
+            } catch (OutOfMemoryError noThread) {
+                // Not the caller's fault: those that are due have a thread, or get one later.
+                dueNanos = System.nanoTime();
+                RestingWorkers.all().add(this);
+                state.set(RESTING);
             }
         }
 
         void stopSoon() {
             stopped = true;
-            LockSupport.unpark(thread);
+            if (state.compareAndSet(RESTING, RUNNING)) {
+                end();
+            } else {
+                LockSupport.unpark(thread);
+            }
         }
 
         @Override
         public void close() {
             stopSoon();
+            if (Thread.currentThread().equals(thread)) {
+                return;
+            }
             boolean interrupted = false;
-            while (!thread.equals(Thread.currentThread()) && thread.isAlive()) {
+            while (true) {
                 try {
-                    thread.join();
+                    ended.await();
+                    break;
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
@@ -241,6 +352,11 @@ public final class ThreadTasks implements Tasks {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+
+        @Override
+        public String toString() {
+            return workerName;
         }
     }
 }

@@ -45,7 +45,7 @@ class LeakCheckTest {
         assertThat(failures)
                 .containsOnlyKeys("a_file()", "a_thread()", "an_arena()", "an_account()");
         assertThat(failures.get("a_file()")).contains("left open").contains("a/forgotten.file");
-        assertThat(failures.get("a_thread()")).contains("thread forgotten/worker");
+        assertThat(failures.get("a_thread()")).contains("worker forgotten/worker");
         assertThat(failures.get("an_arena()")).contains("memory of the forgotten arena");
         assertThat(failures.get("an_account()")).contains("memory of the forgotten account: 7 of");
     }

@@ -1,6 +1,7 @@
 package io.turbidite.core.sim;
 
 import io.turbidite.core.memory.Holders;
+import io.turbidite.core.task.WorkersAtRest;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -33,6 +34,9 @@ final class LeakMark {
     /** Threads of the JVM and of libraries that live as long as the process. */
     private static final List<String> LASTING_THREADS = List.of(
             "ForkJoinPool.commonPool",
+            // threads of workers that have ended or rest; they have the worker's name while it
+            // works
+            "turbidite-worker",
             // carriers of virtual threads
             "ForkJoinPool-1-worker",
             "VirtualThread-",
@@ -56,12 +60,14 @@ final class LeakMark {
     private final Set<String> files;
     private final Set<SimFile> simFiles;
     private final Set<Object> memory;
+    private final Set<Object> workersAtRest;
 
     private LeakMark() {
         threads = threads();
         files = openFiles();
         simFiles = Set.copyOf(SimFile.OPEN);
         memory = Holders.now();
+        workersAtRest = WorkersAtRest.now();
     }
 
     static LeakMark take() {
@@ -74,6 +80,9 @@ final class LeakMark {
         for (Thread thread : newThreads()) {
             opened.add("thread " + thread.getName());
         }
+        Set<Object> atRest = new HashSet<>(WorkersAtRest.now());
+        atRest.removeAll(workersAtRest);
+        atRest.forEach(worker -> opened.add("worker " + worker));
         Set<SimFile> simulated = new HashSet<>(SimFile.OPEN);
         simulated.removeAll(simFiles);
         if (!simulated.isEmpty()) {

@@ -46,7 +46,7 @@ class LeakMarkTest {
         LeakMark before = LeakMark.take();
         try (Tasks tasks = ThreadTasks.create("forgotten")) {
             var _ = tasks.start("worker", Long.MAX_VALUE, () -> false);
-            assertThat(before.opened()).containsExactly("thread forgotten/worker");
+            assertThat(before.opened()).containsExactly("worker forgotten/worker");
         }
         assertThat(before.opened()).isEmpty();
     }

@@ -76,11 +76,11 @@ class ThreadTasksTest {
     @Test
     void aWorkerWhoseThreadCantBeStartedIsNotKept() {
         AtomicInteger count = new AtomicInteger();
-        ThreadTasks tasks = ThreadTasks.create("t", (_, _) -> {}, thread -> {
+        ThreadTasks tasks = ThreadTasks.create("t", (_, _) -> {}, work -> {
             if (count.incrementAndGet() == 2) {
                 throw new OutOfMemoryError("no thread");
             }
-            thread.start();
+            WorkerThreads.execute(work);
         });
         try (tasks) {
             Tasks.Worker first = tasks.start("first", HOUR_MICROS, () -> false);
@@ -109,6 +109,106 @@ class ThreadTasksTest {
                 long wanted = i;
                 tasks.await(() -> done.get() >= wanted);
             }
+        }
+    }
+
+    /** A hundred workers at rest have no thread, look again in time, and hear who wakes them. */
+    @Test
+    void workersThatRestHaveNoThread() {
+        try (ThreadTasks tasks = ThreadTasks.create("rest")) {
+            AtomicLong steps = new AtomicLong();
+            AtomicInteger woken = new AtomicInteger();
+            List<Tasks.Worker> workers = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                AtomicBoolean isWoken = new AtomicBoolean();
+                Tasks.Worker worker =
+                        tasks.start("w" + i, i % 2 == 0 ? 100_000 : HOUR_MICROS, () -> {
+                            steps.incrementAndGet();
+                            if (isWoken.getAndSet(true)) {
+                                woken.incrementAndGet();
+                            }
+                            return false;
+                        });
+                workers.add(worker);
+            }
+            tasks.await(() -> steps.get() >= 500);
+            tasks.await(() -> threadsNamed("rest/") == 0);
+            workers.forEach(Tasks.Worker::wake);
+            tasks.await(() -> woken.get() >= 100);
+            tasks.await(() -> WorkersAtRest.now().size() >= 100);
+        }
+        assertThat(WorkersAtRest.now()).noneMatch(worker -> worker.toString().startsWith("rest/"));
+    }
+
+    private static long threadsNamed(String prefix) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith(prefix))
+                .count();
+    }
+
+    /** All are due at once, and the first of them does not come back for long. */
+    @Test
+    void aWorkerThatWorksForLongHoldsUpNoOtherThatIsDue() {
+        try (ThreadTasks tasks = ThreadTasks.create("t")) {
+            AtomicBoolean go = new AtomicBoolean();
+            AtomicBoolean blocks = new AtomicBoolean();
+            AtomicInteger others = new AtomicInteger();
+            for (int i = 0; i < 8; i++) {
+                AtomicBoolean counted = new AtomicBoolean();
+                Tasks.Worker _ = tasks.start("w" + i, 100_000, () -> {
+                    if (go.get() && blocks.compareAndSet(false, true)) {
+                        tasks.await(() -> others.get() == 7);
+                    } else if (blocks.get() && counted.compareAndSet(false, true)) {
+                        others.incrementAndGet();
+                    }
+                    return false;
+                });
+            }
+            go.set(true);
+            tasks.await(() -> others.get() == 7);
+        }
+    }
+
+    /** Rests, wakes and closings meet in all orders; nobody hangs, and nothing runs afterwards. */
+    @Test
+    void workersMayBeClosedWhileTheyGoToRest() throws InterruptedException {
+        for (int round = 0; round < 2_000; round++) {
+            AtomicInteger afterClose = new AtomicInteger();
+            AtomicBoolean isClosed = new AtomicBoolean();
+            try (ThreadTasks tasks = ThreadTasks.create("t")) {
+                Tasks.Worker worker = tasks.start("w", 100_000, () -> {
+                    afterClose.addAndGet(isClosed.get() ? 1 : 0);
+                    return false;
+                });
+                Thread waker = Thread.ofPlatform().start(worker::wake);
+                if (round % 2 == 0) {
+                    worker.wake();
+                }
+                worker.close();
+                isClosed.set(true);
+                waker.join();
+            }
+            assertThat(afterClose.get()).isZero();
+        }
+    }
+
+    /** The wake is not lost: the worker looks when there are threads again. */
+    @Test
+    void aWakeFailsNobodyWhereThereAreNoThreads() {
+        AtomicBoolean isShort = new AtomicBoolean();
+        ThreadTasks tasks = ThreadTasks.create("t", (_, _) -> {}, work -> {
+            if (isShort.get()) {
+                throw new OutOfMemoryError("no thread");
+            }
+            WorkerThreads.execute(work);
+        });
+        try (tasks) {
+            AtomicInteger steps = new AtomicInteger();
+            Tasks.Worker worker = tasks.start("w", HOUR_MICROS, () -> steps.incrementAndGet() < 0);
+            tasks.await(() -> !WorkersAtRest.now().isEmpty());
+            isShort.set(true);
+            worker.wake();
+            tasks.await(() -> steps.get() >= 2);
         }
     }
 
