@@ -128,6 +128,25 @@ public final class Hilbert {
         }
     }
 
+    /** How many low bits of a number {@link #beginning} does not look at. */
+    static int bitsBehindBeginning(long number) {
+        int x = 0;
+        int y = 0;
+        int state = 0;
+        for (int shift = 56; ; shift -= 8) {
+            int found = CELLS[state | (int) (number >>> shift & 0xFF)];
+            x = x << 4 | (found >> 4 & 0xF);
+            y = y << 4 | (found & 0xF);
+            state = found & 0x300;
+            int unknown = shift / 2;
+            if (shift == 0
+                    || (hasBegun(x << unknown ^ Integer.MIN_VALUE, unknown)
+                            && hasBegun(y << unknown ^ Integer.MIN_VALUE, unknown))) {
+                return shift;
+            }
+        }
+    }
+
     private static boolean hasBegun(int cell, int unknown) {
         return (cell ^ cell >> 31) >>> unknown != 0;
     }

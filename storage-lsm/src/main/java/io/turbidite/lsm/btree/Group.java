@@ -312,14 +312,41 @@ final class Group {
     private void writeTails(
             MemorySegment page, int from, MemorySegment keys, int first, int entries) {
         int inFront = prefixBytes + Heads.BYTES;
+        long tails = 0;
+        for (int i = 0; i < entries; i++) {
+            tails += Math.max(0, keyBytes[i] - inFront);
+        }
+        long tailAt = heapStart(page, from);
+        // entries without values have nothing but their tails there
+        boolean isDense = heapEnd(page, from + entries - 1) - tailAt == tails;
         long at = first;
         for (int i = 0; i < entries; i++) {
             int bytes = (int) keyBytes[i];
-            if (bytes > inFront) {
-                Bytes.copyShort(
-                        page, heapStart(page, from + i), keys, at + inFront, bytes - inFront);
+            int tail = bytes - inFront;
+            if (tail > 0) {
+                copyTail(
+                        page,
+                        isDense ? tailAt : heapStart(page, from + i),
+                        keys,
+                        at + inFront,
+                        tail);
+                tailAt += tail;
             }
             at += bytes;
+        }
+    }
+
+    /** Copies a few bytes to where there are eight; those behind stay. */
+    private static void copyTail(
+            MemorySegment page, long from, MemorySegment target, long to, int bytes) {
+        if (bytes <= Long.BYTES) {
+            // the eight bytes that end with them: there are always as many before them
+            long word = page.get(Bytes.I64, from + bytes - Long.BYTES);
+            int unused = Long.SIZE - Byte.SIZE * bytes;
+            long kept = target.get(Bytes.I64, to) & ~(-1L >>> unused);
+            target.set(Bytes.I64, to, kept | (word >>> unused));
+        } else {
+            Bytes.copyShort(page, from, target, to, bytes);
         }
     }
 

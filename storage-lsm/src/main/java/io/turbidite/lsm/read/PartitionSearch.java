@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.geo.KeyLengths;
 import io.turbidite.core.index.EntryKeys;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
@@ -53,6 +54,9 @@ final class PartitionSearch implements IndexCursor {
     /** Bytes of each entry's secondary key; -1 if they differ. */
     private final int secondaryBytes;
 
+    /** Of the points or rectangles in front of primary keys; null of other keys. */
+    private final @Nullable KeyLengths lengths;
+
     private final WindowWork work;
 
     /** In front of an entry's key, if neighbours are asked for: how far it is. */
@@ -97,6 +101,9 @@ final class PartitionSearch implements IndexCursor {
         }
         Slice low = bounds.getFirst().keys().low();
         this.secondaryBytes = isOfTerms && low != null ? low.length() : -1;
+        this.lengths = bounds.getFirst().spatial() == null
+                ? null
+                : new KeyLengths(bounds.getFirst().spatial().kind());
         this.work = bounds.getFirst().work();
         this.headBytes = bounds.getFirst().spatial() instanceof IndexSearch.Nearest
                 ? ScanBounds.DISTANCE_BYTES
@@ -321,7 +328,10 @@ final class PartitionSearch implements IndexCursor {
     }
 
     private int secondaryBytes(Slice key) {
-        return secondaryBytes >= 0 ? secondaryBytes : entryKeys.secondaryBytes(key);
+        if (secondaryBytes >= 0) {
+            return secondaryBytes;
+        }
+        return lengths == null ? entryKeys.secondaryBytes(key) : lengths.of(key);
     }
 
     @Override
