@@ -257,6 +257,34 @@ class JoinTest {
     }
 
     @Test
+    void a_lookup_gets_no_more_records_at_a_time_than_memory_holds() {
+        for (long i = 0; i < 300; i++) {
+            left.upsert(row("id", i, "a", (int) i));
+            // some records are large, and one key is asked for often
+            right.upsert(row("key", i, "a", 1L, "more", "m".repeat(i % 100 > 90 ? 20_000 : 700)));
+        }
+        Join join = Join.left(
+                        leftQuery().select("id", "a % 150 as at").orderBy("id"),
+                        rightQuery().select("key", "more"))
+                .on("at", "key")
+                .byLookup()
+                .with(RunOptions.defaults().withMemoryBytesMax(RunOptions.MEMORY_BYTES_MIN));
+        long count = 0;
+        try (QueryResult result = join.run()) {
+            while (result.next()) {
+                assertThat(result.row().getLong(0)).isEqualTo(count);
+                assertThat(result.row().getLong(2)).isEqualTo(count % 150);
+                assertThat(String.valueOf(result.row().get(3)))
+                        .hasSize(count % 150 % 100 > 90 ? 20_000 : 700);
+                count++;
+            }
+        }
+        assertThat(count).isEqualTo(300);
+        right.upsert(row("key", 7L, "more", "m".repeat(40_000)));
+        assertThatThrownBy(() -> rows(join)).isInstanceOf(InvalidRequestException.class);
+    }
+
+    @Test
     void full_cross_not_in_and_conditions_on_pairs() {
         few();
         Query b = rightQuery().select("key", "a as ra", "name");

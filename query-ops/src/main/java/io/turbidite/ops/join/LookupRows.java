@@ -1,5 +1,6 @@
 package io.turbidite.ops.join;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -19,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Index nested-loop join of rows with the records whose primary key they name: some hundred left
  * rows at a time, whose records are got together, each component read once from front to back
- * (LUO19 §3.2). The rows come in the order of the left ones.
+ * (LUO19 §3.2). Where so many records do not fit the memory, fewer are got at a time. The rows come
+ * in the order of the left ones.
  *
  * <p><em>Confined to one thread at a time.</em> Owns the left side; the view is the caller's.
  */
@@ -44,7 +46,19 @@ public final class LookupRows implements Rows {
     private final int[] keyOfRow = new int[ROWS_AT_ONCE];
     private final Slice leftRow = new Slice();
     private final Slice found = new Slice();
+    private final ByteSink keyBytes = new ByteSink(4 << 10, Integer.MAX_VALUE - 8);
+    private final int[] keyEnds = new int[ROWS_AT_ONCE];
+    private final Slice key = new Slice();
+
+    /** Left rows that are there. */
     private int rowCount;
+
+    /** Those of them whose records are there, or were. */
+    private int lookedUpCount;
+
+    /** Most of them whose records are got together. */
+    private int rowsAtOnce = ROWS_AT_ONCE;
+
     private int nextRow;
     private boolean ended;
 
@@ -91,7 +105,10 @@ public final class LookupRows implements Rows {
 
     @Override
     public boolean next() {
-        while (nextRow < rowCount || fill()) {
+        while (nextRow < lookedUpCount || lookUp() || fill()) {
+            if (nextRow == lookedUpCount) {
+                continue;
+            }
             int at = nextRow++;
             int start = at == 0 ? 0 : leftEnds[at - 1];
             leftRow.set(leftBytes.segment(), start, leftEnds[at] - start);
@@ -111,28 +128,73 @@ public final class LookupRows implements Rows {
         return row;
     }
 
-    /** Takes the next left rows and gets their records; false if there are none. */
+    /** Takes the next left rows; false if there are none. */
     private boolean fill() {
         options.checkNotStopped();
         rowCount = 0;
+        lookedUpCount = 0;
         nextRow = 0;
-        keys.clear();
+        keyBytes.clear();
         leftBytes.clear();
         while (!ended && rowCount < ROWS_AT_ONCE && leftBytes.length() < LEFT_BYTES_AT_ONCE) {
             ended = !left.next();
             if (!ended) {
                 // no record has a longer key
                 boolean hasKey = left.makeKey() && left.key().length() <= Limits.KEY_BYTES_MAX;
-                keyOfRow[rowCount] = hasKey ? keys.size() : NO_KEY;
+                keyOfRow[rowCount] = hasKey ? 0 : NO_KEY;
                 if (hasKey) {
-                    keys.add(left.key());
+                    keyBytes.putBytes(left.key());
                 }
+                keyEnds[rowCount] = keyBytes.length();
                 leftBytes.putBytes(left.row());
                 leftEnds[rowCount++] = leftBytes.length();
             }
         }
-        inner.view.get(keys, records);
         return rowCount > 0;
+    }
+
+    /** Gets the records of the next left rows; false if all were looked up. */
+    private boolean lookUp() {
+        if (lookedUpCount == rowCount) {
+            return false;
+        }
+        int from = lookedUpCount;
+        int to = Math.min(rowCount, from + rowsAtOnce);
+        while (!got(from, to)) {
+            options.checkNotStopped();
+            to = from + (to - from) / 2;
+        }
+        lookedUpCount = to;
+        long bytes = 0;
+        for (int i = 0; i < keys.size(); i++) {
+            bytes += records.isPresent(i) ? records.record(i, found).length() : 0;
+        }
+        long each = Math.max(1, bytes / (to - from));
+        // half of the memory, since the next ones may be larger
+        rowsAtOnce = (int) Math.clamp(inner.recordBytesMax / 2 / each, 1, ROWS_AT_ONCE);
+        return true;
+    }
+
+    /** Gets the records of some left rows; false if they are more than the memory holds. */
+    private boolean got(int from, int to) {
+        keys.clear();
+        for (int row = from; row < to; row++) {
+            if (keyOfRow[row] != NO_KEY) {
+                keyOfRow[row] = keys.size();
+                int start = row == 0 ? 0 : keyEnds[row - 1];
+                keys.add(key.set(keyBytes.segment(), start, keyEnds[row] - start));
+            }
+        }
+        try {
+            inner.view.get(keys, records);
+            return true;
+        } catch (InvalidRequestException e) {
+            // one alone must fit
+            if (to - from == 1) {
+                throw e;
+            }
+            return false;
+        }
     }
 
     private @Nullable Slice find(int at) {
@@ -162,6 +224,7 @@ public final class LookupRows implements Rows {
     public void close() {
         ended = true;
         rowCount = 0;
+        lookedUpCount = 0;
         nextRow = 0;
         left.close();
     }
