@@ -63,8 +63,17 @@ public final class HyracksPoints implements AutoCloseable {
     private final Tuple asked = new Tuple(4);
     private final SearchPredicate predicate;
 
+    /** With all points in one component. */
+    public static HyracksPoints merged(Path directory, double[] xy) {
+        HyracksPoints points = new HyracksPoints(directory, xy);
+        points.mergeAll();
+        return points;
+    }
+
     /**
-     * @param xy the points, two coordinates each
+     * Inserts the points, and flushes ten times.
+     *
+     * @param xy two coordinates each
      */
     public HyracksPoints(Path directory, double[] xy) {
         int points = xy.length / 2;
@@ -158,8 +167,15 @@ public final class HyracksPoints implements AutoCloseable {
         }
         accessor.scheduleFlush();
         scheduler.await();
-        accessor.scheduleFullMerge();
-        scheduler.await();
+    }
+
+    private void mergeAll() {
+        try {
+            accessor.scheduleFullMerge();
+            scheduler.await();
+        } catch (HyracksDataException failed) {
+            throw new IllegalStateException(failed);
+        }
     }
 
     /** How many points are in a window, borders included. */

@@ -9,6 +9,7 @@ import io.turbidite.core.geo.Metric;
 import io.turbidite.core.geo.Place;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexEntries;
@@ -20,6 +21,7 @@ import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreDescription.ComponentDescription;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 
@@ -52,6 +54,8 @@ import java.util.function.IntConsumer;
  */
 public final class SpatialSuite {
     private static final int[] FOUND = {1, 10, 26, 307, 1_984, 10_000};
+    private static final String HYRACKS = "Hyracks R-tree";
+    private static final String ADDS = "the index adds, us";
     private static final int NEIGHBOURS = 10;
     private static final int PLACES = 256;
     private static final int CLUSTERS = 200;
@@ -80,7 +84,96 @@ public final class SpatialSuite {
         for (boolean isClustered : new boolean[] {true, false}) {
             reports.add(run(isClustered));
         }
+        reports.add(upserts());
         return reports;
+    }
+
+    /** What an R-tree makes of an upsert, beside a B+-tree on the same two coordinates. */
+    private Report upserts() {
+        Report report = new Report(
+                        "Upserts of clustered points: CPU, us each, flushes and merges included",
+                        List.of("R-tree", "B+-tree", "no index", HYRACKS))
+                .setting("machine", Report.machine())
+                .setting("points", "%,d in %d clusters, all new".formatted(points, CLUSTERS))
+                .setting("Hyracks", "its R-tree alone, without records; flushed ten times")
+                .setting("figure", "median of %d rounds, one warms up".formatted(rounds))
+                .setting("command", command());
+        double[] xy = points(new SplittableRandom(15), true);
+        for (int round = -1; round < rounds; round++) {
+            double none = upsert(null, xy, report, "no index", round);
+            for (IndexSpec index : List.of(
+                    IndexSpec.rtree("by_place", "place"), IndexSpec.btree("by_xy", "x", "y"))) {
+                String way = index.name().equals("by_place") ? "R-tree" : "B+-tree";
+                double with = upsert(index, xy, report, way, round);
+                if (round >= 0) {
+                    report.add(ADDS, way, with - none);
+                }
+            }
+            Path place = Scratch.empty(directory.resolve("spatial-peer"));
+            long cpu = Costs.cpuNanos();
+            new HyracksPoints(place, xy).close();
+            if (round >= 0) {
+                report.add(ADDS, HYRACKS, (Costs.cpuNanos() - cpu) / 1e3 / points);
+            }
+            Scratch.delete(place);
+        }
+        return report;
+    }
+
+    private double upsert(
+            @Nullable IndexSpec index, double[] xy, Report report, String way, int round) {
+        Path place = Scratch.empty(directory.resolve("spatial"));
+        double micros;
+        try (Store store = Store.open(
+                place,
+                StoreOptions.defaults()
+                        .withDurability(Durability.BUFFERED)
+                        .withWriteMemoryBytes(64 << 20)
+                        .withCacheBytes(512L * points + (64 << 20)))) {
+            DatasetSpec spec = DatasetSpec.named("Points")
+                    .field("id", "int64")
+                    .field("x", "double")
+                    .field("y", "double")
+                    .field("place", "point")
+                    .primaryKey("id");
+            Dataset dataset = store.createDataset(index == null ? spec : spec.index(index));
+            RecordWriter writer = dataset.newRecordWriter();
+            long cpu = Costs.cpuNanos();
+            for (int i = 0; i < points; i++) {
+                double x = xy[2 * i];
+                double y = xy[2 * i + 1];
+                writer.begin();
+                writer.setLong(0, i);
+                writer.setDouble(1, x);
+                writer.setDouble(2, y);
+                writer.setPoint(3, x, y);
+                dataset.upsertRecord(writer.finish());
+            }
+            dataset.flush();
+            micros = (Costs.cpuNanos() - cpu) / 1e3 / points;
+            if (round >= 0) {
+                report.add("upsert, us", way, micros);
+            }
+            if (round == rounds - 1 && index != null) {
+                dataset.mergeAll();
+                report.add("bytes an entry", way, (double) bytes(store, index.name()) / points);
+            }
+        }
+        Scratch.delete(place);
+        return micros;
+    }
+
+    private static long bytes(Store store, String name) {
+        return store.describe().datasets().getFirst().partitions().stream()
+                .flatMap(partition -> partition.indexes().stream())
+                .filter(index -> index.name().equals(name))
+                .flatMap(index -> index.components().stream())
+                .mapToLong(ComponentDescription::bytes)
+                .sum();
+    }
+
+    private String command() {
+        return "./turbidite bench spatial --points %d --rounds %d".formatted(points, rounds);
     }
 
     private Report run(boolean isClustered) throws IOException {
@@ -94,7 +187,7 @@ public final class SpatialSuite {
                                 "JTS STRtree",
                                 "H2 MVRTreeMap",
                                 "Lucene BKD",
-                                "Hyracks R-tree"))
+                                HYRACKS))
                 .setting("machine", Report.machine())
                 .setting(
                         "points",
@@ -103,10 +196,7 @@ public final class SpatialSuite {
                                         points,
                                         isClustered ? " in %d clusters".formatted(CLUSTERS) : ""))
                 .setting("figure", "median of %d rounds".formatted(rounds))
-                .setting(
-                        "command",
-                        "./turbidite bench spatial --points %d --rounds %d"
-                                .formatted(points, rounds));
+                .setting("command", command());
         SplittableRandom random = new SplittableRandom(15);
         double[] xy = points(random, isClustered);
         STRtree jts = new STRtree();
@@ -120,7 +210,7 @@ public final class SpatialSuite {
         Path peerPlace = Scratch.empty(directory.resolve("spatial-peer"));
         try (H2Points h2 = new H2Points(xy);
                 LucenePoints lucene = new LucenePoints(xy);
-                HyracksPoints hyracks = new HyracksPoints(peerPlace, xy);
+                HyracksPoints hyracks = HyracksPoints.merged(peerPlace, xy);
                 Store store = Store.open(
                         place,
                         StoreOptions.defaults()
