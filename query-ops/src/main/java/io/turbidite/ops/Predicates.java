@@ -8,6 +8,8 @@ import io.turbidite.ops.expr.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.function.Supplier;
+
 /**
  * Makes predicates for {@link Query#where}. Fields must be declared, and values must be of the
  * field's Java class (see {@link io.turbidite.core.type.TypeKind}); planning checks both.
@@ -177,14 +179,15 @@ public final class Predicates {
     public static Predicate parseWithin(String text) {
         String[] parts = split("within", text, "f=minX,minY,maxX,maxY");
         double[] window = numbers("within", parts[1], 4, "f=minX,minY,maxX,maxY");
-        return within(parts[0], window[0], window[1], window[2], window[3]);
+        return named(
+                "within", text, () -> within(parts[0], window[0], window[1], window[2], window[3]));
     }
 
     /** Reads {@code f=x,y,r}. */
     public static Predicate parseDistance(String text) {
         String[] parts = split("distance", text, "f=x,y,r");
         double[] circle = numbers("distance", parts[1], 3, "f=x,y,r");
-        return distance(parts[0], circle[0], circle[1], circle[2]);
+        return named("distance", text, () -> distance(parts[0], circle[0], circle[1], circle[2]));
     }
 
     /** Reads {@code f=words}. */
@@ -265,6 +268,16 @@ public final class Predicates {
                     "%s '%s' is not of the form %s".formatted(option, text, shape));
         }
         return new String[] {text.substring(0, equals), text.substring(equals + 1)};
+    }
+
+    /** What an option asks for; what is wrong with it names the option. */
+    static <T> T named(String option, String text, Supplier<T> asked) {
+        try {
+            return asked.get();
+        } catch (InvalidRequestException e) {
+            throw new InvalidRequestException(
+                    "%s '%s': %s".formatted(option, text, e.getMessage()), e);
+        }
     }
 
     static double[] numbers(String option, String text, int count, String shape) {

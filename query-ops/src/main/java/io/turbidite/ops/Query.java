@@ -309,7 +309,7 @@ public final class Query extends Relation {
     public Query near(String text) {
         String[] parts = Predicates.split("near", text, "f=x,y");
         double[] place = Predicates.numbers("near", parts[1], 2, "f=x,y");
-        return near(parts[0], place[0], place[1]);
+        return Predicates.named("near", text, () -> near(parts[0], place[0], place[1]));
     }
 
     /** Returns at most {@code rows} rows, 0 or more. */

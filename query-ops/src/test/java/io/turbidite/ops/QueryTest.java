@@ -205,6 +205,12 @@ class QueryTest {
                 .hasMessageContaining("3 numbers, not 4");
         assertThatThrownBy(() -> Predicates.parseWithin("place=1,2,3,x"))
                 .hasMessageContaining("minX");
+        assertThatThrownBy(() -> Predicates.parseWithin("place=0,2,1,1"))
+                .hasMessageContaining("within 'place=0,2,1,1': rectangle(0.0, 2.0, 1.0, 1.0)");
+        assertThatThrownBy(() -> Predicates.parseDistance("place=0,0,0"))
+                .hasMessageContaining("distance 'place=0,0,0': the distance 0.0 is not");
+        assertThatThrownBy(() -> query().near("place=0,NaN"))
+                .hasMessageContaining("near 'place=0,NaN': ");
         var turned = Predicates.within("place", 2, 0, 1, 1);
         assertThatThrownBy(() -> query().where(turned).run())
                 .isInstanceOf(InvalidRequestException.class)

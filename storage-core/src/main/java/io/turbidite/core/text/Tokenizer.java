@@ -145,8 +145,13 @@ public record Tokenizer(Kind kind, int size, String analyzer) {
         return 0;
     }
 
-    /** Goes through the tokens of texts. */
+    /**
+     * Goes through the tokens of texts.
+     *
+     * @throws InvalidRequestException if the analyzer's library is missing
+     */
     public TokenCursor newCursor() {
+        requireAvailable("tokens");
         return switch (kind) {
             case WORD -> new WordCursor();
             case KEYWORD -> new KeywordCursor();
