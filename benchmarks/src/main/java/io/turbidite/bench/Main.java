@@ -34,7 +34,9 @@ import picocli.CommandLine.Parameters;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
@@ -215,7 +217,7 @@ public final class Main implements Runnable {
         int records = 100_000;
 
         @Option(names = "--store-records", description = "of a store (default ${DEFAULT-VALUE})")
-        int storeRecords = 50_000;
+        int storeRecords = 20_000;
 
         @Option(
                 names = "--record-bytes",
@@ -225,14 +227,28 @@ public final class Main implements Runnable {
         @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
         int rounds = 3;
 
+        @Option(
+                names = "--parts",
+                split = ",",
+                description = "of ${COMPLETION-CANDIDATES} (default: all)")
+        Set<PmSuite.Part> parts = EnumSet.allOf(PmSuite.Part.class);
+
         @Mixin
         Places places = new Places();
 
         @Override
         public Integer call() throws IOException {
-            PmSuite.Setting setting =
-                    PmSuite.Setting.of(records, storeRecords, recordBytes, rounds);
-            return places.report("pm", new PmSuite(setting, places.directory).run());
+            Map<String, Set<PmSuite.Part>> pages = new LinkedHashMap<>();
+            for (PmSuite.Part part : EnumSet.copyOf(parts)) {
+                pages.computeIfAbsent(part.page(), none -> EnumSet.noneOf(PmSuite.Part.class))
+                        .add(part);
+            }
+            for (Map.Entry<String, Set<PmSuite.Part>> page : pages.entrySet()) {
+                PmSuite.Setting setting = PmSuite.Setting.of(
+                        records, storeRecords, recordBytes, rounds, page.getValue());
+                var _ = places.report(page.getKey(), new PmSuite(setting, places.directory).run());
+            }
+            return 0;
         }
     }
 

@@ -7,7 +7,10 @@ import java.util.SplittableRandom;
 /** Questions for newest records and their answers by the model. <em>Immutable.</em> */
 final class Asking {
     /** CPU is counted in hundredths of a second: each figure is of so much at least. */
-    static final long MEASURED_NANOS = 200_000_000;
+    static final long MEASURED_NANOS = 100_000_000;
+
+    static final int SMALL_LIMIT = 10;
+    static final int LARGE_LIMIT = 200;
 
     /** Secondary keys of a range (PERS24 §5.2.3). */
     static final int RANGE_KEYS = 20;
@@ -33,6 +36,15 @@ final class Asking {
         for (int i = 0; i < count; i++) {
             asking.keys[i] = draw.next(random);
             asking.answers[i] = operations.answer(asking.keys[i], limit);
+        }
+        return asking;
+    }
+
+    /** For answers that come in any order. */
+    static Asking records(Operations operations, int limit, int count) {
+        Asking asking = newest(operations, limit, count);
+        for (int i = 0; i < count; i++) {
+            asking.answers[i] = operations.sumOf(asking.keys[i], limit);
         }
         return asking;
     }
@@ -74,16 +86,21 @@ final class Asking {
         long passed;
         long asked = 0;
         do {
-            for (int i = 0; i < keys.length; i++) {
-                check(who, i, way.answer(keys[i]));
-            }
+            askAll(who, way);
             asked += keys.length;
             passed = Costs.cpuNanos() - before;
         } while (passed < nanosMin);
         return passed / 1e3 / asked;
     }
 
-    void check(String who, int question, long answer) {
+    /** Asks all questions once, and compares the answers. */
+    void askAll(String who, Way way) {
+        for (int i = 0; i < keys.length; i++) {
+            check(who, i, way.answer(keys[i]));
+        }
+    }
+
+    private void check(String who, int question, long answer) {
         if (answer != answers[question]) {
             throw new IllegalStateException("%s, %s: another answer than the model's for key %d"
                     .formatted(who, what, keys[question]));

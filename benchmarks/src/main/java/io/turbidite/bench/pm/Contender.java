@@ -9,6 +9,7 @@ import io.turbidite.pm.region.RegionMemory;
 import io.turbidite.pm.region.RegionSpec;
 import io.turbidite.pm.region.SegmentMemory;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
@@ -43,6 +44,7 @@ final class Contender implements AutoCloseable {
     private final Rival rival;
     private final EightBytes secondaryKey = new EightBytes();
     private final EightBytes primaryKey = new EightBytes();
+    private final List<EpochSession> sessions = new ArrayList<>();
     private long absorbedThrough;
 
     private Contender(RegionMemory memory, Epochs epochs, Rival rival) {
@@ -60,9 +62,9 @@ final class Contender implements AutoCloseable {
      */
     static Contender of(String name, UnaryOperator<RegionMemory> around) {
         RegionMemory memory = around.apply(SegmentMemory.inMemory(name, EXTENT_BYTES));
-        Epochs epochs = Epochs.create(SESSION_COUNT, Clock.system());
-        RegionSpec spec = new RegionSpec(1, 1, RegionSpec.PAGE_BYTES_DEFAULT, BYTES_MAX);
-        MemoryBudget.Account account = MemoryBudget.of(STALE_BYTES_MAX).account("stale keys");
+        Epochs epochs = epochs();
+        RegionSpec spec = spec();
+        MemoryBudget.Account account = account();
         Rival rival = switch (name) {
             case TreeIndex.NAME -> new TreeIndex(PmIndex.create(memory, spec, epochs, account));
             case "composite" -> new CompositeIndex(Baseline.create(memory, spec, epochs, account));
@@ -70,6 +72,27 @@ final class Contender implements AutoCloseable {
             default -> throw new IllegalArgumentException(name);
         };
         return new Contender(memory, epochs, rival);
+    }
+
+    private static Epochs epochs() {
+        return Epochs.create(SESSION_COUNT, Clock.system());
+    }
+
+    private static RegionSpec spec() {
+        return new RegionSpec(1, 1, RegionSpec.PAGE_BYTES_DEFAULT, BYTES_MAX);
+    }
+
+    private static MemoryBudget.Account account() {
+        return MemoryBudget.of(STALE_BYTES_MAX).account("stale keys");
+    }
+
+    /** The tree, in a memory that has one. */
+    static Contender reopened(RegionMemory memory, long through) {
+        Epochs epochs = epochs();
+        Rival rival = new TreeIndex(PmIndex.open(memory, spec(), epochs, account(), through));
+        Contender contender = new Contender(memory, epochs, rival);
+        contender.absorbedThrough = through;
+        return contender;
     }
 
     Rival rival() {
@@ -82,7 +105,15 @@ final class Contender implements AutoCloseable {
 
     /** For a reader's thread. */
     EpochSession openSession(String name) {
-        return epochs.open(name);
+        EpochSession session = epochs.open(name);
+        sessions.add(session);
+        return session;
+    }
+
+    /** Ends the sessions of all who asked. */
+    void closeSessions() {
+        sessions.forEach(EpochSession::close);
+        sessions.clear();
     }
 
     /** Everything up to here is in it. */
@@ -115,13 +146,7 @@ final class Contender implements AutoCloseable {
     /** Writes a layer at once, as a flush does. */
     void absorb(Operations operations, Operations.Layer layer) {
         rival.begin(layer.end());
-        Operations.IntList byRecord = layer.byRecord();
-        for (int i = 0; i < byRecord.size(); i++) {
-            int operation = byRecord.get(i);
-            rival.version(
-                    primaryKey.of(operations.recordNumber(operations.record(operation))),
-                    Operations.timestamp(operation));
-        }
+        addVersions(operations, layer);
         Operations.IntList byKey = layer.byKey();
         int from = 0;
         while (from < byKey.size()) {
@@ -137,6 +162,25 @@ final class Contender implements AutoCloseable {
             from = end;
         }
         commit(layer);
+    }
+
+    /** Feeds the tables of versions alone. */
+    void feedVersions(Operations operations) {
+        for (Operations.Layer layer : operations.flushes()) {
+            rival.begin(layer.end());
+            addVersions(operations, layer);
+            commit(layer);
+        }
+    }
+
+    private void addVersions(Operations operations, Operations.Layer layer) {
+        Operations.IntList byRecord = layer.byRecord();
+        for (int i = 0; i < byRecord.size(); i++) {
+            int operation = byRecord.get(i);
+            rival.version(
+                    primaryKey.of(operations.recordNumber(operations.record(operation))),
+                    Operations.timestamp(operation));
+        }
     }
 
     private void addEntry(Operations operations, int operation) {
@@ -158,6 +202,50 @@ final class Contender implements AutoCloseable {
             rival.collect(secondaryKey.of(operations.keyNumber(key)));
         }
         rival.commit(absorbedThrough);
+    }
+
+    /** Asks it for the newest records, inside an epoch each time. */
+    Asking.Way asker(Operations operations, int limit, Runnable after) {
+        Rival.Search search = rival.search();
+        EightBytes key = new EightBytes();
+        EpochSession session = openSession("asker");
+        long snapshot = absorbedThrough;
+        return asked -> {
+            session.protect();
+            search.open(key.of(operations.keyNumber(asked)), snapshot);
+            long sum = 0;
+            for (int i = 0; i < limit && search.next(); i++) {
+                sum = Operations.mixed(sum, EightBytes.number(search.primaryKey()));
+            }
+            session.unprotect();
+            after.run();
+            return sum;
+        };
+    }
+
+    /** Asks it for the newest records of neighbouring keys. */
+    Asking.Way ranger(Operations operations) {
+        Rival.Search search = rival.search();
+        EightBytes from = new EightBytes();
+        EightBytes to = new EightBytes();
+        EpochSession session = openSession("ranger");
+        long snapshot = absorbedThrough;
+        return asked -> {
+            session.protect();
+            long sum = search.range(
+                    from.of(operations.keyNumber(asked)),
+                    to.of(operations.keyNumber(asked + Asking.RANGE_KEYS)),
+                    Asking.RANGE_LIMIT,
+                    snapshot);
+            session.unprotect();
+            return sum;
+        };
+    }
+
+    /** Leaves the region as a process does that is killed between two absorptions. */
+    void kill() {
+        rival.validation().close();
+        memory.close();
     }
 
     @Override

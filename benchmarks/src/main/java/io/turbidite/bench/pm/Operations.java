@@ -30,6 +30,9 @@ final class Operations {
 
     private final int[] live;
 
+    /** Of each record the last operation. */
+    private final int[] newest;
+
     /**
      * What a flush absorbs: of each record the newest operation.
      *
@@ -64,6 +67,7 @@ final class Operations {
         this.recordCount = recordCount;
         this.keyCount = keyCount;
         this.layers = layers(layerCount);
+        this.newest = new int[recordCount];
         this.liveStarts = new int[keyCount + 1];
         this.live = live();
     }
@@ -92,24 +96,24 @@ final class Operations {
 
     private List<Layer> layers(int layerCount) {
         List<Layer> made = new ArrayList<>();
-        int[] newest = new int[recordCount];
+        int[] last = new int[recordCount];
         for (int i = 0; i < layerCount; i++) {
             int from = (int) ((long) records.length * i / layerCount);
             int end = (int) ((long) records.length * (i + 1) / layerCount);
-            made.add(layer(from, end, newest));
+            made.add(layer(from, end, last));
         }
         return made;
     }
 
-    private Layer layer(int from, int end, int[] newest) {
+    private Layer layer(int from, int end, int[] last) {
         for (int i = from; i < end; i++) {
-            newest[records[i]] = i;
+            last[records[i]] = i;
         }
         long[] byRecord = new long[end - from];
         long[] byKey = new long[end - from];
         int count = 0;
         for (int i = from; i < end; i++) {
-            if (newest[records[i]] == i) {
+            if (last[records[i]] == i) {
                 byRecord[count] = (long) records[i] << 32 | i;
                 byKey[count++] = (long) keys[i] << 32 | i;
             }
@@ -127,7 +131,6 @@ final class Operations {
     }
 
     private int[] live() {
-        int[] newest = new int[recordCount];
         for (int i = 0; i < records.length; i++) {
             newest[records[i]] = i;
         }
@@ -175,6 +178,11 @@ final class Operations {
         return operation + 1L;
     }
 
+    /** The operation that has a timestamp. */
+    static int operation(long timestamp) {
+        return Math.toIntExact(timestamp - 1);
+    }
+
     /** The flushes, in order. */
     List<Layer> flushes() {
         return layers;
@@ -204,6 +212,20 @@ final class Operations {
             }
         }
         return sum;
+    }
+
+    /** The newest records of a key as one number, whatever their order. */
+    long sumOf(int key, int limit) {
+        long sum = 0;
+        for (int i = 0; i < Math.min(limit, liveCount(key)); i++) {
+            sum += mixed(0, recordNumber(records[live(key, i)]));
+        }
+        return sum;
+    }
+
+    /** Whether no later operation is of the same record. */
+    boolean isNewest(int operation) {
+        return newest[records[operation]] == operation;
     }
 
     /** One more record of an answer. */

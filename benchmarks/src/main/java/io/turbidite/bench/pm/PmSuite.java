@@ -3,17 +3,18 @@ package io.turbidite.bench.pm;
 import io.turbidite.bench.engine.Costs;
 import io.turbidite.bench.report.Aims;
 import io.turbidite.bench.report.Report;
-import io.turbidite.core.epoch.EpochSession;
-import io.turbidite.core.scan.ReadView;
-import io.turbidite.pm.region.DirtyLines;
 
 import org.jspecify.annotations.Nullable;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The figures of PERS24 §5, as far as a machine without persistent memory can make them: counters
@@ -21,18 +22,12 @@ import java.util.Map;
  * answer is compared with that of a model; rivals take turns, and the order turns with the rounds.
  */
 public final class PmSuite {
-    private static final int LAYERS = 16;
-    private static final int SMALL_LIMIT = 10;
-    private static final int LARGE_LIMIT = 200;
-    private static final long SEED = 16;
-
-    /** What the model takes for each block of 256 bytes that a question reads. */
-    private static final double MODEL_BLOCK_MICROS = 0.3;
+    static final int LAYERS = 16;
+    static final long SEED = 16;
 
     private final Setting setting;
     private final Path directory;
     private final Map<Load, Operations> loads = new EnumMap<>(Load.class);
-    private final Aims aims = new Aims();
 
     /**
      * What a run is asked for.
@@ -44,6 +39,8 @@ public final class PmSuite {
      * @param warmUpRounds rounds before these
      * @param questions different ones of each kind
      * @param nanosMin CPU that each figure of a query is of, at least
+     * @param loads those of the paper that are run
+     * @param parts what is measured
      */
     public record Setting(
             int records,
@@ -52,16 +49,45 @@ public final class PmSuite {
             int rounds,
             int warmUpRounds,
             int questions,
-            long nanosMin) {
-        /** With one round to warm up, and 2,000 questions. */
-        public static Setting of(int records, int storeRecords, int recordBytes, int rounds) {
+            long nanosMin,
+            Set<Load> loads,
+            Set<Part> parts) {
+        public Setting {
+            loads = Set.copyOf(loads);
+            parts = Set.copyOf(parts);
+        }
+
+        /** With one round to warm up, 2,000 questions, and all loads. */
+        public static Setting of(
+                int records, int storeRecords, int recordBytes, int rounds, Set<Part> parts) {
             return new Setting(
-                    records, storeRecords, recordBytes, rounds, 1, 2_000, Asking.MEASURED_NANOS);
+                    records,
+                    storeRecords,
+                    recordBytes,
+                    rounds,
+                    1,
+                    2_000,
+                    Asking.MEASURED_NANOS,
+                    EnumSet.allOf(Load.class),
+                    parts);
+        }
+
+        /** The loads, in order. */
+        private List<Load> loadsInOrder() {
+            return List.copyOf(loads.isEmpty() ? Set.of() : EnumSet.copyOf(loads));
         }
 
         private String command() {
-            return "./turbidite bench pm --records %d --store-records %d --record-bytes %d --rounds %d"
-                    .formatted(records, storeRecords, recordBytes, rounds);
+            return "./turbidite bench pm --records %d --store-records %d --record-bytes %d --rounds %d --parts %s"
+                    .formatted(
+                            records,
+                            storeRecords,
+                            recordBytes,
+                            rounds,
+                            Stream.of(Part.values())
+                                    .filter(parts::contains)
+                                    .map(Part::name)
+                                    .collect(Collectors.joining(",")));
         }
     }
 
@@ -73,34 +99,129 @@ public final class PmSuite {
         this.directory = directory;
     }
 
+    /** Parts of a run. */
+    public enum Part {
+        /** Fences, blocks, bytes, tables (Fig. 9), and a model of the medium. */
+        COUNTERS("pm"),
+        /** Tree and baselines (Fig. 8, 10, 12). */
+        REGIONS("pm"),
+        /** Opening and rebuilding (§5.4). */
+        RECOVERY("pm"),
+        /** Stores with an index of kind pm and of LSM trees (Fig. 8, 10). */
+        STORES("pm-stores"),
+        /** Validation alone (Fig. 11). */
+        VALIDATION("pm-stores"),
+        /** Several threads (Fig. 13). */
+        THREADS("pm-stores"),
+        /** Questions for records (Fig. 14, 15). */
+        RECORDS("pm-stores"),
+        /** Mixes of operations, over time (Table 1, Fig. 16). */
+        MIXES("pm-stores");
+
+        private final String page;
+
+        Part(String page) {
+            this.page = page;
+        }
+
+        /** The page that has its figures. */
+        public String page() {
+            return page;
+        }
+    }
+
+    /** Some figures. */
+    interface Figures {
+        void measure();
+
+        void aims(Aims into);
+
+        List<Report> reports();
+    }
+
     public List<Report> run() {
         for (Load load : Load.values()) {
             loads.put(load, Operations.of(load, setting.records, LAYERS, SEED));
         }
+        // what counts comes first on the page, and last in time: its memory would slow the others
+        List<Part> order = new ArrayList<>(List.of(Part.values()));
+        order.remove(Part.COUNTERS);
+        order.add(Part.COUNTERS);
+        Map<Part, Figures> figures = new EnumMap<>(Part.class);
+        for (Part part : order) {
+            if (setting.parts.contains(part)) {
+                Figures some = figures(part);
+                some.measure();
+                figures.put(part, some);
+            }
+        }
+        Aims aims = new Aims();
         List<Report> reports = new ArrayList<>();
-        RegionFigures regions = new RegionFigures();
-        regions.measure();
-        StoreFigures stores = new StoreFigures();
-        stores.measure();
-        Counters counters = new Counters();
-        counters.measure();
-        counters.aims();
-        regions.aims();
-        stores.aims();
-        reports.add(aims.into(report("PERS24: the aims", Aims.COLUMNS)));
-        reports.addAll(counters.reports());
-        reports.addAll(regions.reports());
-        reports.addAll(stores.reports());
+        figures.values().forEach(some -> {
+            some.aims(aims);
+            reports.addAll(some.reports());
+        });
+        if (!aims.isEmpty()) {
+            reports.addFirst(aims.into(report("PERS24: the aims", Aims.COLUMNS)));
+        }
         return reports;
     }
 
-    private Report report(String title, List<String> columns) {
+    private Figures figures(Part part) {
+        return switch (part) {
+            case COUNTERS -> new Counters(this);
+            case REGIONS -> new RegionFigures(this);
+            case STORES -> new StoreFigures(this);
+            case VALIDATION -> new ValidationFigures(this);
+            case THREADS -> new ThreadFigures(this);
+            case RECORDS -> new RecordFigures(this);
+            case MIXES -> new MixFigures(this);
+            case RECOVERY -> new RecoveryFigures(this);
+        };
+    }
+
+    Setting setting() {
+        return setting;
+    }
+
+    /** Those of some loads that are run. */
+    List<Load> ofThoseRun(Load... loads) {
+        return Stream.of(loads).filter(setting.loads::contains).toList();
+    }
+
+    Report storeReport(String title, List<String> columns) {
+        return report(title, columns)
+                .setting(
+                        "data",
+                        "%,d records of about %d bytes, all in the cache; regions of mode volatile"
+                                .formatted(setting.storeRecords, setting.recordBytes));
+    }
+
+    List<Load> loadsInOrder() {
+        return setting.loadsInOrder();
+    }
+
+    /** A load for a store, which absorbs when it flushes. */
+    Operations storeLoad(Load load) {
+        return Operations.of(load, setting.storeRecords, LAYERS, SEED);
+    }
+
+    StoreRival store(StoreRival.Kind kind, String policy) {
+        return new StoreRival(
+                directory.resolve("pm"), kind, policy, setting.storeRecords, setting.recordBytes);
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    Report report(String title, List<String> columns) {
         return new Report(title, columns)
                 .setting("machine", Report.machine())
                 .setting("command", setting.command());
     }
 
-    private Report regionReport(String title) {
+    Report regionReport(String title) {
         return report(title, Contender.NAMES)
                 .setting(
                         "data",
@@ -108,7 +229,7 @@ public final class PmSuite {
                                 .formatted(setting.records, Operations.RECORDS_A_KEY, LAYERS));
     }
 
-    private Operations load(Load load) {
+    Operations load(Load load) {
         Operations found = loads.get(load);
         if (found == null) {
             throw new IllegalStateException(load.label());
@@ -116,318 +237,18 @@ public final class PmSuite {
         return found;
     }
 
-    // ---- counters -------------------------------------------------------------------------------
-
-    /** What needs no clock: fences, blocks, bytes, entries. */
-    private final class Counters {
-        private final Report written = regionReport("Counters: written, tables included")
-                .setting(
-                        "figure",
-                        "fences and blocks of 256 bytes, an entry; counted, not measured");
-        private final Report read = regionReport("Counters: blocks of 256 bytes read a question")
-                .setting(
-                        "figure",
-                        "different blocks of leaves, lists and tables, each once a question; counted");
-        private final Report model = regionReport("A model: microseconds a question")
-                .setting(
-                        "figure",
-                        "300 ns for each of these blocks, and nothing else: a model, no measurement");
-
-        void measure() {
-            for (Contender.Feeding feeding : Contender.Feeding.values()) {
-                for (Load load : Load.values()) {
-                    for (String name : Contender.NAMES) {
-                        count(load, feeding, name);
-                    }
-                }
-            }
-        }
-
-        private void count(Load load, Contender.Feeding feeding, String name) {
-            Operations operations = load(load);
-            BlockCounter[] counter = new BlockCounter[1];
-            try (Contender contender = Contender.of(name, memory -> {
-                counter[0] = new BlockCounter(memory);
-                return counter[0];
-            })) {
-                DirtyLines dirty = contender.rival().region().dirty();
-                long fences = dirty.fences();
-                long blocks = dirty.blocksWritten();
-                contender.feed(operations, feeding);
-                String row = "%s, %s".formatted(load.label(), feeding.label());
-                double entries = feeding == Contender.Feeding.ABSORBED
-                        ? operations.flushes().stream()
-                                .mapToInt(layer -> layer.byKey().size())
-                                .sum()
-                        : operations.count();
-                written.add("fences: " + row, name, (dirty.fences() - fences) / entries);
-                written.add("blocks: " + row, name, (dirty.blocksWritten() - blocks) / entries);
-                written.add(
-                        "entries left: " + row,
-                        name,
-                        contender.rival().entryCount() / (double) operations.recordCount());
-                questions(operations, contender, counter[0], row);
-                if (name.equals(TreeIndex.NAME) && feeding == Contender.Feeding.ABSORBED) {
-                    contender.collectAll(operations);
-                    questions(operations, contender, counter[0], row + ", collected");
-                }
-            }
-        }
-
-        private void questions(
-                Operations operations, Contender contender, BlockCounter counter, String row) {
-            String name = contender.rival().name();
-            for (int limit : new int[] {SMALL_LIMIT, LARGE_LIMIT}) {
-                Asking asking = Asking.newest(operations, limit, setting.questions);
-                int[] blocks = new int[1];
-                var _ = counter.takeBlocks();
-                var _ = asking.micros(
-                        name,
-                        0,
-                        asker(
-                                operations,
-                                contender,
-                                limit,
-                                () -> blocks[0] += counter.takeBlocks()));
-                double each = blocks[0] / (double) asking.count();
-                read.add("limit %d: %s".formatted(limit, row), name, each);
-                model.add("limit %d: %s".formatted(limit, row), name, each * MODEL_BLOCK_MICROS);
-            }
-        }
-
-        void aims() {
-            String tree = TreeIndex.NAME;
-            aims.atMost(
-                    "fences an insert, one by one",
-                    3,
-                    written.figure("fences: insert, one by one", tree));
-            for (Load load : List.of(Load.UNIFORM, Load.SKEWED_SEC)) {
-                String row = load.label() + ", absorbed";
-                aims.atMost(
-                        "fences an entry absorbed: " + load.label(),
-                        0.1,
-                        written.figure("fences: " + row, tree));
-                aims.atMost(
-                        "blocks written an entry absorbed: " + load.label(),
-                        load == Load.UNIFORM ? 3.5 : 1.5,
-                        written.figure("blocks: " + row, tree));
-                aims.atMost(
-                        "blocks read, limit 10, after collection: " + load.label(),
-                        4,
-                        read.figure("limit 10: %s, collected".formatted(row), tree));
-            }
-        }
-
-        List<Report> reports() {
-            return List.of(written, read, model);
-        }
-    }
-
-    /** Asks a rival for the newest records, inside an epoch each time. */
-    static Asking.Way asker(Operations operations, Contender contender, int limit, Runnable after) {
-        Rival.Search search = contender.rival().search();
-        EightBytes key = new EightBytes();
-        EpochSession session = contender.openSession("asker");
-        long snapshot = contender.absorbedThrough();
-        return asked -> {
-            session.protect();
-            search.open(key.of(operations.keyNumber(asked)), snapshot);
-            long sum = 0;
-            for (int i = 0; i < limit && search.next(); i++) {
-                sum = Operations.mixed(sum, EightBytes.number(search.primaryKey()));
-            }
-            session.unprotect();
-            after.run();
-            return sum;
-        };
-    }
-
-    /** Asks a rival for the newest records of neighbouring keys. */
-    static Asking.Way ranger(Operations operations, Contender contender) {
-        Rival.Search search = contender.rival().search();
-        EightBytes from = new EightBytes();
-        EightBytes to = new EightBytes();
-        EpochSession session = contender.openSession("ranger");
-        long snapshot = contender.absorbedThrough();
-        return asked -> {
-            session.protect();
-            long sum = search.range(
-                    from.of(operations.keyNumber(asked)),
-                    to.of(operations.keyNumber(asked + Asking.RANGE_KEYS)),
-                    Asking.RANGE_LIMIT,
-                    snapshot);
-            session.unprotect();
-            return sum;
-        };
-    }
-
-    // ---- regions --------------------------------------------------------------------------------
-
-    /** CPU of tree and baselines, without a store around. */
-    private final class RegionFigures {
-        private final Report writes =
-                regionReport("Figure 8: CPU, us an operation written").setting("figure", rounds());
-        private final Report queries = regionReport("Figure 10: CPU, us a question")
-                .setting("figure", rounds() + "; index-only, the newest first, answers compared");
-
-        void measure() {
-            for (int round = -setting.warmUpRounds; round < setting.rounds; round++) {
-                for (Load load : Load.values()) {
-                    for (Contender.Feeding feeding : Contender.Feeding.values()) {
-                        for (int i = 0; i < Contender.NAMES.size(); i++) {
-                            int turn = (i + round + setting.warmUpRounds) % Contender.NAMES.size();
-                            measure(load, feeding, Contender.NAMES.get(turn), round >= 0);
-                        }
-                    }
-                }
-            }
-        }
-
-        private void measure(Load load, Contender.Feeding feeding, String name, boolean counts) {
-            Operations operations = load(load);
-            String row = "%s, %s".formatted(load.label(), feeding.label());
-            try (Contender contender = Contender.of(name)) {
-                long before = Costs.cpuNanos();
-                contender.feed(operations, feeding);
-                add(counts ? writes : null, row, name, micros(before, operations.count()));
-                for (int limit : new int[] {SMALL_LIMIT, LARGE_LIMIT}) {
-                    Asking asking = Asking.newest(operations, limit, setting.questions);
-                    double micros = asking.micros(
-                            name, setting.nanosMin, asker(operations, contender, limit, () -> {}));
-                    add(
-                            counts ? queries : null,
-                            "limit %d: %s".formatted(limit, row),
-                            name,
-                            micros);
-                }
-            }
-        }
-
-        void aims() {
-            String row = "limit 200: upsert Uniform, absorbed";
-            double tree = queries.figure(row, TreeIndex.NAME);
-            aims.atMost(
-                    "limit 200 after Uniform: time of composite",
-                    0.85,
-                    tree / queries.figure(row, "composite"));
-            aims.atMost(
-                    "limit 200 after Uniform: time of log",
-                    0.65,
-                    tree / queries.figure(row, "log"));
-        }
-
-        List<Report> reports() {
-            return List.of(writes, queries);
-        }
-    }
-
-    private static double micros(long cpuBefore, long count) {
+    static double micros(long cpuBefore, long count) {
         return (Costs.cpuNanos() - cpuBefore) / 1e3 / count;
     }
 
-    private String rounds() {
+    String rounds() {
         return "CPU of the whole process, median of %d rounds, interleaved"
                 .formatted(setting.rounds);
     }
 
-    private static void add(@Nullable Report report, String row, String column, double figure) {
+    static void add(@Nullable Report report, String row, String column, double figure) {
         if (report != null) {
             report.add(row, column, figure);
-        }
-    }
-
-    // ---- stores ---------------------------------------------------------------------------------
-
-    /** The index as stores have it, beside those of LSM trees. */
-    private final class StoreFigures {
-        private final List<String> columns = List.of(
-                StoreRival.Kind.PM.label(),
-                StoreRival.Kind.LSM_VALIDATION.label(),
-                StoreRival.Kind.LSM_EAGER.label());
-        private final Report writes = storeReport(
-                        "Figure 8 in stores: CPU, us an upsert, flushes and merges included")
-                .setting("figure", rounds());
-        private final Report queries = storeReport("Figure 10 in stores: CPU, us a question")
-                .setting(
-                        "figure",
-                        rounds()
-                                + "; at the ReadView, the newest first, answers compared; an eager index does not have this order");
-
-        private Report storeReport(String title) {
-            return report(title, columns)
-                    .setting(
-                            "data",
-                            "%,d records of about %d bytes, all in the cache; the region of mode volatile; write memory a sixteenth of the records"
-                                    .formatted(setting.storeRecords, setting.recordBytes));
-        }
-
-        void measure() {
-            for (Load load : Load.values()) {
-                Operations operations = Operations.of(load, setting.storeRecords, 1, SEED);
-                for (int round = -setting.warmUpRounds; round < setting.rounds; round++) {
-                    for (int i = 0; i < columns.size(); i++) {
-                        StoreRival.Kind kind = StoreRival.Kind.values()[
-                                (i + round + setting.warmUpRounds) % columns.size()];
-                        measure(operations, kind, round >= 0);
-                    }
-                }
-            }
-        }
-
-        private void measure(Operations operations, StoreRival.Kind kind, boolean counts) {
-            try (StoreRival rival = new StoreRival(
-                    directory.resolve("pm"), kind, setting.storeRecords, setting.recordBytes)) {
-                long before = Costs.cpuNanos();
-                rival.feed(operations);
-                String row = operations.load().label();
-                add(counts ? writes : null, row, kind.label(), micros(before, operations.count()));
-                if (kind == StoreRival.Kind.LSM_EAGER) {
-                    return; // an entry keeps the time of the write that last changed its key
-                }
-                try (ReadView view = rival.openView()) {
-                    for (int limit : new int[] {SMALL_LIMIT, LARGE_LIMIT}) {
-                        Asking asking = Asking.newest(operations, limit, setting.questions);
-                        double micros = asking.micros(
-                                kind.label(),
-                                setting.nanosMin,
-                                key -> StoreRival.newest(
-                                        view, rival.range(operations.keyNumber(key)), limit));
-                        add(
-                                counts ? queries : null,
-                                "limit %d: %s".formatted(limit, row),
-                                kind.label(),
-                                micros);
-                    }
-                }
-            }
-        }
-
-        void aims() {
-            for (Load load : List.of(Load.UNIFORM, Load.SKEWED_SEC)) {
-                String row = "limit 10: " + load.label();
-                double ours = queries.figure(row, StoreRival.Kind.PM.label());
-                boolean isUniform = load == Load.UNIFORM;
-                aims.atLeast(
-                        "index-only, limit 10: LSM index by validation : ours, " + load.label(),
-                        isUniform ? 3 : 30,
-                        queries.figure(row, StoreRival.Kind.LSM_VALIDATION.label()) / ours);
-                aims.atMost(
-                        "index-only, limit 10, us at the ReadView: " + load.label(),
-                        isUniform ? 5 : 4,
-                        ours);
-            }
-            for (Load load : List.of(Load.UNIFORM, Load.SKEWED_PRI, Load.SKEWED_SEC)) {
-                aims.atMost(
-                        "CPU of upserts: ours : LSM index by validation, " + load.label(),
-                        1,
-                        writes.figure(load.label(), StoreRival.Kind.PM.label())
-                                / writes.figure(
-                                        load.label(), StoreRival.Kind.LSM_VALIDATION.label()));
-            }
-        }
-
-        List<Report> reports() {
-            return List.of(writes, queries);
         }
     }
 }

@@ -1,15 +1,22 @@
 package io.turbidite.bench.pm;
 
 import io.turbidite.bench.engine.Scratch;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.Reading;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.FetchOptions;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.IndexSearch;
+import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.Dataset;
@@ -27,6 +34,7 @@ import java.util.List;
 
 /** Records in a store, with a secondary index of one kind. */
 final class StoreRival implements AutoCloseable {
+    static final String INDEX = "by_key";
     private static final long SETTLED_NANOS = 300_000_000;
     private static final int MEMORY_SHARE = 16;
     private static final long MEMORY_BYTES_MIN = 1 << 20;
@@ -51,25 +59,33 @@ final class StoreRival implements AutoCloseable {
 
         private IndexSpec index() {
             return this == PM
-                    ? IndexSpec.pm("by_key", "key")
+                    ? IndexSpec.pm(INDEX, "key")
                             .withParameter("mode", "volatile")
                             .withParameter("bytes", "16GiB")
-                    : IndexSpec.btree("by_key", "key");
+                    : IndexSpec.btree(INDEX, "key");
         }
     }
 
     private final Path directory;
+    private final Kind kind;
     private final Store store;
     private final Dataset records;
     private final RecordWriter writer;
     private final KeySpec keys;
     private final String text;
 
+    // ---- of the thread that asks
+    private final KeyBatch batch = new KeyBatch(1 << 16);
+    private final ByteSink id = new ByteSink(16, 16);
+    private final ByteSink found = new ByteSink(1 << 10, Limits.RECORD_BYTES_MAX);
+    private final Slice slice = new Slice();
+
     /**
      * @param recordCount how many there will be: the write memory is a sixteenth of them
      * @param recordBytes about how long each is
      */
-    StoreRival(Path directory, Kind kind, int recordCount, int recordBytes) {
+    StoreRival(Path directory, Kind kind, String policy, int recordCount, int recordBytes) {
+        this.kind = kind;
         this.directory = Scratch.empty(directory);
         long bytes = (long) recordCount * recordBytes;
         this.store = Store.open(
@@ -86,7 +102,7 @@ final class StoreRival implements AutoCloseable {
                 .primaryKey("id")
                 .maintenance(kind.maintenance)
                 .components(ComponentOptions.primary().withKeyTree(true))
-                .mergePolicy(MergePolicySpec.parse("tiering"))
+                .mergePolicy(MergePolicySpec.parse(policy))
                 .index(kind.index()));
         this.writer = records.newRecordWriter();
         this.keys = KeySpec.of(records.type(), List.of("key"), "benchmark");
@@ -95,18 +111,47 @@ final class StoreRival implements AutoCloseable {
 
     /** Writes all of a load; flushes and merges included. */
     void feed(Operations operations) {
-        for (int i = 0; i < operations.count(); i++) {
-            writer.begin();
-            writer.setLong(0, operations.recordNumber(operations.record(i)));
-            writer.setLong(1, operations.keyNumber(operations.key(i)));
-            writer.setString(2, text);
-            records.upsertRecord(writer.finish());
-        }
-        records.flush();
+        write(operations, 0, operations.count());
+        flush();
         settle();
     }
 
-    private void settle() {
+    /** Writes some operations of a load. */
+    void write(Operations operations, int from, int end) {
+        for (int i = from; i < end; i++) {
+            write(writer, operations, i);
+        }
+    }
+
+    /** Writes an operation; each thread has a writer. */
+    void write(RecordWriter with, Operations operations, int operation) {
+        with.begin();
+        with.setLong(0, operations.recordNumber(operations.record(operation)));
+        with.setLong(1, operations.keyNumber(operations.key(operation)));
+        with.setString(2, text);
+        records.upsertRecord(with.finish());
+    }
+
+    RecordWriter newWriter() {
+        return records.newRecordWriter();
+    }
+
+    void flush() {
+        records.flush();
+    }
+
+    /** Builds the index from the records. */
+    void rebuild() {
+        records.rebuildIndex(INDEX);
+    }
+
+    /** Pages of the cache that were asked for so far. */
+    long pagesAsked() {
+        return total("cache.hits") + total("cache.loads");
+    }
+
+    /** Waits until merges have been done for a while. */
+    void settle() {
         Clock clock = Clock.system();
         long[] busy = {clock.monotonicNanos()};
         store.environment().tasks().await(() -> {
@@ -116,6 +161,53 @@ final class StoreRival implements AutoCloseable {
             }
             return now - busy[0] > SETTLED_NANOS;
         });
+    }
+
+    /** The records of a secondary key that are the newest, as one number, whatever their order. */
+    long records(ReadView view, long keyNumber, int limit, FetchOptions options) {
+        batch.clear();
+        IndexDescription index = view.indexes().getFirst();
+        IndexSearch search = search(keyNumber);
+        if (kind == Kind.PM) {
+            try (ValidSearch found =
+                    ValidSearch.open(view, 0, index, search, FilterPredicate.none(), limit)) {
+                for (int i = 0; i < limit && found.next(); i++) {
+                    add(found.primaryKey(), found.timestamp());
+                }
+            }
+        } else {
+            Newest newest = Newest.of(view, index, search, limit);
+            for (int i = 0; i < newest.count; i++) {
+                id.clear();
+                KeyCodec.appendLong(id, newest.numbers[i]);
+                add(id.asSlice(slice), newest.times[i]);
+            }
+        }
+        batch.sortDistinct();
+        long sum = 0;
+        try (RecordStream found = view.fetch(0, batch, options)) {
+            while (found.next()) {
+                sum += Operations.mixed(0, number(found.key()));
+                if (found.record().length() < text.length()) {
+                    throw new IllegalStateException("a record is too short");
+                }
+            }
+        }
+        return sum;
+    }
+
+    private void add(Slice primaryKey, long timestamp) {
+        if (!batch.add(primaryKey, timestamp)) {
+            throw new IllegalStateException("too many keys");
+        }
+    }
+
+    /** How long a record is; 0 if there is none. */
+    long get(ReadView view, long recordNumber) {
+        id.clear();
+        KeyCodec.appendLong(id, recordNumber);
+        found.clear();
+        return view.get(id.asSlice(slice), found) ? found.asSlice(slice).length() : 0;
     }
 
     private long total(String name) {
@@ -129,43 +221,89 @@ final class StoreRival implements AutoCloseable {
         return records.openView();
     }
 
-    /** What is asked for by a secondary key's number. */
-    KeyRange range(long keyNumber) {
+    /** What is asked for by a secondary key's number: newest first where the index can. */
+    IndexSearch search(long keyNumber) {
         byte[] key = keys.encode(keyNumber);
-        return KeyRange.closed(key, key);
+        return kind == Kind.PM ? IndexSearch.Newest.of(key) : KeyRange.closed(key, key);
     }
 
     /** The newest records of a secondary key, as one number. */
-    static long newest(ReadView view, KeyRange key, int limit) {
+    static long newest(ReadView view, IndexSearch search, int limit) {
         IndexDescription index = view.indexes().getFirst();
-        long[] times = new long[limit];
-        long[] numbers = new long[limit];
-        int count = 0;
-        try (ValidSearch found = ValidSearch.open(view, 0, index, key, FilterPredicate.none())) {
+        if (search instanceof IndexSearch.Newest) {
+            return newestFirst(view, index, search, limit);
+        }
+        Newest newest = Newest.of(view, index, search, limit);
+        long sum = 0;
+        for (int i = 0; i < newest.count; i++) {
+            sum = Operations.mixed(sum, newest.numbers[i]);
+        }
+        return sum;
+    }
+
+    /** All records of a secondary key as one number, whatever their order. */
+    static long sumOf(ReadView view, IndexSearch search) {
+        long sum = 0;
+        try (ValidSearch found = ValidSearch.open(
+                view, 0, view.indexes().getFirst(), search, FilterPredicate.none())) {
             while (found.next()) {
-                long time = found.timestamp();
-                if (count == limit && time <= times[count - 1]) {
-                    continue;
-                }
-                int at = count < limit ? count++ : count - 1;
-                while (at > 0 && times[at - 1] < time) {
-                    times[at] = times[at - 1];
-                    numbers[at] = numbers[at - 1];
-                    at--;
-                }
-                times[at] = time;
-                numbers[at] = number(found.primaryKey());
+                sum += Operations.mixed(0, number(found.primaryKey()));
             }
         }
+        return sum;
+    }
+
+    /** The newest of all entries of a secondary key, for an index without that order. */
+    private static final class Newest {
+        final long[] times;
+        final long[] numbers;
+        int count;
+
+        private Newest(int limit) {
+            times = new long[limit];
+            numbers = new long[limit];
+        }
+
+        static Newest of(ReadView view, IndexDescription index, IndexSearch search, int limit) {
+            Newest newest = new Newest(limit);
+            try (ValidSearch found =
+                    ValidSearch.open(view, 0, index, search, FilterPredicate.none())) {
+                while (found.next()) {
+                    newest.add(found.timestamp(), found);
+                }
+            }
+            return newest;
+        }
+
+        private void add(long time, ValidSearch entry) {
+            if (count == times.length && time <= times[count - 1]) {
+                return;
+            }
+            int at = count < times.length ? count++ : count - 1;
+            while (at > 0 && times[at - 1] < time) {
+                times[at] = times[at - 1];
+                numbers[at] = numbers[at - 1];
+                at--;
+            }
+            times[at] = time;
+            numbers[at] = number(entry.primaryKey());
+        }
+    }
+
+    private static long newestFirst(
+            ReadView view, IndexDescription index, IndexSearch search, int limit) {
         long sum = 0;
-        for (int i = 0; i < count; i++) {
-            sum = Operations.mixed(sum, numbers[i]);
+        try (ValidSearch found =
+                ValidSearch.open(view, 0, index, search, FilterPredicate.none(), limit)) {
+            for (int i = 0; i < limit && found.next(); i++) {
+                sum = Operations.mixed(sum, number(found.primaryKey()));
+            }
         }
         return sum;
     }
 
     /** The number of a primary key: a byte that tells its length, then the bytes that count. */
-    private static long number(Slice key) {
+    static long number(Slice key) {
         long number = 0;
         for (int i = 1; i < key.length(); i++) {
             number = number << 8 | key.byteAt(i);

@@ -3,9 +3,12 @@ package io.turbidite.bench.pm;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.pm.index.PmIndex;
 import io.turbidite.pm.index.PmSearch;
+import io.turbidite.pm.postings.PostingCursor;
 import io.turbidite.pm.region.Region;
 import io.turbidite.pm.tree.TreeCursor;
 import io.turbidite.pm.validate.Validation;
+
+import java.util.function.LongConsumer;
 
 /** The index of {@code pm.index}: the one that is measured. */
 final class TreeIndex implements Rival {
@@ -65,6 +68,17 @@ final class TreeIndex implements Rival {
     @Override
     public void collect(Slice secondaryKey) {
         index.tree().collect(secondaryKey);
+    }
+
+    /** The timestamps of entries of a key that are there, newest first, stale ones too. */
+    void entries(Slice secondaryKey, int countMax, LongConsumer into) {
+        PostingCursor postings = index.tree().postings();
+        postings.open(index.tree().find(secondaryKey));
+        for (int i = 0; i < countMax && postings.next(); i++) {
+            if (!postings.isMarked()) {
+                into.accept(postings.timestamp());
+            }
+        }
     }
 
     @Override
