@@ -56,6 +56,7 @@ public final class SpatialSuite {
     private static final int[] FOUND = {1, 10, 26, 307, 1_984, 10_000};
     private static final String HYRACKS = "Hyracks R-tree";
     private static final String ADDS = "the index adds, us";
+    private static final int UPSERTS_MAX = 300_000;
     private static final int NEIGHBOURS = 10;
     private static final int PLACES = 256;
     private static final int CLUSTERS = 200;
@@ -90,15 +91,16 @@ public final class SpatialSuite {
 
     /** What an R-tree makes of an upsert, beside a B+-tree on the same two coordinates. */
     private Report upserts() {
+        int count = Math.min(points, UPSERTS_MAX);
         Report report = new Report(
                         "Upserts of clustered points: CPU, us each, flushes and merges included",
                         List.of("R-tree", "B+-tree", "no index", HYRACKS))
                 .setting("machine", Report.machine())
-                .setting("points", "%,d in %d clusters, all new".formatted(points, CLUSTERS))
+                .setting("points", "%,d in %d clusters, all new".formatted(count, CLUSTERS))
                 .setting("Hyracks", "its R-tree alone, without records; flushed ten times")
                 .setting("figure", "median of %d rounds, one warms up".formatted(rounds))
                 .setting("command", command());
-        double[] xy = points(new SplittableRandom(15), true);
+        double[] xy = Arrays.copyOf(points(new SplittableRandom(15), true), 2 * count);
         for (int round = -1; round < rounds; round++) {
             double none = upsert(null, xy, report, "no index", round);
             for (IndexSpec index : List.of(
@@ -113,7 +115,7 @@ public final class SpatialSuite {
             long cpu = Costs.cpuNanos();
             new HyracksPoints(place, xy).close();
             if (round >= 0) {
-                report.add(ADDS, HYRACKS, (Costs.cpuNanos() - cpu) / 1e3 / points);
+                report.add(ADDS, HYRACKS, (Costs.cpuNanos() - cpu) / 1e3 / count);
             }
             Scratch.delete(place);
         }
@@ -122,6 +124,7 @@ public final class SpatialSuite {
 
     private double upsert(
             @Nullable IndexSpec index, double[] xy, Report report, String way, int round) {
+        int count = xy.length / 2;
         Path place = Scratch.empty(directory.resolve("spatial"));
         double micros;
         try (Store store = Store.open(
@@ -129,7 +132,7 @@ public final class SpatialSuite {
                 StoreOptions.defaults()
                         .withDurability(Durability.BUFFERED)
                         .withWriteMemoryBytes(64 << 20)
-                        .withCacheBytes(512L * points + (64 << 20)))) {
+                        .withCacheBytes(512L * count + (64 << 20)))) {
             DatasetSpec spec = DatasetSpec.named("Points")
                     .field("id", "int64")
                     .field("x", "double")
@@ -139,7 +142,7 @@ public final class SpatialSuite {
             Dataset dataset = store.createDataset(index == null ? spec : spec.index(index));
             RecordWriter writer = dataset.newRecordWriter();
             long cpu = Costs.cpuNanos();
-            for (int i = 0; i < points; i++) {
+            for (int i = 0; i < count; i++) {
                 double x = xy[2 * i];
                 double y = xy[2 * i + 1];
                 writer.begin();
@@ -150,13 +153,13 @@ public final class SpatialSuite {
                 dataset.upsertRecord(writer.finish());
             }
             dataset.flush();
-            micros = (Costs.cpuNanos() - cpu) / 1e3 / points;
+            micros = (Costs.cpuNanos() - cpu) / 1e3 / count;
             if (round >= 0) {
                 report.add("upsert, us", way, micros);
             }
             if (round == rounds - 1 && index != null) {
                 dataset.mergeAll();
-                report.add("bytes an entry", way, (double) bytes(store, index.name()) / points);
+                report.add("bytes an entry", way, (double) bytes(store, index.name()) / count);
             }
         }
         Scratch.delete(place);
