@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * keys: whether one is found, and where the next one may be. Borders belong to the window. Of a
  * {@link Zone} with a circle, keys in its window are looked at one by one.
  *
- * <p><em>Confined to one thread.</em> Makes no garbage. Keys may have more behind them. It
- * remembers nothing of the keys that it was asked about: cursors of one thread may share it.
+ * <p><em>Confined to one thread.</em> Makes no garbage. Keys may have more behind them. No answer
+ * depends on the keys that it was asked about before: cursors of one thread may share it.
  */
 public final class WindowSearch {
     /** Of {@link #test}: the key is not in the window. */
@@ -68,8 +68,21 @@ public final class WindowSearch {
     private int highX;
     private int highY;
 
-    /** Wider squares than of this level are mostly cut by the window: they are not looked at. */
-    private int wideLevel;
+    /**
+     * Squares of this level and above are mostly cut by the window: they are not looked at. One
+     * above all if there are none.
+     */
+    private int wideEnd = Hilbert.LEVELS;
+
+    /**
+     * The last of these squares that a key was in, with the class: where it is, and how the curve
+     * goes on there. Neighbours are mostly in the same.
+     */
+    private long wideNumber = -1;
+
+    private int wideX;
+    private int wideY;
+    private int wideState;
 
     public WindowSearch(SpatialKind kind, Rectangle window) {
         this(kind, Zone.of(window));
@@ -102,15 +115,20 @@ public final class WindowSearch {
         int x = 0;
         int y = 0;
         int state = 0;
-        for (int level = Hilbert.LEVELS - 4; ; level -= 4) {
+        if (wideEnd < Hilbert.LEVELS) {
+            if (prefix >>> (2 * wideEnd - Byte.SIZE) != wideNumber) {
+                goDownWide(prefix);
+            }
+            x = wideX;
+            y = wideY;
+            state = wideState;
+        }
+        for (int level = wideEnd - 4; ; level -= 4) {
             // the number begins behind the class; four levels are eight bits
             int found = Hilbert.look(state, (int) (prefix >>> (2 * level - Byte.SIZE)) & 0xFF);
             x = x << 4 | (found >> 4 & 0xF);
             y = y << 4 | (found & 0xF);
             state = Hilbert.stateOf(found);
-            if (level > wideLevel) {
-                continue;
-            }
             int last = (1 << level) - 1;
             int cornerX = x << level ^ Integer.MIN_VALUE;
             int cornerY = y << level ^ Integer.MIN_VALUE;
@@ -129,6 +147,23 @@ public final class WindowSearch {
                 return isInside && zone.isWindow() ? INSIDE : UNDECIDED;
             }
         }
+    }
+
+    /** Down to the last of the squares that are too wide to be looked at. */
+    private void goDownWide(long prefix) {
+        int x = 0;
+        int y = 0;
+        int state = 0;
+        for (int level = Hilbert.LEVELS - 4; level >= wideEnd; level -= 4) {
+            int found = Hilbert.look(state, (int) (prefix >>> (2 * level - Byte.SIZE)) & 0xFF);
+            x = x << 4 | (found >> 4 & 0xF);
+            y = y << 4 | (found & 0xF);
+            state = Hilbert.stateOf(found);
+        }
+        wideX = x;
+        wideY = y;
+        wideState = state;
+        wideNumber = prefix >>> (2 * wideEnd - Byte.SIZE);
     }
 
     /** Whether the value of a key is inside. */
@@ -250,7 +285,10 @@ public final class WindowSearch {
             highX = Grid.cell(maxX, gridClass);
             highY = Grid.cell(maxY, gridClass);
             long wide = Math.max((long) highX - lowX, (long) highY - lowY);
-            wideLevel = Math.max(LEVELS_UNTOLD, Long.SIZE - Long.numberOfLeadingZeros(wide));
+            int level = Math.max(LEVELS_UNTOLD, Long.SIZE - Long.numberOfLeadingZeros(wide));
+            // four levels at a time
+            wideEnd = Math.min(Hilbert.LEVELS, (level / 4 + 1) * 4);
+            wideNumber = -1;
             CurveWindow made = curve;
             if (made != null) {
                 made.set(lowX, lowY, highX, highY);

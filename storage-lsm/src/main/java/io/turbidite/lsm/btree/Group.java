@@ -226,9 +226,11 @@ final class Group {
             Arrays.fill(target, to, to + entries, shared);
             return;
         }
+        heads.decode(page, from, words, entries);
         int shift = Byte.SIZE * prefixBytes;
+        long sharedPart = shared;
         for (int i = 0; i < entries; i++) {
-            target[to + i] = shared | heads.whole(heads.at(page, from + i)) >>> shift;
+            target[to + i] = sharedPart | words[i] >>> shift;
         }
     }
 

@@ -1,9 +1,9 @@
 package io.turbidite.lsm.entry;
 
-import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.SpareSinks;
 
 import org.jspecify.annotations.Nullable;
 
@@ -76,10 +76,20 @@ public final class KeyCopy {
     private ByteSink bytes() {
         ByteSink sink = bytes;
         if (sink == null) {
-            sink = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+            sink = SpareSinks.take();
             bytes = sink;
         }
         return sink;
+    }
+
+    /** Forgets the key, and gives back what held it; it may remember another one then. */
+    public void release() {
+        forget();
+        ByteSink used = bytes;
+        if (used != null) {
+            bytes = null;
+            SpareSinks.give(used);
+        }
     }
 
     private static long prefixOf(Slice key) {

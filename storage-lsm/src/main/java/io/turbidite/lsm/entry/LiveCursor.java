@@ -233,5 +233,6 @@ public final class LiveCursor implements EntryCursor {
     @Override
     public void close() {
         versions.close();
+        decided.release();
     }
 }

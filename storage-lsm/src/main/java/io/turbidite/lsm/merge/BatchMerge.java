@@ -1,8 +1,8 @@
 package io.turbidite.lsm.merge;
 
-import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.SpareSinks;
 import io.turbidite.core.memory.Pool;
 import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryCursor;
@@ -44,7 +44,7 @@ final class BatchMerge implements AutoCloseable {
     private int usedUp = NONE;
 
     /** Where it is: what is below was shown, or passed over. */
-    private final ByteSink place = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+    private final ByteSink place = SpareSinks.take();
 
     private final Slice placeKey = new Slice();
 
@@ -191,10 +191,12 @@ final class BatchMerge implements AutoCloseable {
         return order != 0 ? order < 0 : a < b;
     }
 
+    /** Once. */
     @Override
     public void close() {
         for (EntryBatch entries : batches) {
             BATCHES.give(entries);
         }
+        SpareSinks.give(place);
     }
 }

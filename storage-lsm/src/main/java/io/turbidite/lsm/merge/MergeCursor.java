@@ -1,8 +1,8 @@
 package io.turbidite.lsm.merge;
 
-import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.SpareSinks;
 import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryHead;
@@ -66,7 +66,8 @@ public final class MergeCursor implements EntryCursor {
     /** Made when it is first filled from. */
     private @Nullable BatchMerge batches;
 
-    private final ByteSink sought = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+    private @Nullable ByteSink sought;
+
     private final Slice soughtKey = new Slice();
 
     private MergeCursor(List<? extends EntryCursor> newestFirst) {
@@ -91,7 +92,7 @@ public final class MergeCursor implements EntryCursor {
     public void seek(Slice key) {
         if (direction == FILLING || direction == SOUGHT) {
             // most streams need not move if it is filled from again: their batches go on there
-            sought.clear().putBytes(key);
+            sought().clear().putBytes(key);
             direction = SOUGHT;
             return;
         }
@@ -142,7 +143,7 @@ public final class MergeCursor implements EntryCursor {
             boolean isSought = direction == SOUGHT;
             direction = UNDECIDED; // should the streams fail
             if (isSought) {
-                merge.seek(sought.asSlice(soughtKey));
+                merge.seek(sought().asSlice(soughtKey));
             } else {
                 merge.start();
             }
@@ -159,7 +160,7 @@ public final class MergeCursor implements EntryCursor {
     private boolean move(int wanted) {
         assert direction != FILLING : "it must be sought";
         if (direction == SOUGHT) {
-            seekStreams(sought.asSlice(soughtKey));
+            seekStreams(sought().asSlice(soughtKey));
         }
         if (streams.length == 0) {
             return false;
@@ -318,12 +319,26 @@ public final class MergeCursor implements EntryCursor {
         return streams[tree[0]].value();
     }
 
+    private ByteSink sought() {
+        ByteSink sink = sought;
+        if (sink == null) {
+            sink = SpareSinks.take();
+            sought = sink;
+        }
+        return sink;
+    }
+
     @Override
     public void close() {
         BatchMerge merge = batches;
         if (merge != null) {
             batches = null;
             merge.close();
+        }
+        ByteSink used = sought;
+        if (used != null) {
+            sought = null;
+            SpareSinks.give(used);
         }
         for (EntryCursor stream : streams) {
             stream.close();
