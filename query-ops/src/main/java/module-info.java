@@ -2,6 +2,14 @@
 module io.turbidite.query.ops {
     requires transitive io.turbidite.storage.core;
     requires transitive org.jspecify;
+    // optional: who asks in SQL has them; those of Calcite have no names but those of their files
+    requires static avatica.core;
+    requires static calcite.babel;
+    requires static calcite.core;
+    requires static calcite.linq4j;
+    requires static com.google.common;
+    requires static org.checkerframework.checker.qual;
+    requires static org.apiguardian.api;
 
     exports io.turbidite.ops;
     exports io.turbidite.ops.aggregate;
@@ -9,6 +17,7 @@ module io.turbidite.query.ops {
     exports io.turbidite.ops.expression;
     exports io.turbidite.ops.frame;
     exports io.turbidite.ops.run;
+    exports io.turbidite.ops.sql;
     exports io.turbidite.ops.join to
             io.turbidite.feeds;
 }

@@ -35,7 +35,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * the filter fields, and a filter really skips components. An index that is not always valid keeps
  * the entries of everything that was ever written. Not to be changed while it is read.
  */
-final class MemorySource implements Source {
+public final class MemorySource implements Source {
     static final int COMPONENT_RECORDS = 16;
 
     private final String name;
@@ -51,7 +51,7 @@ final class MemorySource implements Source {
     private long timestamp;
     double estimateFactor = 1;
     int failAfterMoves = Integer.MAX_VALUE;
-    final AtomicInteger openCount = new AtomicInteger();
+    public final AtomicInteger openCount = new AtomicInteger();
     int openViewCount;
     final AtomicInteger estimateCount = new AtomicInteger();
     final AtomicInteger moveCount = new AtomicInteger();
@@ -85,7 +85,17 @@ final class MemorySource implements Source {
             List<String> filterFields,
             List<IndexDescription> indexes,
             int partitionCount) {
-        this.name = "Memory";
+        this("Memory", type, primaryKey, filterFields, indexes, partitionCount);
+    }
+
+    public MemorySource(
+            String name,
+            RecordType type,
+            List<String> primaryKey,
+            List<String> filterFields,
+            List<IndexDescription> indexes,
+            int partitionCount) {
+        this.name = name;
         this.type = type;
         this.primaryKey = List.copyOf(primaryKey);
         this.filterFields = List.copyOf(filterFields);
@@ -103,7 +113,7 @@ final class MemorySource implements Source {
         }
     }
 
-    MemorySource upsert(Map<String, ? extends @Nullable Object> fields) {
+    public MemorySource upsert(Map<String, ? extends @Nullable Object> fields) {
         checkUnread();
         byte[] record = writer.write(fields).toByteArray();
         byte[] key = key(primarySpec, record);

@@ -30,6 +30,7 @@ import io.turbidite.feeds.command.operate.UpgradeCommand;
 import io.turbidite.feeds.command.operate.VerifyCommand;
 import io.turbidite.feeds.command.query.GetCommand;
 import io.turbidite.feeds.command.query.QueryCommand;
+import io.turbidite.feeds.command.query.SqlCommand;
 import io.turbidite.feeds.command.store.AdviseCommand;
 import io.turbidite.feeds.command.store.DatasetCommand;
 import io.turbidite.feeds.command.store.DeleteCommand;
@@ -168,6 +169,7 @@ public final class Main {
                 .addSubcommand(new QuickstartCommand(console, StoreServer::serve))
                 .addSubcommand(new RunCommand(console, StoreServer::serve))
                 .addSubcommand(new QueryCommand(console, stores))
+                .addSubcommand(new SqlCommand(console, stores))
                 .addSubcommand(new GetCommand(console, stores))
                 .addSubcommand(new PutCommand(console))
                 .addSubcommand(new DeleteCommand(console))

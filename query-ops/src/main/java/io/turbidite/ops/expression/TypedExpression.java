@@ -116,7 +116,7 @@ public record TypedExpression(Expression expression, RecordType type, TypeKind k
         }
         return switch (name) {
             case "coalesce" -> commonKind(arguments, type, whole);
-            case "nullif" -> kinds.getFirst();
+            case "nullif", "only", "attempt" -> kinds.getFirst();
             default -> function.result();
         };
     }

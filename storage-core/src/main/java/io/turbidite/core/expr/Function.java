@@ -70,7 +70,7 @@ public record Function(
     }
 
     /** The function of a name; null if there is none. */
-    static @Nullable Function named(String name) {
+    public static @Nullable Function named(String name) {
         return BY_NAME.get(name);
     }
 
@@ -162,7 +162,32 @@ public record Function(
                 words((text, asked) -> asked.size() == 1
                         && text.stream().anyMatch(word -> word.startsWith(asked.getFirst()))));
         add(functions, WITHIN, TypeKind.BOOL, 5, 5, Function::within);
+        addMore(functions);
         return functions;
+    }
+
+    /** What SQL is compiled to. */
+    private static void addMore(Map<String, Function> functions) {
+        for (TypeKind kind :
+                List.of(TypeKind.INT8, TypeKind.INT16, TypeKind.INT32, TypeKind.INT64)) {
+            add(functions, "to_" + kind.label(), kind, 1, 1, MoreFunctions.toWhole(kind));
+        }
+        add(functions, "to_decimal", TypeKind.DECIMAL, 3, 3, MoreFunctions::toDecimal);
+        add(functions, "to_text", TypeKind.STRING, 1, 2, MoreFunctions::toText);
+        add(functions, "to_datetime", TypeKind.DATETIME, 1, 1, MoreFunctions::toMoment);
+        add(functions, "div", TypeKind.INT64, 2, 2, MoreFunctions::quotient);
+        add(functions, "append", TypeKind.STRING, 1, ARGUMENT_COUNT_MAX, MoreFunctions::append);
+        add(functions, "attempt", null, 1, 1, MoreFunctions::attempt);
+        add(functions, "only", null, 2, 2, MoreFunctions::only);
+        add(functions, "position", TypeKind.INT64, 2, 2, MoreFunctions::position);
+        add(functions, "like", TypeKind.BOOL, 2, 3, MoreFunctions::like);
+        add(functions, "sqrt", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("sqrt", Math::sqrt));
+        add(functions, "ln", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("ln", Math::log));
+        add(functions, "log10", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("log10", Math::log10));
+        add(functions, "exp", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("exp", Math::exp));
+        add(functions, "power", TypeKind.DOUBLE, 2, 2, MoreFunctions::power);
+        add(functions, "x_of", TypeKind.DOUBLE, 1, 1, MoreFunctions.coordinate("x_of", Point::x));
+        add(functions, "y_of", TypeKind.DOUBLE, 1, 1, MoreFunctions.coordinate("y_of", Point::y));
     }
 
     private static void add(

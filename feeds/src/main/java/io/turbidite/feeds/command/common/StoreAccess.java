@@ -20,6 +20,7 @@ public interface StoreAccess {
     /** What a process that holds a store runs for others, if it serves them. */
     List<String> SERVED = List.of(
             "query",
+            "sql",
             "get",
             "export",
             "inspect",

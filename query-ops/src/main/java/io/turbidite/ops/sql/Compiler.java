@@ -1,0 +1,424 @@
+package io.turbidite.ops.sql;
+
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.Join;
+import io.turbidite.ops.Nulls;
+import io.turbidite.ops.Order;
+import io.turbidite.ops.Predicates;
+import io.turbidite.ops.Relation;
+import io.turbidite.ops.SetOperation;
+import io.turbidite.ops.Values;
+import io.turbidite.ops.aggregate.Aggregate;
+import io.turbidite.ops.expr.Predicate;
+
+import org.apache.calcite.plan.RelOptUtil;
+import org.apache.calcite.rel.RelFieldCollation;
+import org.apache.calcite.rel.RelNode;
+import org.apache.calcite.rel.RelRoot;
+import org.apache.calcite.rel.core.AggregateCall;
+import org.apache.calcite.rel.core.Filter;
+import org.apache.calcite.rel.core.JoinInfo;
+import org.apache.calcite.rel.core.JoinRelType;
+import org.apache.calcite.rel.core.Project;
+import org.apache.calcite.rel.core.SetOp;
+import org.apache.calcite.rel.core.Sort;
+import org.apache.calcite.rel.core.TableScan;
+import org.apache.calcite.rel.type.RelDataTypeField;
+import org.apache.calcite.rex.RexBuilder;
+import org.apache.calcite.rex.RexCall;
+import org.apache.calcite.rex.RexInputRef;
+import org.apache.calcite.rex.RexLiteral;
+import org.apache.calcite.rex.RexNode;
+import org.apache.calcite.rex.RexUtil;
+import org.apache.calcite.sql.SqlKind;
+import org.apache.calcite.util.ImmutableBitSet;
+import org.jspecify.annotations.Nullable;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/** Makes queries and joins of a tree of relational operators. <em>Confined to one thread.</em> */
+final class Compiler {
+    private final RexBuilder rex;
+
+    Compiler(RexBuilder rex) {
+        this.rex = rex;
+    }
+
+    /** The whole statement: its rows have the columns as it names them. */
+    Relation compile(RelRoot root) {
+        Block block = block(root.rel);
+        List<Expression> columns = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        Set<String> taken = new HashSet<>();
+        for (Map.Entry<Integer, String> field : root.fields) {
+            columns.add(block.columns().get(field.getKey()));
+            names.add(unique(label(field.getValue()), taken));
+        }
+        block.columns(columns);
+        return block.named(names);
+    }
+
+    /** What has no name has one by its place. */
+    private static String label(String name) {
+        return name.startsWith("EXPR$")
+                ? "column" + (Integer.parseInt(name.substring("EXPR$".length())) + 1)
+                : name;
+    }
+
+    private static String unique(String name, Set<String> taken) {
+        String free = name;
+        for (int i = 2; !taken.add(free); i++) {
+            free = name + "_" + i;
+        }
+        return free;
+    }
+
+    private Block block(RelNode node) {
+        return switch (node) {
+            case TableScan scan ->
+                Block.of(Objects.requireNonNull(scan.getTable().unwrap(DatasetTable.class))
+                        .readable());
+            case Filter filter -> filtered(filter);
+            case Project project -> projected(project);
+            case Sort sort -> sorted(sort);
+            case org.apache.calcite.rel.core.Aggregate aggregate -> grouped(aggregate);
+            case org.apache.calcite.rel.core.Join join -> joined(join);
+            case org.apache.calcite.rel.core.Values values -> given(values);
+            case SetOp sets -> combined(sets);
+            default -> throw Scalars.unsupported(construct(node));
+        };
+    }
+
+    private static String construct(RelNode node) {
+        String name = node.getRelTypeName().replace("Logical", "");
+        return switch (name) {
+            case "Correlate" -> "this correlated subquery";
+            case "Window" -> "a window function";
+            case "Uncollect" -> "UNNEST";
+            default -> name.toUpperCase(Locale.ROOT);
+        };
+    }
+
+    private Block filtered(Filter filter) {
+        Block input = block(filter.getInput());
+        Block block = input.takesConditions() ? input : input.wrapped();
+        RexNode condition = RexUtil.expandSearch(rex, null, filter.getCondition());
+        List<RexNode> rest = new ArrayList<>();
+        for (RexNode term : RelOptUtil.conjunctions(condition)) {
+            Predicate near = distance(term, block);
+            if (near == null) {
+                rest.add(term);
+            } else {
+                block.where(near);
+            }
+        }
+        if (!rest.isEmpty()) {
+            block.where(new Scalars(rex, block.columns())
+                    .filter(RexUtil.composeConjunction(rex, rest)));
+        }
+        return block;
+    }
+
+    /** {@code ST_DISTANCE(field, ST_POINT(x, y)) <= r}, which an index of places can answer. */
+    private static @Nullable Predicate distance(RexNode term, Block block) {
+        if (!(term instanceof RexCall call)
+                || call.getKind() != SqlKind.LESS_THAN_OR_EQUAL
+                || !(call.operands.get(0) instanceof RexCall distance)
+                || distance.getOperator() != Operators.DISTANCE) {
+            return null;
+        }
+        BigDecimal radius = number(call.operands.get(1));
+        RexNode field = distance.operands.get(0);
+        if (radius == null
+                || !(distance.operands.get(1) instanceof RexCall point)
+                || point.getOperator() != Operators.POINT
+                || !(field instanceof RexInputRef reference)) {
+            return null;
+        }
+        BigDecimal x = number(point.operands.get(0));
+        BigDecimal y = number(point.operands.get(1));
+        String name = block.fieldOf(reference.getIndex());
+        return x == null || y == null || name == null
+                ? null
+                : Predicates.distance(name, x.doubleValue(), y.doubleValue(), radius.doubleValue());
+    }
+
+    private static @Nullable BigDecimal number(RexNode node) {
+        if (node instanceof RexCall call && call.isA(SqlKind.CAST)) {
+            return number(call.operands.get(0));
+        }
+        return node instanceof RexLiteral literal && !literal.isNull()
+                ? literal.getValueAs(BigDecimal.class)
+                : null;
+    }
+
+    private Block projected(Project project) {
+        if (project.containsOver()) {
+            throw Scalars.unsupported("a window function (OVER)");
+        }
+        Block input = block(project.getInput());
+        boolean isRenaming = project.getProjects().stream().allMatch(RexInputRef.class::isInstance);
+        Block block = isRenaming || input.takesColumns() ? input : input.wrapped();
+        Scalars scalars = new Scalars(rex, block.columns());
+        block.columns(project.getProjects().stream().map(scalars::value).toList());
+        return block;
+    }
+
+    private Block sorted(Sort sort) {
+        Block block = block(sort.getInput());
+        List<RelFieldCollation> keys = sort.getCollation().getFieldCollations();
+        if (!keys.isEmpty()) {
+            block = ordered(block, keys);
+        }
+        if (sort.fetch != null || sort.offset != null) {
+            block = block.takesLimit() ? block : block.wrapped();
+            block.limit(
+                    sort.offset == null ? 0 : count(sort.offset, "OFFSET"),
+                    sort.fetch == null ? Block.NO_LIMIT : count(sort.fetch, "LIMIT"));
+        }
+        return block;
+    }
+
+    private static long count(RexNode node, String what) {
+        BigDecimal number = number(node);
+        if (number == null) {
+            throw Scalars.unsupported(what + " with anything but a number");
+        }
+        return number.min(BigDecimal.valueOf(Long.MAX_VALUE)).longValue();
+    }
+
+    private static Block ordered(Block input, List<RelFieldCollation> keys) {
+        boolean areFields =
+                keys.stream().allMatch(key -> input.fieldOf(key.getFieldIndex()) != null);
+        Block block = input.takesOrder() && areFields ? input : input.wrapped();
+        List<Block.By> by = new ArrayList<>();
+        for (RelFieldCollation key : keys) {
+            by.add(new Block.By(
+                    Objects.requireNonNull(block.fieldOf(key.getFieldIndex())),
+                    key.direction.isDescending() ? Order.DESC : Order.ASC,
+                    areNullsFirst(key) ? Nulls.FIRST : Nulls.LAST));
+        }
+        block.order(by);
+        return block;
+    }
+
+    private static boolean areNullsFirst(RelFieldCollation key) {
+        return switch (key.nullDirection) {
+            case UNSPECIFIED -> !key.direction.isDescending();
+            case FIRST -> true;
+            case LAST -> false;
+        };
+    }
+
+    private Block grouped(org.apache.calcite.rel.core.Aggregate aggregate) {
+        if (aggregate.getGroupType() != org.apache.calcite.rel.core.Aggregate.Group.SIMPLE) {
+            throw Scalars.unsupported("GROUP BY of GROUPING SETS, ROLLUP or CUBE");
+        }
+        Block block = block(aggregate.getInput());
+        ImmutableBitSet keys = aggregate.getGroupSet();
+        boolean areFields = true;
+        for (int key : keys) {
+            String field = block.fieldOf(key);
+            areFields &= field != null;
+        }
+        if (!block.takesGroups() || !areFields) {
+            block = block.wrapped();
+        }
+        List<String> fields = new ArrayList<>();
+        List<Expression> columns = new ArrayList<>();
+        for (int key : keys) {
+            String field = Objects.requireNonNull(block.fieldOf(key));
+            TypeKind kind = block.kindOf(field);
+            if (kind == null || !kind.isScalar()) {
+                throw Scalars.unsupported("GROUP BY of arrays and nested records");
+            }
+            if (!fields.contains(field)) {
+                fields.add(field);
+            }
+            columns.add(new Expression.Name(field));
+        }
+        List<Aggregate> aggregates = new ArrayList<>();
+        for (AggregateCall call : aggregate.getAggCallList()) {
+            columns.add(aggregated(call, block, aggregates));
+        }
+        if (fields.isEmpty() && aggregates.isEmpty()) {
+            aggregates.add(Aggregate.count());
+        }
+        block.groups(fields, aggregates, columns);
+        return block;
+    }
+
+    /** Adds what is aggregated; what the column is made of then. */
+    private Expression aggregated(AggregateCall call, Block block, List<Aggregate> aggregates) {
+        SqlKind kind = call.getAggregation().getKind();
+        if (kind == SqlKind.LITERAL_AGG) {
+            return new Scalars(rex, List.of()).value(call.rexList.getFirst());
+        }
+        String name = "agg$" + aggregates.size();
+        Expression.Name column = new Expression.Name(name);
+        Aggregate.Function function = switch (kind) {
+            case COUNT ->
+                call.isDistinct() ? Aggregate.Function.COUNT_DISTINCT : Aggregate.Function.COUNT;
+            case SUM, SUM0 -> Aggregate.Function.SUM;
+            case AVG -> Aggregate.Function.AVG;
+            case MIN, SINGLE_VALUE, ANY_VALUE -> Aggregate.Function.MIN;
+            case MAX -> Aggregate.Function.MAX;
+            case VAR_SAMP -> Aggregate.Function.VAR;
+            case STDDEV_SAMP -> Aggregate.Function.STDDEV;
+            default -> throw Scalars.unsupported(call.getAggregation().getName());
+        };
+        boolean isOfAny = function == Aggregate.Function.MIN || function == Aggregate.Function.MAX;
+        if (call.isDistinct() && function != Aggregate.Function.COUNT_DISTINCT && !isOfAny) {
+            throw Scalars.unsupported(call.getAggregation().getName() + "(DISTINCT …)");
+        }
+        if (call.getArgList().size() > 1
+                || !call.getCollation().getFieldCollations().isEmpty()) {
+            throw Scalars.unsupported(
+                    call.getAggregation().getName() + " of several values, or in an order");
+        }
+        Expression argument = call.getArgList().isEmpty()
+                ? null
+                : block.columns().get(call.getArgList().getFirst());
+        if (call.filterArg >= 0) {
+            argument = Scalars.where(
+                    block.columns().get(call.filterArg),
+                    argument == null ? Scalars.whole(1) : argument);
+        }
+        if (argument instanceof Expression.Constant
+                && !argument.equals(Scalars.NULL)
+                && function == Aggregate.Function.COUNT) {
+            argument = null;
+        }
+        aggregates.add(new Aggregate(function, argument == null ? null : text(argument), name));
+        if (kind == SqlKind.SINGLE_VALUE) {
+            String rows = "agg$" + aggregates.size();
+            aggregates.add(new Aggregate(Aggregate.Function.COUNT, null, rows));
+            return Scalars.only(column, new Expression.Name(rows));
+        }
+        return kind == SqlKind.SUM0 ? Scalars.orZero(column) : column;
+    }
+
+    private static String text(Expression value) {
+        return value instanceof Expression.Name(String name) ? name : "(" + value.text() + ")";
+    }
+
+    /** Rows that the statement has in it. */
+    private Block given(org.apache.calcite.rel.core.Values values) {
+        List<String> names = new ArrayList<>();
+        List<Field> fields = new ArrayList<>();
+        for (RelDataTypeField field : values.getRowType().getFieldList()) {
+            names.add("v$" + field.getIndex());
+            fields.add(Types.field(
+                    names.getLast(), field.getType(), !values.getTuples().isEmpty()));
+        }
+        List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+        for (List<RexLiteral> literals : values.getTuples()) {
+            Map<String, @Nullable Object> row = new HashMap<>();
+            for (int i = 0; i < literals.size(); i++) {
+                row.put(
+                        names.get(i),
+                        Folding.value(rex, literals.get(i), fields.get(i).kind()));
+            }
+            rows.add(row);
+        }
+        return Block.of(Values.of(RecordType.of(fields), rows), names);
+    }
+
+    private Block combined(SetOp sets) {
+        List<Relation> sides = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < sets.getRowType().getFieldCount(); i++) {
+            names.add("s$" + i);
+        }
+        for (RelNode input : sets.getInputs()) {
+            sides.add(block(input).named(names));
+        }
+        Relation first = sides.getFirst();
+        Relation[] more = sides.subList(1, sides.size()).toArray(Relation[]::new);
+        return Block.of(
+                switch (sets.kind) {
+                    case UNION ->
+                        sets.all
+                                ? SetOperation.unionAll(first, more)
+                                : SetOperation.union(first, more);
+                    case INTERSECT -> inTurn(sides, sets.all, true);
+                    default -> inTurn(sides, sets.all, false);
+                },
+                names);
+    }
+
+    private static Relation inTurn(List<Relation> sides, boolean all, boolean intersects) {
+        Relation result = sides.getFirst();
+        for (Relation side : sides.subList(1, sides.size())) {
+            result = intersects
+                    ? all
+                            ? SetOperation.intersectAll(result, side)
+                            : SetOperation.intersect(result, side)
+                    : all
+                            ? SetOperation.exceptAll(result, side)
+                            : SetOperation.except(result, side);
+        }
+        return result;
+    }
+
+    private Block joined(org.apache.calcite.rel.core.Join join) {
+        Block left = block(join.getLeft());
+        Block right = block(join.getRight());
+        JoinInfo info = join.analyzeCondition();
+        JoinRelType kind = join.getJoinType();
+        List<String> leftNames = names(left, "l$");
+        List<String> rightNames = names(right, "r$");
+        Relation l = left.named(leftNames);
+        Relation r = right.named(rightNames);
+        boolean isSwapped = kind == JoinRelType.RIGHT;
+        boolean isCross = kind == JoinRelType.INNER
+                && info.leftKeys.isEmpty()
+                && info.nonEquiConditions.isEmpty();
+        Join joined = switch (kind) {
+            case INNER -> isCross ? Join.cross(l, r) : Join.inner(l, r);
+            case LEFT -> Join.left(l, r);
+            case RIGHT -> Join.left(r, l);
+            case FULL -> Join.full(l, r);
+            case SEMI -> Join.semi(l, r);
+            case ANTI -> Join.anti(l, r);
+            default -> throw Scalars.unsupported(kind + " JOIN");
+        };
+        for (int i = 0; i < info.leftKeys.size(); i++) {
+            String a = leftNames.get(info.leftKeys.get(i));
+            String b = rightNames.get(info.rightKeys.get(i));
+            joined.on(isSwapped ? b : a, isSwapped ? a : b);
+        }
+        List<String> both = new ArrayList<>(leftNames);
+        both.addAll(rightNames);
+        List<Expression> pairs =
+                both.stream().<Expression>map(Expression.Name::new).toList();
+        Scalars scalars = new Scalars(rex, pairs);
+        for (Expression term :
+                scalars.filter(RexUtil.composeConjunction(rex, info.nonEquiConditions))) {
+            joined.where(term.text());
+        }
+        if (!isCross && info.leftKeys.isEmpty() && info.nonEquiConditions.isEmpty()) {
+            joined.where(Scalars.always().text());
+        }
+        return Block.of(joined, kind.projectsRight() ? both : leftNames);
+    }
+
+    private static List<String> names(Block block, String prefix) {
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < block.columns().size(); i++) {
+            names.add(prefix + i);
+        }
+        return names;
+    }
+}

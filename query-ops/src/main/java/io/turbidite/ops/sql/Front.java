@@ -1,0 +1,267 @@
+package io.turbidite.ops.sql;
+
+import io.turbidite.core.NearestName;
+
+import org.apache.calcite.avatica.util.Casing;
+import org.apache.calcite.avatica.util.Quoting;
+import org.apache.calcite.config.CalciteConnectionConfigImpl;
+import org.apache.calcite.config.NullCollation;
+import org.apache.calcite.jdbc.CalciteSchema;
+import org.apache.calcite.plan.Contexts;
+import org.apache.calcite.plan.RelOptCluster;
+import org.apache.calcite.plan.RelOptCostImpl;
+import org.apache.calcite.plan.hep.HepMatchOrder;
+import org.apache.calcite.plan.hep.HepPlanner;
+import org.apache.calcite.plan.hep.HepProgram;
+import org.apache.calcite.plan.hep.HepProgramBuilder;
+import org.apache.calcite.prepare.CalciteCatalogReader;
+import org.apache.calcite.rel.RelNode;
+import org.apache.calcite.rel.RelRoot;
+import org.apache.calcite.rel.core.RelFactories;
+import org.apache.calcite.rel.metadata.DefaultRelMetadataProvider;
+import org.apache.calcite.rel.metadata.ProxyingMetadataHandlerProvider;
+import org.apache.calcite.rel.metadata.RelMetadataQuery;
+import org.apache.calcite.rel.rules.CoreRules;
+import org.apache.calcite.rex.RexBuilder;
+import org.apache.calcite.runtime.CalciteContextException;
+import org.apache.calcite.sql.SqlNode;
+import org.apache.calcite.sql.SqlOperatorTable;
+import org.apache.calcite.sql.parser.SqlParseException;
+import org.apache.calcite.sql.parser.SqlParser;
+import org.apache.calcite.sql.parser.babel.SqlBabelParserImpl;
+import org.apache.calcite.sql.validate.SqlConformance;
+import org.apache.calcite.sql.validate.SqlConformanceEnum;
+import org.apache.calcite.sql.validate.SqlDelegatingConformance;
+import org.apache.calcite.sql.validate.SqlValidator;
+import org.apache.calcite.sql.validate.SqlValidatorUtil;
+import org.apache.calcite.sql2rel.RelDecorrelator;
+import org.apache.calcite.sql2rel.SqlToRelConverter;
+import org.apache.calcite.sql2rel.StandardConvertletTable;
+import org.apache.calcite.tools.RelBuilder;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.Properties;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** From a text to a tree of relational operators. <em>Confined to one thread.</em> */
+final class Front {
+    private static final int EXPECTED_SHOWN = 5;
+    private static final SqlOperatorTable OPERATORS = Operators.table();
+    private static final HepProgram REWRITING = rewriting();
+    private static final HepProgram WITHOUT_SUBQUERIES = withoutSubqueries();
+    private static final Pattern NO_COLUMN = Pattern.compile(
+            "Column '([^']*)' not found in (any table|table '[^']*')(.*)", Pattern.DOTALL);
+    private static final Pattern NO_TABLE =
+            Pattern.compile("(?:Object|Table) '([^']*)' not found.*", Pattern.DOTALL);
+    private static final Pattern NO_FUNCTION =
+            Pattern.compile("No match found for function signature (\\w+)\\(.*", Pattern.DOTALL);
+
+    /** As Babel, but a name means one thing, and what is grouped is named or aggregated. */
+    private static final SqlConformance STRICT =
+            new SqlDelegatingConformance(SqlConformanceEnum.BABEL) {
+                @Override
+                public boolean isNonStrictGroupBy() {
+                    return false;
+                }
+
+                @Override
+                public SelectAliasLookup isSelectAlias() {
+                    return SelectAliasLookup.UNSUPPORTED;
+                }
+            };
+
+    private final Collection<Readable> sources;
+    private final String text;
+    private final Types.Factory types = new Types.Factory();
+
+    Front(Collection<Readable> sources, String text) {
+        this.sources = sources;
+        this.text = text;
+    }
+
+    /** Parses, validates and rewrites. */
+    RelRoot plan() {
+        SqlNode parsed = parse();
+        CalciteCatalogReader catalog = catalog();
+        SqlValidator validator = SqlValidatorUtil.newValidator(
+                OPERATORS,
+                catalog,
+                types,
+                SqlValidator.Config.DEFAULT
+                        .withDefaultNullCollation(NullCollation.LOW)
+                        .withConformance(STRICT)
+                        .withIdentifierExpansion(true));
+        RexBuilder rex = new RexBuilder(types);
+        HepPlanner planner = new HepPlanner(REWRITING);
+        planner.setExecutor(new Folding(types));
+        RelOptCluster cluster = RelOptCluster.create(planner, rex);
+        cluster.setMetadataQuerySupplier(Metadata::new);
+        try {
+            SqlNode valid = validator.validate(parsed);
+            SqlToRelConverter converter = new SqlToRelConverter(
+                    (rowType, queryString, schemaPath, viewPath) -> {
+                        throw SqlException.of("there are no views");
+                    },
+                    validator,
+                    catalog,
+                    cluster,
+                    StandardConvertletTable.INSTANCE,
+                    SqlToRelConverter.config()
+                            .withTrimUnusedFields(false)
+                            .withExpand(false)
+                            .withInSubQueryThreshold(Integer.MAX_VALUE));
+            RelRoot root = converter.convertQuery(valid, false, true);
+            return root.withRel(rewrite(root.rel, cluster));
+        } catch (CalciteContextException e) {
+            throw invalid(e, validator);
+        }
+    }
+
+    private static final class Metadata extends RelMetadataQuery {
+        Metadata() {
+            super(new ProxyingMetadataHandlerProvider(DefaultRelMetadataProvider.INSTANCE));
+        }
+    }
+
+    private SqlNode parse() {
+        SqlParser.Config config = SqlParser.config()
+                .withParserFactory(SqlBabelParserImpl.FACTORY)
+                .withConformance(SqlConformanceEnum.BABEL)
+                .withQuoting(Quoting.DOUBLE_QUOTE)
+                .withUnquotedCasing(Casing.UNCHANGED)
+                .withQuotedCasing(Casing.UNCHANGED)
+                .withCaseSensitive(true);
+        try {
+            return SqlParser.create(text, config).parseQuery();
+        } catch (SqlParseException e) {
+            throw unparsed(e);
+        }
+    }
+
+    private SqlException unparsed(SqlParseException e) {
+        String said = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+        int line = e.getPos() == null ? 0 : e.getPos().getLineNum();
+        int column = e.getPos() == null ? 0 : e.getPos().getColumnNum();
+        Matcher found = Pattern.compile("Encountered \"(.*?)\" at line \\d+, column \\d+.*")
+                .matcher(said);
+        String message = said;
+        if (found.matches()) {
+            String token = found.group(1).strip();
+            message = token.endsWith("<EOF>")
+                    ? "the statement ends too early"
+                    : "'%s' can't stand here".formatted(token);
+        }
+        TreeSet<String> expected = new TreeSet<>();
+        for (String token :
+                e.getExpectedTokenNames() == null ? List.<String>of() : e.getExpectedTokenNames()) {
+            String plain = token.replace("\"", "");
+            if (!plain.equals("MEASURE") && plain.matches("[A-Z]+|[^A-Za-z0-9<]{1,2}")) {
+                expected.add(plain);
+            }
+        }
+        if (!expected.isEmpty() && expected.size() <= EXPECTED_SHOWN) {
+            message += "; expected " + String.join(", ", expected);
+        }
+        return SqlException.at(message, text, line, column, e);
+    }
+
+    private SqlException invalid(CalciteContextException e, SqlValidator validator) {
+        Throwable cause = e.getCause();
+        String said = String.valueOf(cause == null ? e.getMessage() : cause.getMessage());
+        Matcher column = NO_COLUMN.matcher(said);
+        Matcher table = NO_TABLE.matcher(said);
+        Matcher function = NO_FUNCTION.matcher(said);
+        String message = said;
+        if (column.matches()) {
+            String name = column.group(1);
+            message = "there is no column '%s'%s"
+                    .formatted(name, NearestName.hint(name, fieldNames()));
+        } else if (table.matches()) {
+            String name = table.group(1);
+            message = "there is no dataset '%s'%s"
+                    .formatted(name, NearestName.hint(name, datasetNames()));
+        } else if (function.matches()) {
+            String name = function.group(1).toUpperCase(Locale.ROOT);
+            message = Operators.names().contains(name)
+                    ? "%s does not take such arguments".formatted(name)
+                    : "there is no function %s%s"
+                            .formatted(name, NearestName.hint(name, Operators.names()));
+        }
+        return SqlException.at(message, text, e.getPosLine(), e.getPosColumn(), e);
+    }
+
+    private List<String> datasetNames() {
+        return sources.stream().map(s -> s.source().name()).toList();
+    }
+
+    private List<String> fieldNames() {
+        List<String> names = new ArrayList<>();
+        for (Readable source : sources) {
+            source.source().type().declared().forEach(field -> names.add(field.name()));
+        }
+        return names;
+    }
+
+    private CalciteCatalogReader catalog() {
+        CalciteSchema schema = CalciteSchema.createRootSchema(false, false);
+        for (Readable source : sources) {
+            schema.add(source.source().name(), new DatasetTable(source));
+        }
+        Properties properties = new Properties();
+        properties.setProperty("caseSensitive", "true");
+        return new CalciteCatalogReader(
+                schema, List.of(), types, new CalciteConnectionConfigImpl(properties));
+    }
+
+    private static RelNode rewrite(RelNode tree, RelOptCluster cluster) {
+        RelNode joined = run(WITHOUT_SUBQUERIES, tree, cluster);
+        RelBuilder builder = RelFactories.LOGICAL_BUILDER.create(cluster, null);
+        RelNode uncorrelated = RelDecorrelator.decorrelateQuery(joined, builder);
+        return run(REWRITING, uncorrelated, cluster);
+    }
+
+    private static RelNode run(HepProgram program, RelNode tree, RelOptCluster cluster) {
+        HepPlanner planner =
+                new HepPlanner(program, Contexts.empty(), true, null, RelOptCostImpl.FACTORY);
+        planner.setExecutor(cluster.getPlanner().getExecutor());
+        planner.setRoot(tree);
+        return planner.findBestExp();
+    }
+
+    private static HepProgram withoutSubqueries() {
+        return new HepProgramBuilder()
+                .addRuleInstance(CoreRules.FILTER_SUB_QUERY_TO_CORRELATE)
+                .addRuleInstance(CoreRules.PROJECT_SUB_QUERY_TO_CORRELATE)
+                .addRuleInstance(CoreRules.JOIN_SUB_QUERY_TO_CORRELATE)
+                .build();
+    }
+
+    private static HepProgram rewriting() {
+        return new HepProgramBuilder()
+                .addMatchOrder(HepMatchOrder.TOP_DOWN)
+                .addRuleCollection(List.of(
+                        CoreRules.FILTER_REDUCE_EXPRESSIONS,
+                        CoreRules.PROJECT_REDUCE_EXPRESSIONS,
+                        CoreRules.JOIN_REDUCE_EXPRESSIONS))
+                .addRuleCollection(List.of(
+                        CoreRules.FILTER_INTO_JOIN,
+                        CoreRules.JOIN_CONDITION_PUSH,
+                        CoreRules.FILTER_PROJECT_TRANSPOSE,
+                        CoreRules.FILTER_AGGREGATE_TRANSPOSE,
+                        CoreRules.FILTER_SET_OP_TRANSPOSE,
+                        CoreRules.FILTER_MERGE))
+                .addRuleCollection(List.of(
+                        CoreRules.PROJECT_MERGE,
+                        CoreRules.PROJECT_REMOVE,
+                        CoreRules.FILTER_REDUCE_EXPRESSIONS,
+                        CoreRules.AGGREGATE_REMOVE,
+                        CoreRules.JOIN_PUSH_EXPRESSIONS,
+                        CoreRules.SORT_REMOVE_CONSTANT_KEYS))
+                .build();
+    }
+}

@@ -1,0 +1,738 @@
+package io.turbidite.ops.sql;
+
+import io.turbidite.core.expr.Arithmetic;
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.Function;
+import io.turbidite.core.expr.Literal;
+import io.turbidite.core.expr.Operator;
+import io.turbidite.core.type.RecordType;
+
+import org.apache.calcite.avatica.util.TimeUnitRange;
+import org.apache.calcite.rel.type.RelDataType;
+import org.apache.calcite.rex.RexBuilder;
+import org.apache.calcite.rex.RexCall;
+import org.apache.calcite.rex.RexFieldAccess;
+import org.apache.calcite.rex.RexInputRef;
+import org.apache.calcite.rex.RexLiteral;
+import org.apache.calcite.rex.RexNode;
+import org.apache.calcite.rex.RexUtil;
+import org.apache.calcite.sql.SqlKind;
+import org.apache.calcite.sql.fun.SqlTrimFunction;
+import org.apache.calcite.sql.type.SqlTypeName;
+import org.apache.calcite.util.DateString;
+import org.apache.calcite.util.TimeString;
+import org.apache.calcite.util.TimestampString;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+
+/**
+ * Compiles values and conditions of SQL to those of queries, which mean the same. <em>Confined to
+ * one thread.</em>
+ */
+final class Scalars {
+    private static final Expression TRUE = constant(new Literal.Bool(true));
+    private static final Expression FALSE = constant(new Literal.Bool(false));
+    static final Expression NULL = constant(new Literal.Null());
+
+    private final RexBuilder rex;
+
+    /** What the columns of the input are made of. */
+    private final List<Expression> columns;
+
+    Scalars(RexBuilder rex, List<Expression> columns) {
+        this.rex = rex;
+        this.columns = columns;
+    }
+
+    private static Expression constant(Literal literal) {
+        return new Expression.Constant(literal);
+    }
+
+    static Expression whole(long number) {
+        return constant(new Literal.Numeric(Long.toString(number)));
+    }
+
+    private static Expression text(String value) {
+        return constant(new Literal.Text(value));
+    }
+
+    private static Expression call(String function, Expression... arguments) {
+        return new Expression.Call(
+                Objects.requireNonNull(Function.named(function), function), List.of(arguments));
+    }
+
+    private static Expression calculated(Arithmetic sign, Expression left, Expression right) {
+        return new Expression.Call(Function.of(sign), List.of(left, right));
+    }
+
+    private static Expression choice(Expression... arguments) {
+        return new Expression.Call(Function.CASE, List.of(arguments));
+    }
+
+    /** What is true of every row. */
+    static Expression always() {
+        return fixed(true);
+    }
+
+    /** The same, but a null that has a type. */
+    static Expression typed(Expression value) {
+        return value.equals(NULL) ? call("string", NULL) : value;
+    }
+
+    /** The value where a condition is true, else null. */
+    static Expression where(Expression condition, Expression value) {
+        return choice(isTrue(condition), value);
+    }
+
+    static Expression orZero(Expression value) {
+        return call("coalesce", value, whole(0));
+    }
+
+    /** The value of a subquery, an error if it has more than one row. */
+    static Expression only(Expression value, Expression rowCount) {
+        return call("only", value, rowCount);
+    }
+
+    static SqlException unsupported(String construct) {
+        return SqlException.of("%s is not supported".formatted(construct));
+    }
+
+    /** A condition that a filter asks for; unknown counts as false there. */
+    List<Expression> filter(RexNode condition) {
+        RexNode expanded = RexUtil.expandSearch(rex, null, condition);
+        List<Expression> terms = new ArrayList<>();
+        for (RexNode term : org.apache.calcite.plan.RelOptUtil.conjunctions(expanded)) {
+            RexNode asked = term.isA(SqlKind.IS_TRUE) ? ((RexCall) term).operands.get(0) : term;
+            if (!asked.isAlwaysTrue()) {
+                terms.add(condition(asked));
+            }
+        }
+        return terms;
+    }
+
+    /** A condition: something that can be negated, of three truth values. */
+    private Expression condition(RexNode node) {
+        if (node instanceof RexLiteral literal) {
+            return literal.isNull()
+                    // unknown, whatever is asked
+                    ? new Expression.Comparison(
+                            call("nullif", text("a"), text("a")), Operator.EQUAL, text("b"))
+                    : fixed(literal.isAlwaysTrue());
+        }
+        if (!(node instanceof RexCall call)) {
+            return isTrue(value(node));
+        }
+        List<RexNode> operands = call.operands;
+        return switch (call.getKind()) {
+            case AND ->
+                new Expression.And(operands.stream().map(this::condition).toList());
+            case OR -> new Expression.Or(operands.stream().map(this::condition).toList());
+            case NOT -> negated(condition(operands.get(0)));
+            case EQUALS,
+                    NOT_EQUALS,
+                    LESS_THAN,
+                    LESS_THAN_OR_EQUAL,
+                    GREATER_THAN,
+                    GREATER_THAN_OR_EQUAL ->
+                comparison(call.getKind(), operands.get(0), operands.get(1));
+            case IS_NULL -> absence(operands.get(0), Operator.EQUAL);
+            case IS_NOT_NULL -> absence(operands.get(0), Operator.NOT_EQUAL);
+            case IS_TRUE -> decided(condition(operands.get(0)), true);
+            case IS_NOT_TRUE -> decided(condition(operands.get(0)), false);
+            case IS_FALSE -> decided(negated(condition(operands.get(0))), true);
+            case IS_NOT_FALSE -> decided(negated(condition(operands.get(0))), false);
+            case IS_UNKNOWN -> absence(operands.get(0), Operator.EQUAL);
+            case IS_DISTINCT_FROM -> decided(same(operands.get(0), operands.get(1)), false);
+            case IS_NOT_DISTINCT_FROM -> decided(same(operands.get(0), operands.get(1)), true);
+            case LIKE -> like(call);
+            case SEARCH -> condition(RexUtil.expandSearch(rex, null, call));
+            default -> {
+                if (call.getOperator() == Operators.HAS) {
+                    yield new Expression.Comparison(
+                            new Expression.Name(path(operands.get(0)) + RecordType.EACH),
+                            Operator.EQUAL,
+                            constantOnly(operands.get(1)));
+                }
+                yield isTrue(value(node));
+            }
+        };
+    }
+
+    /** Elements of arrays have no order whose opposite could be asked. */
+    private static Expression negated(Expression condition) {
+        return condition.negated();
+    }
+
+    private static Expression isTrue(Expression value) {
+        return value instanceof Expression.Comparison
+                        || value instanceof Expression.And
+                        || value instanceof Expression.Or
+                ? value
+                : new Expression.Comparison(value, Operator.EQUAL, TRUE);
+    }
+
+    /** What is always true, or never. */
+    private static Expression fixed(boolean truth) {
+        return new Expression.Comparison(
+                call("coalesce", truth ? TRUE : FALSE), Operator.EQUAL, TRUE);
+    }
+
+    /** True or false, where the condition may be unknown. */
+    private static Expression decided(Expression condition, boolean ifTrue) {
+        return new Expression.Comparison(
+                choice(condition, ifTrue ? TRUE : FALSE, ifTrue ? FALSE : TRUE),
+                Operator.EQUAL,
+                TRUE);
+    }
+
+    private Expression same(RexNode left, RexNode right) {
+        return new Expression.Or(List.of(
+                comparison(SqlKind.EQUALS, left, right),
+                new Expression.And(
+                        List.of(absence(left, Operator.EQUAL), absence(right, Operator.EQUAL)))));
+    }
+
+    private Expression absence(RexNode of, Operator operator) {
+        boolean isStructure = of.getType().isStruct() || of.getType().getComponentType() != null;
+        Expression value = isStructure ? new Expression.Name(path(of)) : operand(of);
+        if (value instanceof Expression.Constant) {
+            boolean isNull = value.equals(NULL);
+            return fixed(isNull == (operator == Operator.EQUAL));
+        }
+        return new Expression.Comparison(value, operator, NULL);
+    }
+
+    private Expression comparison(SqlKind kind, RexNode left, RexNode right) {
+        Operator operator = operator(kind);
+        if (operator.isOrder()
+                && (left.getType().getSqlTypeName() == SqlTypeName.BOOLEAN
+                        || left.getType().getSqlTypeName() == SqlTypeName.GEOMETRY)) {
+            throw unsupported("an order of " + left.getType().getSqlTypeName());
+        }
+        if (left.getType().isStruct() || left.getType().getComponentType() != null) {
+            throw unsupported("a comparison of arrays and nested records");
+        }
+        Expression a = compared(left);
+        Expression b = compared(right);
+        if (a.equals(NULL) || b.equals(NULL)) {
+            return condition(rex.makeNullLiteral(rex.getTypeFactory()
+                    .createTypeWithNullability(
+                            rex.getTypeFactory().createSqlType(SqlTypeName.BOOLEAN), true)));
+        }
+        if (a instanceof Expression.Constant && b instanceof Expression.Constant) {
+            a = call("coalesce", a);
+        }
+        return a instanceof Expression.Constant
+                ? new Expression.Comparison(b, operator(kind.reverse()), a)
+                : new Expression.Comparison(a, operator, b);
+    }
+
+    private static Operator operator(SqlKind kind) {
+        return switch (kind) {
+            case EQUALS -> Operator.EQUAL;
+            case NOT_EQUALS -> Operator.NOT_EQUAL;
+            case LESS_THAN -> Operator.LESS;
+            case LESS_THAN_OR_EQUAL -> Operator.AT_MOST;
+            case GREATER_THAN -> Operator.GREATER;
+            case GREATER_THAN_OR_EQUAL -> Operator.AT_LEAST;
+            default -> throw new IllegalArgumentException(kind.name());
+        };
+    }
+
+    /** A side of a comparison: numbers compare exactly whatever they are, texts as their type. */
+    private Expression compared(RexNode node) {
+        if (node.isA(SqlKind.CAST)) {
+            RexNode inner = ((RexCall) node).operands.get(0);
+            if (isWidening(inner.getType(), node.getType())) {
+                return compared(inner);
+            }
+        }
+        if (node instanceof RexLiteral literal && !literal.isNull()) {
+            return switch (literal.getType().getSqlTypeName()) {
+                case DATE, TIME, TIMESTAMP -> text(moment(literal));
+                case BOOLEAN -> literal.isAlwaysTrue() ? TRUE : FALSE;
+                case TINYINT, SMALLINT, INTEGER, BIGINT, DECIMAL, DOUBLE, REAL, FLOAT ->
+                    constant(Literal.Numeric.of(decimal(literal)));
+                default -> operand(node);
+            };
+        }
+        if (node.isA(SqlKind.CAST)
+                && node.getType().getSqlTypeName() == SqlTypeName.UUID
+                && ((RexCall) node).operands.get(0) instanceof RexLiteral literal
+                && literal.getValueAs(String.class) != null) {
+            return text(Objects.requireNonNull(literal.getValueAs(String.class)));
+        }
+        return operand(node);
+    }
+
+    private static boolean isWidening(RelDataType from, RelDataType to) {
+        SqlTypeName source = from.getSqlTypeName();
+        SqlTypeName target = to.getSqlTypeName();
+        return switch (target) {
+            case BIGINT -> isWhole(source);
+            case DOUBLE, FLOAT, REAL ->
+                isWhole(source) || source == SqlTypeName.DECIMAL || isDouble(source);
+            case DECIMAL -> isWhole(source) && to.getPrecision() - to.getScale() >= 19;
+            default -> false;
+        };
+    }
+
+    private static boolean isWhole(SqlTypeName type) {
+        return SqlTypeName.INT_TYPES.contains(type);
+    }
+
+    private static boolean isDouble(SqlTypeName type) {
+        return type == SqlTypeName.DOUBLE || type == SqlTypeName.FLOAT || type == SqlTypeName.REAL;
+    }
+
+    private static BigDecimal decimal(RexLiteral literal) {
+        return Objects.requireNonNull(literal.getValueAs(BigDecimal.class));
+    }
+
+    private Expression constantOnly(RexNode node) {
+        Expression value = compared(node);
+        if (!(value instanceof Expression.Constant) || value.equals(NULL)) {
+            throw unsupported("HAS with anything but a constant");
+        }
+        return value;
+    }
+
+    /** A value that may be an operand: no bare condition. */
+    private Expression operand(RexNode node) {
+        Expression value = value(node);
+        return switch (value) {
+            case Expression.Comparison _, Expression.And _, Expression.Or _ ->
+                choice(value, TRUE, value.negated(), FALSE);
+            default -> value;
+        };
+    }
+
+    /** A value. */
+    Expression value(RexNode node) {
+        return switch (node) {
+            case RexInputRef reference -> columns.get(reference.getIndex());
+            case RexLiteral literal -> literal(literal);
+            case RexFieldAccess access -> new Expression.Name(path(access));
+            case RexCall call -> call(call);
+            default -> throw unsupported(node.toString());
+        };
+    }
+
+    /** The path of a field within nested records. */
+    private String path(RexNode node) {
+        if (node instanceof RexFieldAccess access) {
+            return path(access.getReferenceExpr()) + "." + access.getField().getName();
+        }
+        if (node instanceof RexInputRef reference
+                && columns.get(reference.getIndex()) instanceof Expression.Name(String name)) {
+            return name;
+        }
+        throw unsupported("a field of what is calculated");
+    }
+
+    private Expression literal(RexLiteral literal) {
+        if (literal.isNull()) {
+            return nothing(literal.getType());
+        }
+        SqlTypeName type = literal.getType().getSqlTypeName();
+        return switch (type) {
+            case BOOLEAN -> literal.isAlwaysTrue() ? TRUE : FALSE;
+            case TINYINT, SMALLINT, INTEGER, BIGINT ->
+                constant(new Literal.Numeric(decimal(literal).setScale(0).toPlainString()));
+            case DECIMAL -> {
+                BigDecimal number = decimal(literal);
+                // without a fraction it would be a whole number
+                yield number.scale() > 0
+                        ? constant(new Literal.Numeric(number.toPlainString()))
+                        : call("decimal", text(number.toPlainString()));
+            }
+            case DOUBLE, REAL, FLOAT ->
+                call("double", text(String.valueOf(decimal(literal).doubleValue())));
+            case VARCHAR, CHAR, SYMBOL ->
+                text(Objects.requireNonNull(literal.getValueAs(String.class)));
+            case DATE -> call("date", text(moment(literal)));
+            case TIME -> call("time", text(moment(literal)));
+            case TIMESTAMP -> call("datetime", text(moment(literal)));
+            default -> {
+                if (SqlTypeName.DAY_INTERVAL_TYPES.contains(type)) {
+                    long millis = decimal(literal).longValueExact();
+                    yield call("duration", text(Duration.ofMillis(millis).toString()));
+                }
+                throw unsupported("a constant of type " + type);
+            }
+        };
+    }
+
+    /** A null that has a type. */
+    private Expression nothing(RelDataType type) {
+        String kind = switch (type.getSqlTypeName()) {
+            case BOOLEAN -> "bool";
+            case TINYINT, SMALLINT, INTEGER, BIGINT -> "int64";
+            case DECIMAL -> "decimal";
+            case DOUBLE, REAL, FLOAT -> "double";
+            case DATE -> "date";
+            case TIME -> "time";
+            case TIMESTAMP -> "datetime";
+            case UUID -> "uuid";
+            case VARBINARY -> "bytes";
+            case CHAR, VARCHAR -> "string";
+            default ->
+                SqlTypeName.DAY_INTERVAL_TYPES.contains(type.getSqlTypeName()) ? "duration" : "";
+        };
+        return kind.isEmpty() ? NULL : call(kind, NULL);
+    }
+
+    private static String moment(RexLiteral literal) {
+        return switch (literal.getType().getSqlTypeName()) {
+            case DATE ->
+                Objects.requireNonNull(literal.getValueAs(DateString.class)).toString();
+            case TIME ->
+                Objects.requireNonNull(literal.getValueAs(TimeString.class)).toString();
+            default ->
+                Objects.requireNonNull(literal.getValueAs(TimestampString.class))
+                                .toString()
+                                .replace(' ', 'T')
+                        + "Z";
+        };
+    }
+
+    private Expression call(RexCall call) {
+        List<RexNode> operands = call.operands;
+        SqlTypeName type = call.getType().getSqlTypeName();
+        return switch (call.getKind()) {
+            case AND,
+                    OR,
+                    NOT,
+                    EQUALS,
+                    NOT_EQUALS,
+                    LESS_THAN,
+                    LESS_THAN_OR_EQUAL,
+                    GREATER_THAN,
+                    GREATER_THAN_OR_EQUAL,
+                    IS_NULL,
+                    IS_NOT_NULL,
+                    IS_TRUE,
+                    IS_NOT_TRUE,
+                    IS_FALSE,
+                    IS_NOT_FALSE,
+                    IS_UNKNOWN,
+                    IS_DISTINCT_FROM,
+                    IS_NOT_DISTINCT_FROM,
+                    LIKE,
+                    SEARCH -> condition(call);
+            case PLUS -> plus(call);
+            case MINUS -> minus(call);
+            case TIMES ->
+                calculated(Arithmetic.TIMES, operand(operands.get(0)), operand(operands.get(1)));
+            case DIVIDE -> quotient(operands.get(0), operands.get(1));
+            case MOD ->
+                calculated(
+                        Arithmetic.REMAINDER, operand(operands.get(0)), operand(operands.get(1)));
+            case MINUS_PREFIX -> call("negative", operand(operands.get(0)));
+            case PLUS_PREFIX -> operand(operands.get(0));
+            case CASE -> chosen(call);
+            case CAST -> cast(operands.get(0), call.getType());
+            case SAFE_CAST -> call("attempt", cast(operands.get(0), call.getType()));
+            case REINTERPRET -> value(operands.get(0));
+            case COALESCE ->
+                new Expression.Call(
+                        Objects.requireNonNull(Function.named("coalesce")),
+                        operands.stream().map(this::operand).toList());
+            case EXTRACT -> extracted(operands.get(0), operands.get(1));
+            case FLOOR -> rounded("floor", call);
+            case CEIL -> rounded("ceil", call);
+            case TRIM -> trimmed(call);
+            case POSITION -> {
+                if (operands.size() > 2) {
+                    throw unsupported("POSITION with a place to begin at");
+                }
+                yield call("position", operand(operands.get(0)), operand(operands.get(1)));
+            }
+            case CHAR_LENGTH -> call("length", operand(operands.get(0)));
+            default -> named(call, call.getOperator().getName().toUpperCase(Locale.ROOT), type);
+        };
+    }
+
+    private Expression named(RexCall call, String name, SqlTypeName type) {
+        List<RexNode> operands = call.operands;
+        int count = operands.size();
+        if (call.getOperator() == Operators.HAS) {
+            return condition(call);
+        }
+        if (call.getOperator() == Operators.WITHIN || call.getOperator() == Operators.INTERSECTS) {
+            return within(operands.get(0), operands.get(1));
+        }
+        String function = switch (name) {
+            case "UPPER" -> "upper";
+            case "LOWER" -> "lower";
+            case "CHAR_LENGTH", "CHARACTER_LENGTH", "LENGTH" -> "length";
+            case "||", "CONCAT" -> "append";
+            case "SUBSTRING", "SUBSTR" -> "substring";
+            case "REPLACE" -> "replace";
+            case "ABS" -> "abs";
+            case "SQRT" -> "sqrt";
+            case "LN" -> "ln";
+            case "LOG10" -> "log10";
+            case "EXP" -> "exp";
+            case "POWER", "POW" -> "power";
+            case "ROUND" -> count == 1 ? "round" : "";
+            case "CEILING" -> "ceil";
+            case "CONTAINS" -> "contains";
+            case "CONTAINS_ANY" -> "contains_any";
+            case "CONTAINS_PREFIX" -> "contains_prefix";
+            case "ST_POINT" -> "point";
+            case "ST_X" -> "x_of";
+            case "ST_Y" -> "y_of";
+            default -> "";
+        };
+        if (function.isEmpty()) {
+            throw unsupported(type == SqlTypeName.BOOLEAN && count == 0 ? call.toString() : name);
+        }
+        Expression[] arguments = operands.stream().map(this::operand).toArray(Expression[]::new);
+        return call(function, arguments);
+    }
+
+    /** A point in a box, or a rectangle that meets it. */
+    private Expression within(RexNode place, RexNode box) {
+        if (!(box instanceof RexCall call) || call.getOperator() != Operators.ENVELOPE) {
+            throw unsupported("ST_WITHIN in anything but ST_MAKEENVELOPE(…)");
+        }
+        List<Expression> arguments = new ArrayList<>();
+        arguments.add(operand(place));
+        for (RexNode side : call.operands) {
+            arguments.add(compared(side));
+        }
+        return new Expression.Call(
+                Objects.requireNonNull(Function.named(Function.WITHIN)), arguments);
+    }
+
+    private Expression plus(RexCall call) {
+        RexNode left = call.operands.get(0);
+        RexNode right = call.operands.get(1);
+        SqlTypeName type = call.getType().getSqlTypeName();
+        if (type == SqlTypeName.DATE) {
+            RexNode date = left.getType().getSqlTypeName() == SqlTypeName.DATE ? left : right;
+            RexNode other = left == date ? right : left;
+            return call(
+                    "date",
+                    calculated(
+                            Arithmetic.PLUS, call("to_datetime", operand(date)), operand(other)));
+        }
+        if (type == SqlTypeName.TIME) {
+            throw unsupported("calculating with TIME");
+        }
+        return calculated(Arithmetic.PLUS, operand(left), operand(right));
+    }
+
+    private Expression minus(RexCall call) {
+        RexNode left = call.operands.get(0);
+        RexNode right = call.operands.get(1);
+        boolean isDate = left.getType().getSqlTypeName() == SqlTypeName.DATE;
+        if (call.getType().getSqlTypeName() == SqlTypeName.DATE) {
+            return call(
+                    "date",
+                    calculated(
+                            Arithmetic.MINUS, call("to_datetime", operand(left)), operand(right)));
+        }
+        if (left.getType().getSqlTypeName() == SqlTypeName.TIME) {
+            throw unsupported("calculating with TIME");
+        }
+        boolean isBetween = Types.isInterval(call.getType()) && !Types.isInterval(left.getType());
+        if (isBetween
+                && !SqlTypeName.DAY_INTERVAL_TYPES.contains(call.getType().getSqlTypeName())) {
+            throw unsupported("an interval of months and years");
+        }
+        if (isBetween && isDate != (right.getType().getSqlTypeName() == SqlTypeName.DATE)
+                || isBetween && isDate) {
+            return calculated(
+                    Arithmetic.MINUS,
+                    call("to_datetime", operand(left)),
+                    call("to_datetime", operand(right)));
+        }
+        return calculated(Arithmetic.MINUS, operand(left), operand(right));
+    }
+
+    private Expression quotient(RexNode left, RexNode right) {
+        boolean isWhole = isWhole(left.getType().getSqlTypeName())
+                && isWhole(right.getType().getSqlTypeName());
+        return isWhole
+                ? call("div", operand(left), operand(right))
+                : calculated(Arithmetic.DIVIDED, operand(left), operand(right));
+    }
+
+    private Expression chosen(RexCall call) {
+        List<Expression> arguments = new ArrayList<>();
+        List<RexNode> operands = call.operands;
+        int last = operands.size() - 1;
+        for (int i = 0; i < last; i += 2) {
+            arguments.add(condition(operands.get(i)));
+            arguments.add(operand(operands.get(i + 1)));
+        }
+        arguments.add(operand(operands.get(last)));
+        boolean allNull = true;
+        for (int i = 1; i < arguments.size(); i += 2) {
+            allNull &= arguments.get(i).equals(NULL);
+        }
+        if (allNull && arguments.getLast().equals(NULL)) {
+            return nothing(call.getType());
+        }
+        return new Expression.Call(Function.CASE, arguments);
+    }
+
+    private Expression extracted(RexNode unit, RexNode of) {
+        TimeUnitRange range = ((RexLiteral) unit).getValueAs(TimeUnitRange.class);
+        String function = range == null
+                ? ""
+                : switch (range) {
+                    case YEAR -> "year";
+                    case MONTH -> "month";
+                    case DAY -> "day";
+                    case HOUR -> "hour";
+                    case MINUTE -> "minute";
+                    case SECOND -> "second";
+                    case ISODOW -> "weekday";
+                    default -> "";
+                };
+        if (function.isEmpty() || Types.isInterval(of.getType())) {
+            throw unsupported(
+                    "EXTRACT(%s FROM %s)".formatted(range, of.getType().getSqlTypeName()));
+        }
+        return call(function, operand(of));
+    }
+
+    private Expression rounded(String function, RexCall call) {
+        if (call.operands.size() > 1) {
+            throw unsupported(function.toUpperCase(Locale.ROOT) + " to a unit of time");
+        }
+        return call(function, operand(call.operands.get(0)));
+    }
+
+    private Expression trimmed(RexCall call) {
+        SqlTrimFunction.Flag flag =
+                ((RexLiteral) call.operands.get(0)).getValueAs(SqlTrimFunction.Flag.class);
+        String what = call.operands.get(1) instanceof RexLiteral literal
+                ? literal.getValueAs(String.class)
+                : null;
+        if (flag != SqlTrimFunction.Flag.BOTH || !" ".equals(what)) {
+            throw unsupported("TRIM of anything but blanks on both sides");
+        }
+        return call("trim", operand(call.operands.get(2)));
+    }
+
+    private Expression like(RexCall call) {
+        List<RexNode> operands = call.operands;
+        if (!call.getOperator().getName().equals("LIKE")
+                && !call.getOperator().getName().equals("NOT LIKE")) {
+            throw unsupported(call.getOperator().getName());
+        }
+        Expression value = operand(operands.get(0));
+        String pattern = operands.get(1) instanceof RexLiteral literal
+                ? literal.getValueAs(String.class)
+                : null;
+        boolean isNegated = call.getOperator().getName().startsWith("NOT");
+        if (pattern != null && operands.size() == 2 && value instanceof Expression.Name) {
+            int end = pattern.length() - 1;
+            boolean isPrefix = end > 0 && pattern.indexOf('%') == end && pattern.indexOf('_') < 0;
+            if (isPrefix) {
+                return new Expression.Comparison(
+                        value,
+                        isNegated ? Operator.STARTS_NOT_WITH : Operator.STARTS_WITH,
+                        text(pattern.substring(0, end)));
+            }
+        }
+        Expression[] arguments = operands.stream().map(this::operand).toArray(Expression[]::new);
+        Expression fits = new Expression.Comparison(call("like", arguments), Operator.EQUAL, TRUE);
+        return isNegated ? fits.negated() : fits;
+    }
+
+    private Expression cast(RexNode of, RelDataType target) {
+        if (of instanceof RexLiteral literal && literal.isNull()) {
+            return nothing(target);
+        }
+        SqlTypeName from = of.getType().getSqlTypeName();
+        SqlTypeName to = target.getSqlTypeName();
+        Expression value = operand(of);
+        if (isTextType(from) && isTextType(to)) {
+            boolean isBounded = to != SqlTypeName.CHAR
+                    && target.getPrecision() != RelDataType.PRECISION_NOT_SPECIFIED
+                    && (of.getType().getPrecision() == RelDataType.PRECISION_NOT_SPECIFIED
+                            || of.getType().getPrecision() > target.getPrecision());
+            return isBounded ? call("to_text", value, whole(target.getPrecision())) : value;
+        }
+        return switch (to) {
+            case TINYINT -> call("to_int8", value);
+            case SMALLINT -> call("to_int16", value);
+            case INTEGER ->
+                from == SqlTypeName.TINYINT || from == SqlTypeName.SMALLINT
+                        ? value
+                        : call("to_int32", value);
+            case BIGINT -> isWhole(from) ? value : call("to_int64", value);
+            case DOUBLE, FLOAT -> isDouble(from) ? value : call("double", value);
+            case REAL -> call("float", value);
+            case DECIMAL ->
+                isWhole(from) && isAnyDecimal(target)
+                        ? call("decimal", value)
+                        : from == SqlTypeName.DECIMAL && isAnyDecimal(target)
+                                ? value
+                                : call(
+                                        "to_decimal",
+                                        value,
+                                        whole(target.getPrecision()),
+                                        whole(target.getScale()));
+            case VARCHAR, CHAR ->
+                target.getPrecision() == RelDataType.PRECISION_NOT_SPECIFIED
+                        ? call("to_text", value)
+                        : call("to_text", value, whole(target.getPrecision()));
+            case BOOLEAN ->
+                from == SqlTypeName.BOOLEAN
+                        ? value
+                        : isTextType(from) ? call("bool", call("lower", value)) : refused(of, to);
+            case DATE ->
+                switch (from) {
+                    case DATE -> value;
+                    case TIMESTAMP, VARCHAR -> call("date", value);
+                    default -> refused(of, to);
+                };
+            case TIME ->
+                switch (from) {
+                    case TIME -> value;
+                    case TIMESTAMP, VARCHAR -> call("time", value);
+                    default -> refused(of, to);
+                };
+            case TIMESTAMP ->
+                switch (from) {
+                    case TIMESTAMP -> value;
+                    case DATE, VARCHAR -> call("to_datetime", value);
+                    default -> refused(of, to);
+                };
+            case UUID ->
+                from == SqlTypeName.UUID
+                        ? value
+                        : isTextType(from) ? call("uuid", value) : refused(of, to);
+            default -> {
+                if (Types.isInterval(target) && Types.isInterval(of.getType())) {
+                    yield value;
+                }
+                yield refused(of, to);
+            }
+        };
+    }
+
+    private static boolean isAnyDecimal(RelDataType type) {
+        return type.getPrecision() == Types.DECIMAL_DIGITS_MAX
+                && type.getScale() == Types.DECIMAL_DIGITS_MAX / 2;
+    }
+
+    private static boolean isTextType(SqlTypeName type) {
+        return type == SqlTypeName.VARCHAR || type == SqlTypeName.CHAR;
+    }
+
+    private static Expression refused(RexNode of, SqlTypeName to) {
+        throw unsupported("a cast of %s to %s".formatted(of.getType().getSqlTypeName(), to));
+    }
+}

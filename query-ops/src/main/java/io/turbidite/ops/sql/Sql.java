@@ -1,0 +1,83 @@
+package io.turbidite.ops.sql;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.Source;
+import io.turbidite.ops.expr.Given;
+
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * SQL over sources.
+ *
+ * <pre>{@code
+ * SqlStatement late = Sql.on(flights, planes).statement("""
+ *         select p.year, avg(f.dep_delay_min) as delay
+ *         from Flights f join Planes p on p.tailnum = f.tailnum
+ *         group by p.year order by delay desc limit 10""");
+ * try (QueryResult rows = late.run()) {
+ *     rows.forEachJson(System.out);
+ * }
+ * }</pre>
+ *
+ * <p>Needs Apache Calcite on the class path ({@code org.apache.calcite:calcite-babel}); nothing
+ * else here does. <em>Immutable.</em>
+ */
+public final class Sql {
+    /** Longest text of a statement, in characters. */
+    public static final int TEXT_CHARS_MAX = 1 << 20;
+
+    /** Deepest nesting of parentheses in a statement. */
+    public static final int DEPTH_MAX = 200;
+
+    /** Most columns of an answer. */
+    public static final int COLUMN_COUNT_MAX = 2_000;
+
+    private final List<Readable> sources;
+
+    private Sql(List<Readable> sources) {
+        this.sources = sources;
+    }
+
+    /** Statements may name these sources. */
+    public static Sql on(Source... sources) {
+        return on(List.of(Given.notNull(sources, "the sources of statements")));
+    }
+
+    /** Statements may name these sources. */
+    public static Sql on(Collection<? extends Source> sources) {
+        return new Sql(Given.notNull(sources, "the sources of statements").stream()
+                .map(source -> new Readable(source, null))
+                .toList());
+    }
+
+    /**
+     * Statements may name the sources of these views, and show them as the views do: views of one
+     * snapshot show one moment. The caller closes them, after the results.
+     */
+    public static Sql at(Collection<? extends ReadView> views) {
+        return new Sql(Given.notNull(views, "the views of statements").stream()
+                .map(view -> new Readable(view.source(), view))
+                .toList());
+    }
+
+    /**
+     * Reads, checks and plans a statement.
+     *
+     * @throws SqlException with the place of what is wrong, or the construct that is not supported
+     */
+    public SqlStatement statement(String text) {
+        StatementText read = StatementText.of(Given.notNull(text, "the text of a statement"));
+        try {
+            return Planned.of(sources, read);
+        } catch (NoClassDefFoundError e) {
+            if (String.valueOf(e.getMessage()).startsWith("org/apache/calcite")) {
+                throw new InvalidRequestException(
+                        "SQL needs org.apache.calcite:calcite-babel, which is not on the class path",
+                        e);
+            }
+            throw e;
+        }
+    }
+}
