@@ -47,7 +47,11 @@ import java.util.function.Supplier;
  * }</pre>
  */
 public final class HashLog implements AutoCloseable {
+    /** Between two looks at a table that is being written. */
     private static final long GROW_IDLE_MICROS = 5_000;
+
+    /** Where nothing was written since the last look: writers that come lend a hand. */
+    private static final long REST_MICROS = 100_000;
 
     private final LogSite site;
     private final Disk.@Nullable Lock lock;
@@ -58,6 +62,10 @@ public final class HashLog implements AutoCloseable {
     private final History history;
     private final Deletions deletions;
     private final Tasks.Worker growth;
+
+    /** Of the last look at the table; its worker's. */
+    private long growthTail;
+
     private final @Nullable AutoCheckpoint checkpoints;
     private final DeviceProfile device = new DeviceProfile();
     private final Sessions sessions;
@@ -79,7 +87,8 @@ public final class HashLog implements AutoCloseable {
             Meters meters = site.meters().scope("log", site.name());
             this.sessions = new Sessions(this, opened.sessions(), meters);
             try (Undo undoHistory = Undo.of(history::close)) {
-                this.growth = site.tasks().start("hashlog-table", GROW_IDLE_MICROS, table::grow);
+                this.growth =
+                        site.tasks().start("hashlog-table", this::growthIdleMicros, table::grow);
                 try (Undo undoGrowth = Undo.of(growth::close)) {
                     Indexed indexed = new Indexed(table, sessions);
                     this.checkpoints = site.disk() == null || log.isReadOnly()
@@ -103,6 +112,13 @@ public final class HashLog implements AutoCloseable {
         public Map<String, SessionPoint> sessions() {
             return of.points();
         }
+    }
+
+    private long growthIdleMicros() {
+        long tail = log.tail();
+        boolean isWritten = tail != growthTail;
+        growthTail = tail;
+        return isWritten || table.wantsGrowth() ? GROW_IDLE_MICROS : REST_MICROS;
     }
 
     /**

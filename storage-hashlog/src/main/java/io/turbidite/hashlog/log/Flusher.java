@@ -34,7 +34,11 @@ final class Flusher implements AutoCloseable {
     /** Pages written in a step: not so many that what was synced meanwhile is told late. */
     private static final int PAGE_COUNT_MAX = 4;
 
+    /** Where something is looked at again. */
     private static final long IDLE_MICROS = 1_000;
+
+    /** Where all that may come wakes it, or may wait: a full page, a request, a waiting session. */
+    private static final long REST_MICROS = 100_000;
 
     /** Between two tries on a full disk: each computes checksums of what it wants to write. */
     private static final long RETRY_MICROS = 100_000;
@@ -87,6 +91,10 @@ final class Flusher implements AutoCloseable {
 
     private volatile long retryNanos;
     private final AtomicInteger refusalCount = new AtomicInteger();
+
+    /** For a free page. */
+    private final AtomicInteger sessionsWaiting = new AtomicInteger();
+
     private volatile boolean paused;
 
     /** Since when the disk has refused everything. */
@@ -121,7 +129,18 @@ final class Flusher implements AutoCloseable {
         if (files != null) {
             syncs = new PageSyncs(log, files, this::wake);
         }
-        worker = site.tasks().start("hashlog-flush", IDLE_MICROS, this::step);
+        worker = site.tasks().start("hashlog-flush", this::idleMicros, this::step);
+    }
+
+    /** What is written while it rests is durable in time: it rests no longer than it may wait. */
+    private long idleMicros() {
+        boolean looksAgain = paused
+                || sessionsWaiting.get() > 0
+                || log.safeTail() > log.durable()
+                || wanted.get() > log.durable()
+                || wantedBegin.get() > log.begin()
+                || log.epochs().waitingCount() > 0;
+        return looksAgain ? IDLE_MICROS : Math.min(REST_MICROS, options.flushMicros());
     }
 
     void wake() {
@@ -193,6 +212,7 @@ final class Flusher implements AutoCloseable {
         long giveUpAt = start + options.waitMicrosMax() * 1_000;
         int refusals = refusalCount();
         stalls.increment();
+        sessionsWaiting.incrementAndGet();
         wake();
         try {
             while (!log.pages().turn(page)) {
@@ -218,6 +238,7 @@ final class Flusher implements AutoCloseable {
             }
             return site.clock().monotonicNanos() - start;
         } finally {
+            sessionsWaiting.decrementAndGet();
             stallNanos.add(site.clock().monotonicNanos() - start);
         }
     }
