@@ -33,6 +33,7 @@ import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -576,16 +577,36 @@ public final class Main implements Runnable {
 
     @Command(
             name = "jmh",
-            description = "Runs JMH with the arguments that follow.",
+            description = {
+                "Measures parts alone by JMH: all whose names match REGEX, or all.",
+                "Behind -- JMH's own options follow, for example: bench jmh Codec -- -prof gc",
+            },
             mixinStandardHelpOptions = true)
     static final class JmhCommand implements Callable<Integer> {
-        @Parameters(arity = "0..*")
+        @Parameters(
+                arity = "0..*",
+                paramLabel = "REGEX",
+                description = "what to measure, then JMH's own options")
         List<String> arguments = List.of();
+
+        @Option(
+                names = "--json",
+                description = "the file for the figures (default ${DEFAULT-VALUE})")
+        Path json = Path.of("docs", "experiments", "jmh.json");
 
         @Override
         public Integer call() throws IOException, RunnerException {
-            org.openjdk.jmh.Main.main(arguments.toArray(String[]::new));
+            org.openjdk.jmh.Main.main(arguments(arguments, json).toArray(String[]::new));
             return 0;
+        }
+
+        /** What JMH is given; where it is told of a file itself, that one. */
+        static List<String> arguments(List<String> given, Path json) {
+            List<String> all = new ArrayList<>(given);
+            if (!given.contains("-rff")) {
+                all.addAll(List.of("-rf", "json", "-rff", json.toString()));
+            }
+            return all;
         }
     }
 }
