@@ -148,7 +148,8 @@ public final class Query extends Relation {
 
     /**
      * Returns a row {@code {field…, "count": n}} for each combination of values; null and missing
-     * count as the same value.
+     * count as the same value. In place of a field an expression with a name may stand: {@code
+     * groupBy("year(sent) as y")}.
      */
     public Query groupBy(String... fields) {
         for (String field : Given.notNull(fields, "the list of fields to group by")) {
@@ -445,8 +446,8 @@ public final class Query extends Relation {
         return SkippedPlan.of(plan, offset);
     }
 
-    /** This query as one over the distinct rows of another. */
-    private Query ofDistinct() {
+    /** The distinct rows of this query without order and limit, and a query over them for these. */
+    private Relation ofDistinct() {
         if (near != null) {
             throw new InvalidRequestException(
                     "distinct does not go with near: ask for the distinct rows of the nearest, Query.on(nearest).distinct()");
@@ -460,7 +461,11 @@ public final class Query extends Relation {
         all.aggregates = aggregates;
         all.count = count;
         all.access = access;
-        Query ordered = Query.on(SetOperation.union(all));
+        SetOperation distinctRows = SetOperation.union(all);
+        if (order.isEmpty() && limit == QueryRequest.NO_LIMIT && offset == 0) {
+            return distinctRows;
+        }
+        Query ordered = Query.on(distinctRows);
         ordered.order = order;
         ordered.limit = limit;
         ordered.offset = offset;

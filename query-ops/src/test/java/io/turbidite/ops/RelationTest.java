@@ -205,6 +205,41 @@ class RelationTest {
     }
 
     @Test
+    void groups_may_be_by_expressions() {
+        few();
+        assertThat(rows(flights().groupBy("delay / 20 > 1 as late"))).hasSize(3);
+        assertThat(rows(flights()
+                        .groupBy("coalesce(delay, 0) % 3 as rest", "dest")
+                        .orderBy("rest")))
+                .containsExactly(
+                        "{rest=0, dest=JFK, count=1}",
+                        "{rest=0, dest=LGA, count=1}",
+                        "{rest=1, dest=JFK, count=1}",
+                        "{rest=1, dest=SFO, count=1}",
+                        "{rest=2, dest=LGA, count=1}");
+        assertThat(rows(flights()
+                        .groupBy("lower(dest) as d", "delay * 0.5 as half")
+                        .aggregate(Aggregate.max("id").as("m"))
+                        .where("id < 3")
+                        .orderBy("m")))
+                .containsExactly("{d=jfk, half=5, m=1}", "{d=jfk, half=15, m=2}");
+        assertThat(rows(flights().groupBy("tags[]", "id + 1 as n")))
+                .containsExactly("{tags[]=x, n=3, count=1}", "{tags[]=y, n=3, count=1}");
+        assertThat(rows(flights().groupBy("dest as d").where("id = 5")))
+                .containsExactly("{d=SFO, count=1}");
+        for (Query wrong : List.of(
+                flights().groupBy("id + 1"),
+                flights().groupBy("id + 1 as id", "id"),
+                flights().groupBy("id + 1 as count"),
+                flights().groupBy("tags as t"))) {
+            assertThatThrownBy(wrong::run).isInstanceOf(InvalidRequestException.class);
+            assertThatThrownBy(wrong::type).isInstanceOf(InvalidRequestException.class);
+        }
+        assertThat(flights().groupBy("id % 2 as odd").explain().toString())
+                .contains("count by odd");
+    }
+
+    @Test
     void nulls_stand_where_the_order_says() {
         few();
         for (Order direction : Order.values()) {

@@ -1,9 +1,12 @@
 package io.turbidite.ops.aggregate;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.expr.Expression;
 import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
+
+import java.util.regex.Pattern;
 
 /**
  * Something summed up of the records of a group, or of all records that a query finds.
@@ -23,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param name the name of the result in the rows of the query
  */
 public record Aggregate(Function function, @Nullable String field, String name) {
+    private static final Pattern NAME = Pattern.compile("[\\p{L}\\p{N}_$.\\-]*");
+
     /** What is made of values, and of which. */
     public enum Function {
         /** How many there are: an int64. */
@@ -174,8 +179,12 @@ public record Aggregate(Function function, @Nullable String field, String name) 
      * @param condition is not checked before the query runs
      */
     public Aggregate where(String condition) {
-        String value = "case when %s then %s end".formatted(condition, field == null ? "1" : field);
-        return new Aggregate(function, value, name);
+        String of = field == null ? "1" : field;
+        // what may be a name is one, even if an expression would have quotes around it
+        String value =
+                field != null && NAME.matcher(of).matches() ? new Expression.Name(of).text() : of;
+        return new Aggregate(
+                function, "case when %s then %s end".formatted(condition, value), name);
     }
 
     /** The same by another name. */

@@ -5,7 +5,6 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.RecordStream;
-import io.turbidite.core.type.RecordType;
 
 import org.jspecify.annotations.Nullable;
 
@@ -61,16 +60,13 @@ public final class Tuples {
         return new Ordered(order, row);
     }
 
-    /** One field: the encoded values of some fields. */
-    public static TupleMaker groupKey(RecordType type, List<Integer> fields) {
-        List<FieldKey> keys =
-                fields.stream().map(field -> new FieldKey(type, field, false)).toList();
-        for (int field : fields) {
-            if (type.isEach(field)) {
-                return new EachGroupKey(keys, field);
-            }
-        }
-        return new GroupKey(keys);
+    /**
+     * One field: some keys, one behind the other.
+     *
+     * @param each the elements of an array that one of them is of, or -1
+     */
+    public static TupleMaker groupKey(List<? extends OrderKey> keys, int each) {
+        return each < 0 ? new GroupKey(keys) : new EachGroupKey(keys, each);
     }
 
     /** One field: the cell that a point lies in. */
@@ -124,12 +120,12 @@ public final class Tuples {
     }
 
     private static final class GroupKey implements TupleMaker {
-        private final FieldKey[] keys;
+        private final OrderKey[] keys;
         private final ByteSink sink = new ByteSink(256, Integer.MAX_VALUE - 8);
         private final Slice[] tuple = {new Slice()};
 
-        GroupKey(List<FieldKey> keys) {
-            this.keys = keys.toArray(FieldKey[]::new);
+        GroupKey(List<? extends OrderKey> keys) {
+            this.keys = keys.toArray(OrderKey[]::new);
         }
 
         @Override
@@ -140,7 +136,7 @@ public final class Tuples {
         @Override
         public Slice[] make(RecordStream at, RecordView view) {
             sink.clear();
-            for (FieldKey key : keys) {
+            for (OrderKey key : keys) {
                 key.append(view, sink);
             }
             sink.asSlice(tuple[0]);
@@ -150,14 +146,14 @@ public final class Tuples {
 
     /** A tuple for each distinct key that the elements of an array give, none without any. */
     private static final class EachGroupKey implements TupleMaker {
-        private final FieldKey[] keys;
+        private final OrderKey[] keys;
         private final int each;
         private final EntryKeyList distinct = new EntryKeyList();
         private final Slice[] tuple = {new Slice()};
         private int next;
 
-        EachGroupKey(List<FieldKey> keys, int each) {
-            this.keys = keys.toArray(FieldKey[]::new);
+        EachGroupKey(List<? extends OrderKey> keys, int each) {
+            this.keys = keys.toArray(OrderKey[]::new);
             this.each = each;
         }
 
@@ -176,7 +172,7 @@ public final class Tuples {
             ByteSink sink = distinct.clear().sink();
             for (boolean is = view.firstElement(each); is; is = view.nextElement(each)) {
                 int start = sink.length();
-                for (FieldKey key : keys) {
+                for (OrderKey key : keys) {
                     key.append(view, sink);
                 }
                 distinct.addDistinct(start);

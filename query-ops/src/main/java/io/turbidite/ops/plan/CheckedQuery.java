@@ -10,13 +10,17 @@ import io.turbidite.core.type.Field;
 import io.turbidite.core.type.Point;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.aggregate.BoundAggregates;
 import io.turbidite.ops.expr.CellGrid;
 import io.turbidite.ops.expr.Column;
 import io.turbidite.ops.expr.Conditions;
 import io.turbidite.ops.expr.Distances;
+import io.turbidite.ops.expr.OrderKey;
 import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.expr.RecordPredicate;
+import io.turbidite.ops.expr.TupleMaker;
+import io.turbidite.ops.expr.Tuples;
 import io.turbidite.ops.expression.TypedExpression;
 import io.turbidite.ops.group.CountSource;
 import io.turbidite.ops.group.GroupRows;
@@ -37,7 +41,8 @@ import java.util.Map;
  * @param source what is asked
  * @param conditions the predicates
  * @param kind what rows are
- * @param fields of groups those grouped by
+ * @param fields of groups the declared ones that are grouped by
+ * @param groups of groups all that is grouped by
  * @param columns of {@code ROWS} the selected ones, empty for whole records
  * @param cellField of cells the point field, else -1
  * @param grid of cells the grid
@@ -52,6 +57,7 @@ record CheckedQuery(
         Conditions conditions,
         Kind kind,
         List<Integer> fields,
+        List<GroupField> groups,
         List<Column> columns,
         int cellField,
         @Nullable CellGrid grid,
@@ -132,7 +138,8 @@ record CheckedQuery(
     static CheckedQuery of(QueryRequest request, Source source, Conditions conditions) {
         RecordType type = conditions.type();
         checkParts(request);
-        BoundAggregates aggregates = aggregates(request, type);
+        List<GroupField> groups = groups(type, request);
+        BoundAggregates aggregates = aggregates(request, groups, type);
         QueryRequest.Cells cells = request.cells();
         if (cells != null) {
             int field = requireSingle(
@@ -155,6 +162,7 @@ record CheckedQuery(
                     aggregates.isEmpty() ? Kind.CELLS : Kind.AGGREGATES,
                     List.of(),
                     List.of(),
+                    List.of(),
                     field,
                     grid,
                     aggregates,
@@ -169,8 +177,6 @@ record CheckedQuery(
                         ? Kind.GROUPS
                         : request.count() ? Kind.COUNT : Kind.ROWS;
         boolean isGroups = kind == Kind.GROUPS || kind == Kind.AGGREGATES;
-        List<Integer> fields =
-                isGroups ? checkGroup(type, indexes(type, request.groupBy(), "group")) : List.of();
         Near near = near(request, type);
         List<Column> columns = request.select().isEmpty()
                 ? List.of()
@@ -183,19 +189,26 @@ record CheckedQuery(
                 source,
                 conditions,
                 kind,
-                fields,
+                groups.stream()
+                        .filter(group -> group.expression() == null)
+                        .map(GroupField::field)
+                        .toList(),
+                groups,
                 columns,
                 -1,
                 null,
                 aggregates,
                 isGroups
-                        ? groupOrder(request, request.groupBy(), aggregates)
+                        ? groupOrder(
+                                request,
+                                groups.stream().map(group -> group.row().name()).toList(),
+                                aggregates)
                         : recordOrder(request, type),
                 near,
                 request.limit(),
                 kind == Kind.ROWS
                         ? columns.isEmpty() ? type : Column.rowType(type, columns)
-                        : rowType(type, kind, fields, aggregates));
+                        : rowType(kind, groups, aggregates));
     }
 
     private static List<String> declared(RecordType type, List<String> select) {
@@ -205,14 +218,47 @@ record CheckedQuery(
                 .toList();
     }
 
-    private static BoundAggregates aggregates(QueryRequest request, RecordType type) {
-        if (request.aggregates().isEmpty()) {
+    /** What is grouped by, in its order; of cells nothing. */
+    private static List<GroupField> groups(RecordType type, QueryRequest request) {
+        if (request.groupBy().isEmpty()) {
+            return List.of();
+        }
+        List<String> declared = request.groupBy().stream()
+                .filter(name -> !SelectedColumns.isExpression(type, name))
+                .toList();
+        List<Integer> fields = checkGroup(type, indexes(type, declared, "group"));
+        List<GroupField> groups = new ArrayList<>();
+        int next = 0;
+        for (String name : request.groupBy()) {
+            GroupField group = SelectedColumns.isExpression(type, name)
+                    ? SelectedColumns.group(type, name)
+                    : GroupField.of(type, fields.get(next++));
+            String rowName = group.row().name();
+            if (groups.stream().anyMatch(other -> other.row().name().equals(rowName))) {
+                throw new InvalidRequestException("group names '%s' twice".formatted(rowName));
+            }
+            groups.add(group);
+        }
+        return List.copyOf(groups);
+    }
+
+    private static BoundAggregates aggregates(
+            QueryRequest request, List<GroupField> groups, RecordType type) {
+        // groups by expressions have counts as aggregates do: no index counts them alone
+        boolean counts = groups.stream().anyMatch(group -> group.expression() != null);
+        if (request.aggregates().isEmpty() && !counts) {
             return BoundAggregates.NONE;
         }
-        BoundAggregates bound =
-                BoundAggregates.of(type, request.allAggregates(), name -> aggregated(type, name));
+        BoundAggregates bound = BoundAggregates.of(
+                type,
+                request.aggregates().isEmpty()
+                        ? List.of(Aggregate.count())
+                        : request.allAggregates(),
+                name -> aggregated(type, name));
         List<String> names = new ArrayList<>(
-                request.cells() == null ? request.groupBy() : List.of(GroupRows.CELL));
+                request.cells() == null
+                        ? groups.stream().map(group -> group.row().name()).toList()
+                        : List.of(GroupRows.CELL));
         for (String name : bound.names()) {
             if (names.contains(name)) {
                 throw new InvalidRequestException(
@@ -239,16 +285,16 @@ record CheckedQuery(
     }
 
     private static RecordType rowType(
-            RecordType type, Kind kind, List<Integer> fields, BoundAggregates aggregates) {
+            Kind kind, List<GroupField> groups, BoundAggregates aggregates) {
         return switch (kind) {
             case COUNT -> CountSource.ROW_TYPE;
-            case GROUPS, AGGREGATES -> GroupRows.rowType(fields(type, fields), aggregates);
+            case GROUPS, AGGREGATES -> GroupRows.rowType(fields(groups), aggregates);
             case ROWS, CELLS -> throw new IllegalArgumentException(kind + " have their own");
         };
     }
 
-    private static List<Field> fields(RecordType type, List<Integer> indexes) {
-        return indexes.stream().map(type::field).toList();
+    private static List<Field> fields(List<GroupField> groups) {
+        return groups.stream().map(GroupField::row).toList();
     }
 
     private static void checkParts(QueryRequest request) {
@@ -432,6 +478,7 @@ record CheckedQuery(
                 others,
                 kind,
                 fields,
+                groups,
                 columns,
                 cellField,
                 grid,
@@ -520,7 +567,20 @@ record CheckedQuery(
     }
 
     List<Field> groupFields() {
-        return fields(type(), fields);
+        return fields(groups);
+    }
+
+    /** The names of what is grouped by. */
+    String groupNames() {
+        return String.join(
+                ", ", groups.stream().map(group -> group.row().name()).toList());
+    }
+
+    /** Makes the keys of groups, for one thread. */
+    TupleMaker newGroupKeys() {
+        List<OrderKey> keys = groups.stream().map(group -> group.newKey(type())).toList();
+        int each = fields.stream().filter(type()::isEach).findFirst().orElse(-1);
+        return Tuples.groupKey(keys, each);
     }
 
     List<GroupRows.Part> groupParts() {

@@ -194,21 +194,17 @@ public final class Plan implements ResultPlan {
             case ROWS -> {}
             case COUNT -> steps.add(new PlanStep("count", "records", 1, grouped));
             case GROUPS ->
-                steps.add(new PlanStep(
-                        "group", "count by " + wayIn.names(query.fields()), rows, grouped));
+                steps.add(new PlanStep("group", "count by " + query.groupNames(), rows, grouped));
             case CELLS ->
                 steps.add(new PlanStep("group", "count by " + cellDetail(), rows, grouped));
-            case AGGREGATES ->
-                steps.add(new PlanStep("group", aggregateDetail(wayIn), rows, grouped));
+            case AGGREGATES -> steps.add(new PlanStep("group", aggregateDetail(), rows, grouped));
         }
         steps.addAll(wayIn.all());
         return steps;
     }
 
-    private String aggregateDetail(WayInSteps wayIn) {
-        String groups = query.grid() != null
-                ? cellDetail()
-                : query.fields().isEmpty() ? "" : wayIn.names(query.fields());
+    private String aggregateDetail() {
+        String groups = query.grid() != null ? cellDetail() : query.groupNames();
         return groups.isEmpty()
                 ? query.aggregates().toString()
                 : "%s by %s".formatted(query.aggregates(), groups);
@@ -370,7 +366,7 @@ public final class Plan implements ResultPlan {
 
     private TupleMaker groupMaker() {
         TupleMaker keys = query.grid() == null
-                ? Tuples.groupKey(query.type(), query.fields())
+                ? query.newGroupKeys()
                 : Tuples.cell(query.cellField(), query.grid());
         return query.aggregates().isEmpty() ? keys : query.aggregates().maker(keys);
     }

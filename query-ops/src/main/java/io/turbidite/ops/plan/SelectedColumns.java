@@ -175,6 +175,17 @@ final class SelectedColumns {
         return type.indexOf(text) < 0 && !NAME.matcher(text).matches();
     }
 
+    /** An expression with a name, to group by. */
+    static GroupField group(RecordType type, String text) {
+        NamedExpression named = NamedExpression.of(text);
+        String name = named.name();
+        if (name == null) {
+            throw new InvalidRequestException(
+                    "a value that is grouped by needs a name: write '%s as name'".formatted(text));
+        }
+        return GroupField.of(name, TypedExpression.of(named.expression(), type));
+    }
+
     private static Column computed(RecordType type, String text) {
         NamedExpression named = NamedExpression.of(text);
         String name = named.name();

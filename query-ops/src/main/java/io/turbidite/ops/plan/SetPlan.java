@@ -158,7 +158,12 @@ public final class SetPlan implements ResultPlan {
     public Rows rows() {
         return switch (operation) {
             case UNION_ALL -> all(meter);
-            case UNION -> new DistinctRows(all(new OperatorMeter()), type, options, meter);
+            case UNION ->
+                new DistinctRows(
+                        inputs.size() == 1 ? inputs.getFirst().rows() : all(new OperatorMeter()),
+                        type,
+                        options,
+                        meter);
             case INTERSECT -> counted(CountedRows.Kind.INTERSECT);
             case INTERSECT_ALL -> counted(CountedRows.Kind.INTERSECT_ALL);
             case EXCEPT -> counted(CountedRows.Kind.EXCEPT);

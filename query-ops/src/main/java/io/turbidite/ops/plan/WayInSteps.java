@@ -336,10 +336,4 @@ final class WayInSteps {
     private static String counted(long count, String one, String many) {
         return "%,d %s".formatted(count, count == 1 ? one : many);
     }
-
-    String names(List<Integer> fields) {
-        return String.join(
-                ", ",
-                fields.stream().map(field -> query.type().field(field).name()).toList());
-    }
 }
