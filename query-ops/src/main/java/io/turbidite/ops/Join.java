@@ -33,7 +33,8 @@ import java.util.List;
  *
  * <p>Two fields are equal as in conditions, but of one type, whole numbers of any width being one;
  * a null equals nothing, not even a null. Each side shows one moment; where both are of one source,
- * it is the same. Queries of {@link Query#on(io.turbidite.core.scan.ReadView) views} show the moments of these.
+ * it is the same. Queries of {@link Query#on(io.turbidite.core.scan.ReadView) views} show the
+ * moments of these.
  *
  * <p><em>Confined to one thread.</em> Each call changes this join and returns it; it may be run
  * often.

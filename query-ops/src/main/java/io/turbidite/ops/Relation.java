@@ -22,9 +22,9 @@ import java.util.List;
  * }</pre>
  *
  * <p>All parts of a tree that read one source show the same moment, but for queries of {@link
- * Query#on(io.turbidite.core.scan.ReadView) views}. Parts without {@link RunOptions} of their own run with those of the
- * relation that they are the input of, and share its memory in equal parts. A result holds
- * everything below it, and releases it when it ends or is closed.
+ * Query#on(io.turbidite.core.scan.ReadView) views}. Parts without {@link RunOptions} of their own
+ * run with those of the relation that they are the input of, and share its memory in equal parts. A
+ * result holds everything below it, and releases it when it ends or is closed.
  *
  * <p><em>Confined to one thread.</em>
  */

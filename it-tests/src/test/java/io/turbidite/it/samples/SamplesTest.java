@@ -6,6 +6,7 @@ import io.turbidite.feeds.log.OpenLog;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Store;
+import io.turbidite.ops.QueryResult;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,8 +55,33 @@ class SamplesTest {
     }
 
     @Test
+    void queries_read_the_rows_of_others(@TempDir Path directory) {
+        try (Store store = Store.open(directory)) {
+            Dataset flights = store.createDataset(DatasetSpec.named("Flights")
+                    .field("id", "int64")
+                    .field("dest", "string?")
+                    .field("delay", "int32?")
+                    .primaryKey("id"));
+            Dataset airports = store.createDataset(DatasetSpec.named("Airports")
+                    .field("code", "string")
+                    .field("city", "string?")
+                    .primaryKey("code"));
+            flights.upsert(Map.of("id", 1L, "dest", "JFK", "delay", 50));
+            flights.upsert(Map.of("id", 2L, "dest", "JFK", "delay", 20));
+            flights.upsert(Map.of("id", 3L, "dest", "LGA", "delay", 90));
+            airports.upsert(Map.of("code", "JFK", "city", "New York"));
+            airports.upsert(Map.of("code", "BOS", "city", "Boston"));
+            assertThat(RowsOfRows.lateCities(flights, airports)).isEqualTo(1);
+            try (QueryResult unused = RowsOfRows.unused(flights, airports).run()) {
+                assertThat(unused.toList()).containsExactly(Map.of("code", "BOS"));
+            }
+        }
+    }
+
+    @Test
     void the_documents_show_the_code_that_runs() throws IOException {
         assertThat(document("README.md")).contains(sample("FirstStore", "README"));
+        assertThat(document("docs/queries.md")).contains(sample("RowsOfRows", "relations"));
         assertThat(document("docs/hashlog.md"))
                 .contains(sample("FirstLog", "ingestion"), sample("FirstLog", "join"));
     }

@@ -9,8 +9,9 @@ import java.util.Arrays;
 
 /**
  * Rows by key: a hash table with open addressing whose slots have the newest row of a key; each
- * row's number says which was there before it, and whether the row was joined. So rows are never moved, and a table that is given
- * up is sorted as it is. <em>Confined to one thread at a time.</em>
+ * row's number says which was there before it, and whether the row was joined. So rows are never
+ * moved, and a table that is given up is sorted as it is. <em>Confined to one thread at a
+ * time.</em>
  */
 final class JoinTable implements AutoCloseable {
     private static final int SLOTS_FIRST = 256;
