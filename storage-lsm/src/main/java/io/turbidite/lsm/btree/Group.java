@@ -154,6 +154,12 @@ final class Group {
         if (first == count || heads.at(page, first) != head) {
             return -1 - first;
         }
+        if (first + 1 == count || heads.at(page, first + 1) != head) {
+            // the only one with this head, as nearly always
+            int rest = compareRest(page, first, key);
+            boolean isBefore = rest < 0 || (rest == 0 && version(page, first) >>> 1 > timestamp);
+            return isBefore ? -2 - first : rest == 0 ? first : -1 - first;
+        }
         int low = first;
         int high = heads.runEnd(page, first);
         while (low < high) {

@@ -179,7 +179,8 @@ final class Heads {
         if (count < 4) {
             return 0;
         }
-        long first = at(segment, 0);
+        // what all are above is the first of them, but in the old form, where it is nothing
+        long first = base != 0 ? base : at(segment, 0);
         long last = at(segment, count - 1);
         if (Long.compareUnsigned(cut, first) <= 0) {
             return 0;

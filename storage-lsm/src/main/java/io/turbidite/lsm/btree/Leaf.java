@@ -24,6 +24,8 @@ final class Leaf {
     /** A cache line. */
     private static final int TOUCH_BYTES = 64;
 
+    private static final long FENCES_OFFSET = LeafLayout.HEADS_OFFSET + (long) Heads.BYTES;
+
     private final Group group = new Group();
 
     /** The directory of all groups but the first: what comes before the second is on the first. */
@@ -288,9 +290,19 @@ final class Leaf {
     private int groupOf(Slice key, long timestamp) {
         long head = Heads.of(key, prefixBytes);
         int fenceCount = groupCount - 1;
-        fences.wrap(LeafLayout.HEADS_OFFSET + (long) Heads.BYTES, Heads.BYTES, fenceCount);
-        int low = fences.lowerBound(page, head, -1);
-        if (low < fenceCount && fences.at(page, low) == head) {
+        // halved and not guessed: the first bytes of words, say, don't grow evenly
+        int low = 0;
+        int end = fenceCount;
+        while (low < end) {
+            int middle = (low + end) >>> 1;
+            if (Long.compareUnsigned(fence(middle), head) < 0) {
+                low = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        if (low < fenceCount && fence(low) == head) {
+            fences.wrap(FENCES_OFFSET, Heads.BYTES, fenceCount);
             int high = fences.runEnd(page, low);
             while (low < high) {
                 int middle = (low + high) >>> 1;
@@ -302,6 +314,11 @@ final class Leaf {
             }
         }
         return low;
+    }
+
+    /** The first bytes of the first entry of a group but the first. */
+    private long fence(int index) {
+        return page.get(Bytes.I64, FENCES_OFFSET + (long) Heads.BYTES * index);
     }
 
     private boolean beginsBefore(int index, Slice key, long timestamp) {
