@@ -45,6 +45,7 @@ import java.util.function.BooleanSupplier;
  */
 public final class WriteAheadLog implements AutoCloseable {
     /** The format of its segments. */
+    @SuppressWarnings("exports") // for modules that may see formats
     public static final KnownFormat FORMAT =
             new KnownFormat(Segment.FORMAT, Segment.FORMAT_VERSION);
 

@@ -31,7 +31,6 @@ final class RegionCheck {
 
     private static final int FINDING_COUNT_MAX = 10;
 
-    private final PmIndex index;
     private final Validation believed;
     private final Consumer<String> wrong;
     private int findingCount;
@@ -44,7 +43,6 @@ final class RegionCheck {
     private int keyCount;
 
     private RegionCheck(PmIndex index, Consumer<String> wrong) {
-        this.index = index;
         this.believed = index.validation();
         this.wrong = wrong;
     }
@@ -161,7 +159,7 @@ final class RegionCheck {
 
     private int slot(long place) {
         int mask = places.length - 1;
-        int at = (int) (place * 0x9E3779B97F4A7C15L >>> 40) & mask;
+        int at = (int) ((place * 0x9E3779B97F4A7C15L) >>> 40) & mask;
         while (places[at] != 0 && places[at] != place) {
             at = (at + 1) & mask;
         }
