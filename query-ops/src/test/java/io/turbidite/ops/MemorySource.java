@@ -51,6 +51,11 @@ public final class MemorySource implements Source {
     private long timestamp;
     double estimateFactor = 1;
     int failAfterMoves = Integer.MAX_VALUE;
+
+    /** All other threads have no memory to move a cursor. */
+    @Nullable
+    Thread hasMemory;
+
     public final AtomicInteger openCount = new AtomicInteger();
     int openViewCount;
     final AtomicInteger estimateCount = new AtomicInteger();
@@ -349,6 +354,10 @@ public final class MemorySource implements Source {
         /** Counts a move, and fails where a test wants it to. */
         void move() {
             checkOpen();
+            Thread only = source.hasMemory;
+            if (only != null && !only.equals(Thread.currentThread())) {
+                throw new OutOfMemoryError("for the test");
+            }
             if (source.moveCount.incrementAndGet() > source.failAfterMoves) {
                 throw new io.turbidite.core.CorruptionException(
                         "memory", 0, what, "sound", "damaged by the test");

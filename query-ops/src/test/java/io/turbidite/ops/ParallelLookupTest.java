@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -111,6 +112,23 @@ class ParallelLookupTest {
             assertThat(source.openCount).hasValue(0);
         }
         source.failAfterMoves = Integer.MAX_VALUE;
+    }
+
+    /** The reader would wait for ever for the slice of a worker that has died. */
+    @Test
+    @Timeout(60)
+    void a_worker_without_memory_fails_the_query() {
+        source.hasMemory = Thread.currentThread();
+        try (ThreadTasks tasks = ThreadTasks.create("lookup-test", (_, _) -> {})) {
+            assertThatThrownBy(() -> {
+                        // a reader who is fast enough leaves nothing to the workers
+                        for (int i = 0; i < 1_000; i++) {
+                            ann().with(with(tasks, 3)).run().toList();
+                        }
+                    })
+                    .isInstanceOf(OutOfMemoryError.class);
+        }
+        source.hasMemory = null;
     }
 
     @Test

@@ -32,9 +32,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  *       is looked up in vain for a reader who stops early.
  * </ol>
  *
- * <p>Where a slice fails, the reader gets the error when it comes to it. <em>The reader is confined
- * to one thread;</em> {@link #step} may be called by any: the counter hands each task to one
- * thread, and its result is a release store into the array, which the reader acquires.
+ * <p>Where a slice fails, the reader gets the exception when it comes to it; of an error, such as
+ * want of memory, as soon as it would wait. <em>The reader is confined to one thread;</em> {@link
+ * #step} may be called by any: the counter hands each task to one thread, and its result is a
+ * release store into the array, which the reader acquires.
  */
 final class ParallelFetch implements RecordStream {
     private final ReadView view;
@@ -52,6 +53,9 @@ final class ParallelFetch implements RecordStream {
     private final AtomicInteger inside = new AtomicInteger();
 
     private volatile boolean closed;
+
+    /** Why a slice that was begun will never be done: nobody may wait for it. */
+    private volatile @Nullable Error lost;
 
     /** The slice that the reader is at. */
     private volatile int reading = -1;
@@ -109,7 +113,11 @@ final class ParallelFetch implements RecordStream {
             if (task >= sliceCount) {
                 return false;
             }
-            done.setRelease(task, fetched(task));
+            try {
+                done.setRelease(task, fetched(task));
+            } catch (Error e) {
+                lost = e;
+            }
             return true;
         } finally {
             inside.decrementAndGet();
@@ -170,12 +178,17 @@ final class ParallelFetch implements RecordStream {
         FetchedSlice found = done.getAcquire(number);
         while (found == null) {
             if (!step()) {
-                workers.tasks().await(() -> done.getAcquire(number) != null);
+                workers.tasks().await(() -> done.getAcquire(number) != null || lost != null);
             }
             found = done.getAcquire(number);
+            Error error = lost;
+            if (found == null && error != null) {
+                throw error;
+            }
         }
+        boolean isWhole = found.isWhole(); // one that failed stays, and fails again
         done.set(number, null);
-        if (found.isWhole()) {
+        if (isWhole) {
             work = work.plus(found.work());
             layers = layers.plus(found.layers());
             visitedCount += found.visitedCount();
