@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 
 /**
  * Workers of all {@link ThreadTasks} of this process that rest without a thread, until their time
@@ -25,7 +26,10 @@ final class RestingWorkers {
     /** The clock ends when nobody has rested for as long. */
     private static final long SPARE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    private static final RestingWorkers ALL = new RestingWorkers();
+    private static final RestingWorkers ALL = new RestingWorkers(time ->
+            Thread.ofPlatform().daemon().name(WorkerThreads.NAME + "-clock").start(time));
+
+    private final Function<Runnable, Thread> starter;
 
     private final Set<Resting> resting = ConcurrentHashMap.newKeySet();
 
@@ -34,7 +38,12 @@ final class RestingWorkers {
 
     private volatile @Nullable Thread clock;
 
-    private RestingWorkers() {}
+    /**
+     * @param starter gives the clock a thread: there may be no more of them
+     */
+    RestingWorkers(Function<Runnable, Thread> starter) {
+        this.starter = starter;
+    }
 
     /** A worker that gave its thread back. */
     interface Resting {
@@ -56,7 +65,10 @@ final class RestingWorkers {
         return end - Math.floorMod(end, TICK_NANOS);
     }
 
-    /** From now on it is resumed when it is due. */
+    /**
+     * From now on it is resumed when it is due. Where there is no thread for the clock, not before
+     * another one comes to rest and finds one.
+     */
     void add(Resting worker) {
         resting.add(worker);
         Thread running = clock;
@@ -78,11 +90,13 @@ final class RestingWorkers {
     }
 
     private synchronized void startClock() {
-        if (clock == null) {
-            clock = Thread.ofPlatform()
-                    .daemon()
-                    .name(WorkerThreads.NAME + "-clock")
-                    .start(this::keepTime);
+        if (clock != null) {
+            return;
+        }
+        try {
+            clock = starter.apply(this::keepTime);
+        } catch (OutOfMemoryError noThread) {
+            // Not the fault of who rests, or wakes: who waits for its end would wait for ever.
         }
     }
 
