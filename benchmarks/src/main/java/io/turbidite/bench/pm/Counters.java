@@ -7,7 +7,9 @@ import io.turbidite.pm.validate.Validation;
 
 import java.util.List;
 
-/** What needs no clock: fences, blocks, bytes, entries (Fig. 9, PM space), and a model of the medium. */
+/**
+ * What needs no clock: fences, blocks, bytes, entries (Fig. 9, PM space), and a model of the medium.
+ */
 final class Counters implements PmSuite.Figures {
     /** What the model takes for each block that a question reads. */
     private static final double MODEL_BLOCK_MICROS = 0.3;
@@ -108,7 +110,7 @@ final class Counters implements PmSuite.Figures {
         }
     }
 
-    /** What the table of versions takes, with the roots and the header: from a region of its own. */
+    /** What the table of versions takes, roots and header too: from a region of its own. */
     private static long tableBytes(Operations operations) {
         try (Contender tables = Contender.of("log")) {
             tables.feedVersions(operations);

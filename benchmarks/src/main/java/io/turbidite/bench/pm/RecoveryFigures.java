@@ -66,7 +66,7 @@ final class RecoveryFigures implements PmSuite.Figures {
         Contender fed = Contender.of(TreeIndex.NAME, none -> mapped(disk));
         fed.feed(operations, Contender.Feeding.ABSORBED);
         long through = fed.absorbedThrough();
-        double entries = fed.rival().entryCount();
+        double entries = (double) fed.rival().entryCount();
         fed.kill();
         long cpu = Costs.cpuNanos();
         long clock = Clock.system().monotonicNanos();

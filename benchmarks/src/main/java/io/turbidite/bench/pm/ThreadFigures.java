@@ -8,7 +8,8 @@ import io.turbidite.core.scan.ReadView;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.IntConsumer;
 
 /** The same work by one, two and four threads (Fig. 13): what contention costs, in CPU. */
@@ -125,28 +126,23 @@ final class ThreadFigures implements PmSuite.Figures {
     }
 
     private static void run(int threads, IntConsumer work) {
-        AtomicReference<Throwable> failed = new AtomicReference<>();
-        List<Thread> all = new ArrayList<>();
+        List<FutureTask<Integer>> all = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             int thread = i;
-            all.add(Thread.ofPlatform().start(() -> {
-                try {
-                    work.accept(thread);
-                } catch (RuntimeException | Error wrong) {
-                    failed.set(wrong);
-                }
-            }));
+            FutureTask<Integer> task = new FutureTask<>(() -> work.accept(thread), thread);
+            all.add(task);
+            Thread.ofPlatform().name("asker-" + i).start(task);
         }
-        for (Thread thread : all) {
-            try {
-                thread.join();
-            } catch (InterruptedException stopped) {
-                throw new IllegalStateException(stopped);
+        int ended = 0;
+        try {
+            for (FutureTask<Integer> task : all) {
+                ended += task.get() + 1;
             }
+        } catch (InterruptedException | ExecutionException failed) {
+            throw new IllegalStateException(failed);
         }
-        Throwable wrong = failed.get();
-        if (wrong != null) {
-            throw new IllegalStateException(wrong);
+        if (ended != threads * (threads + 1) / 2) {
+            throw new IllegalStateException("%d threads did not end".formatted(threads));
         }
     }
 
