@@ -63,6 +63,9 @@ final class LeafWriter {
      */
     LeafRoutes write(LeafRoutes routes, long place, long predecessor, EntryRun run) {
         image.load(memory, routes.leaf(place));
+        if (run.keyCount() == 1 && appendInPlace(run)) {
+            return routes;
+        }
         merge(run);
         int next = 0;
         for (int i = 0; i < run.keyCount(); i++) {
@@ -75,6 +78,29 @@ final class LeafWriter {
             add(next);
         }
         return finish(routes, place, predecessor);
+    }
+
+    /**
+     * Adds the entries of one key to the page of its list, without a look at the leaf's other keys,
+     * which would be sorted for it; false if the key or the room is missing.
+     */
+    private boolean appendInPlace(EntryRun run) {
+        Slice wanted = run.key(0, key);
+        int slot = image.find(wanted, Node.hash(wanted));
+        if (slot < 0) {
+            return false;
+        }
+        long cell = image.cell(slot);
+        long pointer = KeyWord.pointer(memory, cell, image.word(slot));
+        long page = postings.sharedPageOf(pointer);
+        entries.clear();
+        run.newestFirst(0, entries);
+        if (page == 0 || !postings.hasRoom(page, entries)) {
+            return false;
+        }
+        long appended = postings.append(page, pointer, entries);
+        staged.add(cell, KeyWord.of(appended, NodeImage.keySum(memory, cell)));
+        return true;
     }
 
     /**
