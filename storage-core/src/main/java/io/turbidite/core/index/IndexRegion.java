@@ -21,6 +21,12 @@ public interface IndexRegion extends AutoCloseable {
     long absorbedThrough();
 
     /**
+     * Up to which timestamp it had absorbed when it was opened, before anything was taken back. If
+     * the store does not know so many timestamps, it is older than its region.
+     */
+    long foundThrough();
+
+    /**
      * Begins to take in a layer.
      *
      * @param horizon nobody reads below it: what was superseded at or below it may go

@@ -46,6 +46,7 @@ public final class HeapIndexKind implements IndexKind {
     /** The memory of a region. */
     private static final class Content {
         final TreeMap<byte[], List<Entry>> lists = new TreeMap<>(Arrays::compareUnsigned);
+        long foundThrough;
         final TreeMap<byte[], Long> versions = new TreeMap<>(Arrays::compareUnsigned);
         long absorbedThrough;
         boolean isOpen;
@@ -192,6 +193,7 @@ public final class HeapIndexKind implements IndexKind {
         content.lists
                 .values()
                 .forEach(list -> list.removeIf(entry -> entry.timestamp > absorbedThrough));
+        content.foundThrough = content.absorbedThrough;
         content.absorbedThrough = absorbedThrough;
         content.isOpen = false;
         return new Region(content);
@@ -233,6 +235,11 @@ public final class HeapIndexKind implements IndexKind {
             synchronized (content) {
                 return content.absorbedThrough;
             }
+        }
+
+        @Override
+        public long foundThrough() {
+            return content.foundThrough;
         }
 
         @Override

@@ -89,6 +89,9 @@ public final class SchemaChanges {
 
     private record Rebuild(OpenDataset dataset, String index) {}
 
+    /** The one that writes are paused for; only the worker changes it. */
+    private volatile @Nullable Rebuild paused;
+
     /** Those whose regions are looked at: one that failed disables its index. */
     private final Set<OpenDataset> watched = ConcurrentHashMap.newKeySet();
 
@@ -108,8 +111,12 @@ public final class SchemaChanges {
         this.background = background;
         this.writes = writes;
         this.backoff = new Backoff(core.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
-        this.builder =
-                core.start(WORKER, () -> builds.isEmpty() ? REST_MICROS : IDLE_MICROS, this::step);
+        this.builder = core.start(
+                WORKER,
+                () -> builds.isEmpty() && rebuilds.isEmpty() && paused == null
+                        ? REST_MICROS
+                        : IDLE_MICROS,
+                this::step);
     }
 
     /**
@@ -139,8 +146,11 @@ public final class SchemaChanges {
             throw new InvalidRequestException("index '%s' of dataset %s is not disabled: it is %s"
                     .formatted(name, dataset.name(), there.state().label()));
         }
-        IndexSchema index = there.withId(base.catalog().nextId()).withState(State.BUILDING);
-        return start(dataset, base, index);
+        return start(dataset, base, toBuild(base, there));
+    }
+
+    private static IndexSchema toBuild(DatasetSchema base, IndexSchema there) {
+        return there.withId(base.catalog().nextId()).withState(State.BUILDING);
     }
 
     /** Disables an index if it is not, and starts to build it anew. */
@@ -202,6 +212,20 @@ public final class SchemaChanges {
     }
 
     private OnlineIndexBuild start(OpenDataset dataset, DatasetSchema base, IndexSchema index) {
+        return start(dataset, base, index, building -> register(dataset, building));
+    }
+
+    /**
+     * Starts a build.
+     *
+     * @param registration lets writers maintain the index; gives for each partition the first
+     *     timestamp they do it for
+     */
+    private OnlineIndexBuild start(
+            OpenDataset dataset,
+            DatasetSchema base,
+            IndexSchema index,
+            Function<DatasetSchema, List<Long>> registration) {
         core.health().checkWritable();
         // refuses what does not go together, before anything is begun
         DatasetSchema building = base.with(index);
@@ -217,17 +241,19 @@ public final class SchemaChanges {
         List<IndexFilling> parts = new ArrayList<>();
         OnlineIndexBuild build = null;
         try {
-            List<Long> below = register(dataset, building);
-            for (Partition partition : dataset.partitions()) {
-                flushFrozen(partition);
-            }
+            List<Long> below = registration.apply(building);
             long memoryBytes = options.writeMemoryBytes()
                     / MEMORY_SHARE
                     / dataset.partitions().size();
             for (Partition partition : dataset.partitions()) {
                 parts.add(
                         index.hasRegion()
-                                ? new RegionBuild(partition, building, index, memoryBytes)
+                                ? new RegionBuild(
+                                        partition,
+                                        building,
+                                        index,
+                                        below.get(partition.number()),
+                                        memoryBytes)
                                 : new PartitionBuild(
                                         partition,
                                         building,
@@ -267,6 +293,25 @@ public final class SchemaChanges {
             }
             dataset.install(building);
         });
+        dataset.partitions().forEach(this::flushFrozen);
+        return below;
+    }
+
+    /**
+     * The same while writes are paused, without waiting for anything.
+     *
+     * @throws InvalidRequestException if a layer was frozen meanwhile
+     */
+    private static List<Long> registerPaused(OpenDataset dataset, DatasetSchema building) {
+        List<Long> below = new ArrayList<>();
+        for (Partition partition : dataset.partitions()) {
+            long first = partition.current().beginIndex(building);
+            if (first < 0) {
+                throw new InvalidRequestException("%s is being flushed".formatted(partition));
+            }
+            below.add(first);
+        }
+        dataset.install(building);
         return below;
     }
 
@@ -282,14 +327,46 @@ public final class SchemaChanges {
         builder.wake();
     }
 
-    /** Starts the first of those whose dataset nobody changes; the others wait. */
+    /**
+     * Starts the first of those whose dataset nobody changes, when no write is in flight; the
+     * others wait. A step never waits itself: it may be run inside the wait of the very write that
+     * it would wait for.
+     */
     private void startRebuilds() {
-        for (Rebuild next : rebuilds) {
-            if (!next.dataset().admission().isBeingChanged()) {
-                rebuilds.remove(next);
-                startRebuild(next);
+        Rebuild next = paused;
+        if (next == null) {
+            next = nextRebuild();
+            if (next == null || !writes.tryPause()) {
                 return;
             }
+            paused = next;
+        }
+        if (!writes.isPaused()) {
+            return;
+        }
+        try {
+            startRebuild(next);
+        } finally {
+            resumeWrites();
+        }
+    }
+
+    private @Nullable Rebuild nextRebuild() {
+        for (Rebuild next : rebuilds) {
+            OpenDataset dataset = next.dataset();
+            if (!dataset.admission().isBeingChanged()
+                    && dataset.partitions().stream().noneMatch(Partition::hasFrozen)) {
+                rebuilds.remove(next);
+                return next;
+            }
+        }
+        return null;
+    }
+
+    private void resumeWrites() {
+        if (paused != null) {
+            paused = null;
+            writes.resume();
         }
     }
 
@@ -302,10 +379,16 @@ public final class SchemaChanges {
             return;
         }
         try {
-            var _ = startEnable(dataset, next.index());
+            var _ = start(
+                    dataset,
+                    before,
+                    toBuild(before, there),
+                    building -> registerPaused(dataset, building));
         } catch (StorageException refused) {
             if (refused instanceof InvalidRequestException
-                    && (dataset.admission().isBeingChanged() || !before.equals(dataset.schema()))) {
+                    && (dataset.admission().isBeingChanged()
+                            || !before.equals(dataset.schema())
+                            || dataset.partitions().stream().anyMatch(Partition::hasFrozen))) {
                 rebuilds.add(next); // somebody came in between
             } else {
                 core.events()
@@ -387,7 +470,9 @@ public final class SchemaChanges {
             disableFailed();
             hasTidied = tidyRegions();
         }
-        if (!core.health().isClosing()) {
+        if (core.health().isClosing()) {
+            resumeWrites();
+        } else {
             startRebuilds();
         }
         OnlineIndexBuild build = next();
@@ -670,6 +755,7 @@ public final class SchemaChanges {
     /** Ends the builds under way; nothing is left of their indexes. */
     void close() {
         builder.close();
+        resumeWrites();
         for (OnlineIndexBuild build : builds) {
             build.giveUp();
         }

@@ -8,6 +8,7 @@ import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState.RegionState;
+import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.RegionHandle;
 import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
@@ -35,6 +36,7 @@ public final class RegionBuild implements IndexFilling {
     private final Partition partition;
     private final DatasetSchema schema;
     private final IndexSchema index;
+    private final long below;
     private final long memoryBytes;
     private final List<ComponentHandle> held = new ArrayList<>();
     private @Nullable RegionHandle handle;
@@ -44,10 +46,16 @@ public final class RegionBuild implements IndexFilling {
 
     /**
      * @param schema with the index, in state {@code BUILDING}
+     * @param below what writers have put in before this timestamp is on disk, or about to be
      * @param memoryBytes for sorting
      */
     public RegionBuild(
-            Partition partition, DatasetSchema schema, IndexSchema index, long memoryBytes) {
+            Partition partition,
+            DatasetSchema schema,
+            IndexSchema index,
+            long below,
+            long memoryBytes) {
+        this.below = below;
         this.partition = partition;
         this.schema = schema;
         this.index = index;
@@ -58,6 +66,10 @@ public final class RegionBuild implements IndexFilling {
     public boolean tryHold() {
         Version pinned = partition.pin();
         try {
+            MemoryLayer frozen = pinned.frozen();
+            if (frozen != null && frozen.minTimestamp() < below) {
+                return false; // what the index has no entries of is not on disk yet
+            }
             List<ComponentHandle> all = pinned.tree(TreeId.PRIMARY);
             // nobody merges what is set aside: there is nothing to wait for
             all.forEach(component -> component.component().requireSound());

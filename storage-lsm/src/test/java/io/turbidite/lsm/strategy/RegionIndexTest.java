@@ -429,6 +429,63 @@ class RegionIndexTest {
         assertThat(dataset.indexes()).isEmpty();
     }
 
+    /** The build begins inside the wait of a write, in some of the orders of the workers. */
+    @Test
+    void a_region_is_built_anew_while_writes_wait_whatever_the_order() {
+        for (long seed = 1; seed <= 20; seed++) {
+            SimDisk own = new SimDisk(seed, Profile.STRICT);
+            HeapIndexKind passing = HeapIndexKind.passing();
+            try (SimStore sim = SimStore.open(own, seed, options(passing))) {
+                Dataset dataset = create(sim);
+                put(dataset, 1, "a");
+                dataset.flush();
+            }
+            try (SimStore sim = SimStore.open(own, seed, options(passing))) {
+                Dataset dataset = sim.store.dataset("Visits");
+                for (int i = 0; i < 30; i++) {
+                    put(dataset, i % 10, "user " + i % 3);
+                }
+                sim.tasks.await(() -> dataset.indexes().size() == 1);
+                check(dataset);
+                dataset.flush();
+                check(dataset);
+                sim.verify();
+            }
+        }
+    }
+
+    /** What was collected since the store's files were copied is missing in a region of today. */
+    @Test
+    void a_region_that_is_newer_than_the_store_that_was_put_back_is_built_anew() {
+        SimDisk before;
+        try (SimStore sim = open()) {
+            Dataset dataset = create(sim);
+            for (int id = 0; id < 30; id++) {
+                put(dataset, id, "early " + id % 4);
+            }
+            dataset.flush();
+        }
+        before = disk.copy();
+        try (SimStore sim = open()) {
+            Dataset dataset = sim.store.dataset("Visits");
+            for (int id = 0; id < 30; id++) {
+                put(dataset, id, "late");
+            }
+            dataset.flush();
+            check(dataset);
+        }
+        try (SimStore sim = SimStore.open(before, 3, options(kind.image()))) {
+            Dataset dataset = sim.store.dataset("Visits");
+            sim.tasks.runForMicros(5_000_000);
+            sim.tasks.await(() -> dataset.indexes().size() == 1);
+            assertThat(sim.store.events().recent())
+                    .filteredOn(StoreEvent.RegionRefused.class::isInstance)
+                    .isNotEmpty();
+            check(dataset);
+            sim.verify();
+        }
+    }
+
     @Test
     void an_entry_that_a_region_lost_or_has_at_the_wrong_key_is_found_by_verify() {
         for (boolean isLost : List.of(true, false)) {

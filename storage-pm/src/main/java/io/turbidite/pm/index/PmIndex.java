@@ -38,9 +38,11 @@ public final class PmIndex implements AutoCloseable {
     private final PsTree tree;
     private final ArrayBlockingQueue<Slice> hints = new ArrayBlockingQueue<>(HINT_COUNT_MAX);
     private volatile long absorbedThrough;
+    private final long foundThrough;
     private boolean hasEntries;
 
-    private PmIndex(Region region, Validation validation, PsTree tree) {
+    private PmIndex(Region region, Validation validation, PsTree tree, long foundThrough) {
+        this.foundThrough = foundThrough;
         this.region = region;
         this.validation = validation;
         this.tree = tree;
@@ -75,6 +77,7 @@ public final class PmIndex implements AutoCloseable {
             MemoryBudget.Account account,
             long absorbedThrough) {
         Region region = Region.open(memory, spec, epochs, absorbedThrough);
+        long foundThrough = region.absorbedThrough();
         Validation validation = Validation.open(region, account);
         PmIndex opened = null;
         try {
@@ -85,7 +88,7 @@ public final class PmIndex implements AutoCloseable {
                 tree.markAbove(absorbedThrough);
                 region.commit(absorbedThrough);
             }
-            opened = new PmIndex(region, validation, tree);
+            opened = new PmIndex(region, validation, tree, foundThrough);
             return opened;
         } finally {
             if (opened == null) {
@@ -97,6 +100,11 @@ public final class PmIndex implements AutoCloseable {
     /** Up to which timestamp the index is whole. */
     public long absorbedThrough() {
         return absorbedThrough;
+    }
+
+    /** The same when it was opened, before anything was taken back. */
+    public long foundThrough() {
+        return foundThrough;
     }
 
     public Region region() {

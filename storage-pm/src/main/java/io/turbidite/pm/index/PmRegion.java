@@ -130,6 +130,11 @@ public final class PmRegion implements IndexRegion {
     }
 
     @Override
+    public long foundThrough() {
+        return index.foundThrough();
+    }
+
+    @Override
     public Absorption absorb(long horizon) {
         writing.acquireUninterruptibly();
         var _ = collect(horizon);

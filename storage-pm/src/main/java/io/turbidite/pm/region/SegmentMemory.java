@@ -73,7 +73,6 @@ public final class SegmentMemory implements RegionMemory {
      * @param mode {@link RegionMode#DAX} or {@link RegionMode#FILE}
      * @return null if the machine, or the file's place, has not this mode; a file that was made is
      *     gone again
-     * @throws InvalidRequestException if the file is no whole number of extents long
      */
     public static @Nullable SegmentMemory map(
             Disk disk, String name, int extentBytes, RegionMode mode) {
@@ -86,15 +85,12 @@ public final class SegmentMemory implements RegionMemory {
         SegmentMemory memory = new SegmentMemory(name, mode, extentBytes, file);
         boolean done = false;
         try {
-            long size = file.size();
-            if (size % extentBytes != 0) {
-                throw new InvalidRequestException(
-                        "%s has %d bytes, which is no multiple of an extent of %d"
-                                .formatted(name, size, extentBytes));
+            int whole = (int) (file.size() / extentBytes);
+            // what is behind the last whole extent is of a growth that was cut: nothing is there
+            if (file.size() > (long) whole * extentBytes) {
+                file.truncate((long) whole * extentBytes);
             }
-            done = size == 0
-                    ? memory.grow(extentBytes)
-                    : memory.mapFrom(0, (int) (size / extentBytes));
+            done = whole == 0 ? memory.grow(extentBytes) : memory.mapFrom(0, whole);
             return done ? memory : null;
         } finally {
             if (!done) {
@@ -110,19 +106,17 @@ public final class SegmentMemory implements RegionMemory {
      * A copy of a file, in memory: what is done to it is done to no file.
      *
      * @param mode what the file's region is of, which says how it is checked
-     * @throws InvalidRequestException if the file is no whole number of extents long, or there is
-     *     no memory for it
+     * @throws InvalidRequestException if there is no memory for it
      */
     public static SegmentMemory copyOf(Disk disk, String name, int extentBytes, RegionMode mode) {
         checkExtent(extentBytes);
         SegmentMemory memory = new SegmentMemory(name, mode, extentBytes, null);
         boolean done = false;
         try (DiskFile file = disk.openReadOnly(name)) {
-            long size = file.size();
-            if (size % extentBytes != 0 || !memory.grow(size)) {
+            long size = file.size() / extentBytes * extentBytes; // behind it a growth was cut
+            if (!memory.grow(size)) {
                 throw new InvalidRequestException(
-                        "%s has %d bytes, which is no multiple of an extent of %d, or more than there is memory"
-                                .formatted(name, size, extentBytes));
+                        "%s has %d bytes, more than there is memory".formatted(name, size));
             }
             for (int i = 0; i < memory.extents.length; i++) {
                 long from = (long) i << memory.extentShift;

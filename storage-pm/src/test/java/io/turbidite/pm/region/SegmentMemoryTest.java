@@ -25,6 +25,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.Objects;
 
 /** Memory of the machine: in a file, and without one. */
@@ -123,10 +124,31 @@ class SegmentMemoryTest {
         }
     }
 
+    /** A file grows by whole extents; power may go in the middle of one. */
     @Test
-    void aFileOfAnotherLengthIsRefused() throws IOException {
-        Files.write(directory.resolve("region"), new byte[1_000]);
-        assertThrows(InvalidRequestException.class, () -> memory(RegionMode.FILE));
+    void aGrowthThatWasCutIsNotThere() throws IOException {
+        try (SegmentMemory memory = memory(RegionMode.FILE)) {
+            assertTrue(memory.grow(2 * EXTENT));
+            memory.putLong(EXTENT, 5);
+        }
+        byte[] more = new byte[1_000];
+        Arrays.fill(more, (byte) 7);
+        Files.write(directory.resolve("region"), more, StandardOpenOption.APPEND);
+        try (SegmentMemory copy = SegmentMemory.copyOf(disk, "region", EXTENT, RegionMode.FILE)) {
+            assertEquals(2 * EXTENT, copy.byteSize());
+            assertEquals(5, copy.getLong(EXTENT));
+        }
+        assertEquals(2 * EXTENT + 1_000, Files.size(directory.resolve("region")));
+        try (SegmentMemory memory = memory(RegionMode.FILE)) {
+            assertEquals(2 * EXTENT, memory.byteSize());
+            assertEquals(5, memory.getLong(EXTENT));
+            assertTrue(memory.grow(3 * EXTENT));
+            assertEquals(0, memory.getLong(2 * EXTENT));
+        }
+    }
+
+    @Test
+    void anExtentOfAnotherLengthIsRefused() {
         assertThrows(InvalidRequestException.class, () -> SegmentMemory.inMemory("x", 1_000));
     }
 
