@@ -344,7 +344,7 @@ final class RandomRelation {
     private static int compare(
             @Nullable Object a, @Nullable Object b, boolean isDescending, boolean isNullFirst) {
         if (a == null || b == null) {
-            int order = a == b ? 0 : a == null ? -1 : 1;
+            int order = (a == null ? 0 : 1) - (b == null ? 0 : 1);
             return isNullFirst ? order : -order;
         }
         int order = a instanceof Long x && b instanceof Long y

@@ -8,7 +8,9 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.Point;
@@ -389,11 +391,15 @@ class RelationTest {
         RandomRelation trees = new RandomRelation(random, 60);
         RandomRelation.Node node = trees.tree(random.nextInt(1, 5));
         Query whole = Query.on(node.relation());
+        RunOptions options = RunOptions.defaults();
         if (random.nextBoolean()) {
-            whole.with(RunOptions.defaults()
-                    .withMemoryBytesMax(RunOptions.MEMORY_BYTES_MIN)
-                    .withSpill(disk, "spill"));
+            options = options.withMemoryBytesMax(RunOptions.MEMORY_BYTES_MIN)
+                    .withSpill(disk, "spill");
         }
+        if (random.nextInt(3) == 0) {
+            options = options.withTasks(new SimTasks(seed, new SimClock()));
+        }
+        whole.with(options);
         List<String> expected = sorted(node.rows());
         try (QueryResult result = whole.run()) {
             assertThat(result.rowType()).isEqualTo(node.relation().type());
