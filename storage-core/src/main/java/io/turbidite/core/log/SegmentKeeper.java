@@ -304,6 +304,17 @@ final class SegmentKeeper implements AutoCloseable {
                 && clock.monotonicNanos() - lastSyncNanos >= options.intervalMicros() * 1_000;
     }
 
+    /**
+     * How long it is until an interval has passed since the last sync.
+     *
+     * @param most no longer than this; also where it has passed and nothing is left to be synced
+     */
+    long untilSyncMicros(long most) {
+        long sinceMicros = (clock.monotonicNanos() - lastSyncNanos) / 1_000;
+        long left = options.intervalMicros() - sinceMicros;
+        return left <= 0 ? most : Math.min(left, most);
+    }
+
     /** Syncs everything written so far; a failure fails the log. */
     void syncAll() {
         turn.lock();

@@ -57,6 +57,9 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private static final long KEEPER_IDLE_MICROS_MAX = 100_000;
 
+    /** No rest in which it would give its thread back. */
+    private static final long KEEPER_AWAKE_MICROS_MAX = 50_000;
+
     private final LogOptions options;
     private final LogProgress progress;
     private final SegmentKeeper keeper;
@@ -118,14 +121,14 @@ public final class WriteAheadLog implements AutoCloseable {
         this.keeper = new SegmentKeeper(environment, options, progress, recovered);
         this.writer = new LogWriter(environment, options, progress, keeper, recovered, arena);
         this.slotFreeOrShut = () -> ring.remainingCapacity() > 0 || !progress.isOpen();
-        long keeperIdleMicros = Math.min(options.intervalMicros(), KEEPER_IDLE_MICROS_MAX);
         if (reading) {
             progress.close();
             this.keeperWorker = NoWorker.INSTANCE;
             this.writerWorker = NoWorker.INSTANCE;
             return;
         }
-        this.keeperWorker = tasks.start("log-keeper", keeperIdleMicros, () -> orFail(keeper::step));
+        this.keeperWorker =
+                tasks.start("log-keeper", this::keeperIdleMicros, () -> orFail(keeper::step));
         boolean started = false;
         try {
             this.writerWorker = tasks.start("log-writer", this::writerIdleMicros, this::writerStep);
@@ -241,6 +244,18 @@ public final class WriteAheadLog implements AutoCloseable {
         return emptySteps > EMPTY_STEPS_MAX ? WRITER_REST_MICROS : WRITER_IDLE_MICROS;
     }
 
+    /**
+     * A long rest may end late ({@link io.turbidite.core.task.ThreadTasks}), and an interval bounds
+     * what is lost: where records come, the keeper takes short ones. It is woken when they come
+     * again.
+     */
+    private long keeperIdleMicros() {
+        long idle = Math.min(options.intervalMicros(), KEEPER_IDLE_MICROS_MAX);
+        return resting || options.durability() != Durability.INTERVAL
+                ? idle
+                : keeper.untilSyncMicros(Math.min(idle, KEEPER_AWAKE_MICROS_MAX));
+    }
+
     private boolean step(boolean mayMark) {
         return orFail(() -> {
             boolean more = !stopped && writer.step(poller, mayMark);
@@ -249,6 +264,9 @@ public final class WriteAheadLog implements AutoCloseable {
                 if (resting) {
                     resting = false;
                     writerWorker.wake(); // a caller has written: others may publish and not write
+                    if (options.durability() == Durability.INTERVAL) {
+                        keeperWorker.wake();
+                    }
                 }
             }
             if (keeper.wantsWork()) {
