@@ -101,13 +101,10 @@ final class PartitionSearch implements IndexCursor {
         }
         Slice low = bounds.getFirst().keys().low();
         this.secondaryBytes = isOfTerms && low != null ? low.length() : -1;
-        this.lengths = bounds.getFirst().spatial() == null
-                ? null
-                : new KeyLengths(bounds.getFirst().spatial().kind());
+        IndexSearch.Spatial spatial = bounds.getFirst().spatial();
+        this.lengths = spatial == null ? null : new KeyLengths(spatial.kind());
         this.work = bounds.getFirst().work();
-        this.headBytes = bounds.getFirst().spatial() instanceof IndexSearch.Nearest
-                ? ScanBounds.DISTANCE_BYTES
-                : 0;
+        this.headBytes = spatial instanceof IndexSearch.Nearest ? ScanBounds.DISTANCE_BYTES : 0;
         this.stack = cursor(view, bounds.getFirst());
         this.followers = bounds.stream()
                 .skip(1)
