@@ -35,7 +35,7 @@ final class RegionCheck {
     private final Consumer<String> wrong;
     private int findingCount;
 
-    /** Open addressing: where the table has a key, its entries, and those of them that are stale. */
+    /** Open addressing: where the table has a key, its entries, and the stale ones among them. */
     private long[] places = new long[1 << 10];
 
     private int[] entryCounts = new int[1 << 10];
