@@ -20,7 +20,6 @@ import org.apache.calcite.rel.RelNode;
 import org.apache.calcite.rel.RelRoot;
 import org.apache.calcite.rel.core.AggregateCall;
 import org.apache.calcite.rel.core.Filter;
-import org.apache.calcite.rel.core.JoinInfo;
 import org.apache.calcite.rel.core.JoinRelType;
 import org.apache.calcite.rel.core.Project;
 import org.apache.calcite.rel.core.SetOp;
@@ -375,16 +374,31 @@ final class Compiler {
     private Block joined(org.apache.calcite.rel.core.Join join) {
         Block left = block(join.getLeft());
         Block right = block(join.getRight());
-        JoinInfo info = join.analyzeCondition();
+        List<Integer> leftKeys = new ArrayList<>();
+        List<Integer> rightKeys = new ArrayList<>();
+        List<Boolean> nullsDiffer = new ArrayList<>();
+        List<RexNode> rest = new ArrayList<>();
+        RelOptUtil.splitJoinCondition(
+                join.getLeft(),
+                join.getRight(),
+                join.getCondition(),
+                leftKeys,
+                rightKeys,
+                nullsDiffer,
+                rest);
+        if (nullsDiffer.contains(false)) {
+            // a null equals a null here: nothing that keys can say
+            leftKeys.clear();
+            rightKeys.clear();
+            rest = RelOptUtil.conjunctions(join.getCondition());
+        }
         JoinRelType kind = join.getJoinType();
         List<String> leftNames = names(left, "l$");
         List<String> rightNames = names(right, "r$");
         Relation l = left.named(leftNames);
         Relation r = right.named(rightNames);
         boolean isSwapped = kind == JoinRelType.RIGHT;
-        boolean isCross = kind == JoinRelType.INNER
-                && info.leftKeys.isEmpty()
-                && info.nonEquiConditions.isEmpty();
+        boolean isCross = kind == JoinRelType.INNER && leftKeys.isEmpty() && rest.isEmpty();
         Join joined = switch (kind) {
             case INNER -> isCross ? Join.cross(l, r) : Join.inner(l, r);
             case LEFT -> Join.left(l, r);
@@ -394,9 +408,9 @@ final class Compiler {
             case ANTI -> Join.anti(l, r);
             default -> throw Scalars.unsupported(kind + " JOIN");
         };
-        for (int i = 0; i < info.leftKeys.size(); i++) {
-            String a = leftNames.get(info.leftKeys.get(i));
-            String b = rightNames.get(info.rightKeys.get(i));
+        for (int i = 0; i < leftKeys.size(); i++) {
+            String a = leftNames.get(leftKeys.get(i));
+            String b = rightNames.get(rightKeys.get(i));
             joined.on(isSwapped ? b : a, isSwapped ? a : b);
         }
         List<String> both = new ArrayList<>(leftNames);
@@ -404,11 +418,10 @@ final class Compiler {
         List<Expression> pairs =
                 both.stream().<Expression>map(Expression.Name::new).toList();
         Scalars scalars = new Scalars(rex, pairs);
-        for (Expression term :
-                scalars.filter(RexUtil.composeConjunction(rex, info.nonEquiConditions))) {
+        for (Expression term : scalars.filter(RexUtil.composeConjunction(rex, rest))) {
             joined.where(term.text());
         }
-        if (!isCross && info.leftKeys.isEmpty() && info.nonEquiConditions.isEmpty()) {
+        if (!isCross && leftKeys.isEmpty() && rest.isEmpty()) {
             joined.where(Scalars.always().text());
         }
         return Block.of(joined, kind.projectsRight() ? both : leftNames);

@@ -108,7 +108,9 @@ final class Scalars {
         List<Expression> terms = new ArrayList<>();
         for (RexNode term : org.apache.calcite.plan.RelOptUtil.conjunctions(expanded)) {
             RexNode asked = term.isA(SqlKind.IS_TRUE) ? ((RexCall) term).operands.get(0) : term;
-            if (!asked.isAlwaysTrue()) {
+            if (asked instanceof RexCall call && call.getOperator() == Operators.HAS) {
+                terms.add(has(call));
+            } else if (!asked.isAlwaysTrue()) {
                 terms.add(condition(asked));
             }
         }
@@ -132,7 +134,7 @@ final class Scalars {
             case AND ->
                 new Expression.And(operands.stream().map(this::condition).toList());
             case OR -> new Expression.Or(operands.stream().map(this::condition).toList());
-            case NOT -> negated(condition(operands.get(0)));
+            case NOT -> condition(operands.get(0)).negated();
             case EQUALS,
                     NOT_EQUALS,
                     LESS_THAN,
@@ -144,36 +146,38 @@ final class Scalars {
             case IS_NOT_NULL -> absence(operands.get(0), Operator.NOT_EQUAL);
             case IS_TRUE -> decided(condition(operands.get(0)), true);
             case IS_NOT_TRUE -> decided(condition(operands.get(0)), false);
-            case IS_FALSE -> decided(negated(condition(operands.get(0))), true);
-            case IS_NOT_FALSE -> decided(negated(condition(operands.get(0))), false);
+            case IS_FALSE -> decided(condition(operands.get(0)).negated(), true);
+            case IS_NOT_FALSE -> decided(condition(operands.get(0)).negated(), false);
             case IS_UNKNOWN -> absence(operands.get(0), Operator.EQUAL);
             case IS_DISTINCT_FROM -> decided(same(operands.get(0), operands.get(1)), false);
             case IS_NOT_DISTINCT_FROM -> decided(same(operands.get(0), operands.get(1)), true);
             case LIKE -> like(call);
             case SEARCH -> condition(RexUtil.expandSearch(rex, null, call));
             default -> {
-                if (call.getOperator() == Operators.HAS) {
-                    yield new Expression.Comparison(
-                            new Expression.Name(path(operands.get(0)) + RecordType.EACH),
-                            Operator.EQUAL,
-                            constantOnly(operands.get(1)));
-                }
                 yield isTrue(value(node));
             }
         };
     }
 
-    /** Elements of arrays have no order whose opposite could be asked. */
-    private static Expression negated(Expression condition) {
-        return condition.negated();
+    /** Whether an element equals a constant; an index of elements answers it. */
+    private Expression has(RexCall call) {
+        return new Expression.Comparison(
+                new Expression.Name(path(call.operands.get(0)) + RecordType.EACH),
+                Operator.EQUAL,
+                constantOnly(call.operands.get(1)));
     }
 
     private static Expression isTrue(Expression value) {
-        return value instanceof Expression.Comparison
-                        || value instanceof Expression.And
-                        || value instanceof Expression.Or
-                ? value
-                : new Expression.Comparison(value, Operator.EQUAL, TRUE);
+        return switch (value) {
+            case Expression.Comparison _, Expression.And _, Expression.Or _ -> value;
+            // a constant may not stand on the left
+            case Expression.Constant _ ->
+                new Expression.Comparison(
+                        value.equals(NULL) ? call("bool", NULL) : call("coalesce", value),
+                        Operator.EQUAL,
+                        TRUE);
+            default -> new Expression.Comparison(value, Operator.EQUAL, TRUE);
+        };
     }
 
     /** What is always true, or never. */
@@ -462,7 +466,8 @@ final class Scalars {
         List<RexNode> operands = call.operands;
         int count = operands.size();
         if (call.getOperator() == Operators.HAS) {
-            return condition(call);
+            // what elements have not, an empty array says otherwise than conditions do
+            throw unsupported("HAS other than in WHERE, joined by AND,");
         }
         if (call.getOperator() == Operators.WITHIN || call.getOperator() == Operators.INTERSECTS) {
             return within(operands.get(0), operands.get(1));
@@ -621,7 +626,7 @@ final class Scalars {
         if (flag != SqlTrimFunction.Flag.BOTH || !" ".equals(what)) {
             throw unsupported("TRIM of anything but blanks on both sides");
         }
-        return call("trim", operand(call.operands.get(2)));
+        return call("trim_blanks", operand(call.operands.get(2)));
     }
 
     private Expression like(RexCall call) {

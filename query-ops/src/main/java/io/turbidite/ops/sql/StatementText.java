@@ -51,14 +51,14 @@ record StatementText(String whole, String query, boolean explains, boolean analy
 
     /** Checks what a parser would stumble over; without a semicolon at the end. */
     private static String checked(String text) {
+        if (text.indexOf(0) >= 0) {
+            throw at("a character of code 0 can't stand here", text, text.indexOf(0));
+        }
         int depth = 0;
         int i = 0;
         int length = text.length();
         while (i < length) {
             char c = text.charAt(i);
-            if (c == 0) {
-                throw at("a character of code 0 can't stand here", text, i);
-            }
             if (c == '\'' || c == '"') {
                 int end = text.indexOf(c, i + 1);
                 if (end < 0) {

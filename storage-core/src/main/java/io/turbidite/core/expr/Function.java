@@ -176,6 +176,7 @@ public record Function(
         add(functions, "to_text", TypeKind.STRING, 1, 2, MoreFunctions::toText);
         add(functions, "to_datetime", TypeKind.DATETIME, 1, 1, MoreFunctions::toMoment);
         add(functions, "div", TypeKind.INT64, 2, 2, MoreFunctions::quotient);
+        add(functions, "trim_blanks", TypeKind.STRING, 1, 1, text(MoreFunctions::trimmed));
         add(functions, "append", TypeKind.STRING, 1, ARGUMENT_COUNT_MAX, MoreFunctions::append);
         add(functions, "attempt", null, 1, 1, MoreFunctions::attempt);
         add(functions, "only", null, 2, 2, MoreFunctions::only);

@@ -209,6 +209,19 @@ final class MoreFunctions {
         return arguments.get(0).evaluate(row);
     }
 
+    /** Without the blanks at both ends; other white space stays, as SQL has it. */
+    static String trimmed(String text) {
+        int start = 0;
+        int end = text.length();
+        while (start < end && text.charAt(start) == ' ') {
+            start++;
+        }
+        while (end > start && text.charAt(end - 1) == ' ') {
+            end--;
+        }
+        return text.substring(start, end);
+    }
+
     /** Where a text begins in another, counted from 1; 0 if it is not there. */
     static @Nullable Object position(List<BoundExpression> arguments, BoundExpression.Row row) {
         Object wanted = arguments.get(0).evaluate(row);

@@ -1,0 +1,116 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.feeds.command.Command.Result;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+class SqlCommandTest {
+    @TempDir
+    private static Path directory;
+
+    private static Path store = Path.of("");
+
+    @BeforeAll
+    static void load() throws IOException {
+        store = Command.load(directory);
+    }
+
+    private static Result sql(Object... options) {
+        List<Object> args = new ArrayList<>(List.of("sql", store));
+        args.addAll(List.of(options));
+        return Command.run(args.toArray());
+    }
+
+    private static String rows(Object... options) {
+        Result result = sql(options);
+        assertThat(result.err()).isEmpty();
+        assertThat(result.code()).isZero();
+        return result.out();
+    }
+
+    @Test
+    void rows_are_an_aligned_table() {
+        assertThat(rows("select tail, count(*) as n, sum(delay) as d from Trips group by tail"))
+                .isEqualTo("""
+                        tail  n   d
+                        ----  -  --
+                        null  1   0
+                        N1    2  -5
+                        N2    1  10
+                        """);
+    }
+
+    @Test
+    void rows_are_json_or_csv_where_that_is_asked_for() {
+        String statement = "select note, place from Trips where number = 2";
+        assertThat(rows(statement, "--json"))
+                .isEqualTo("{\"note\":\"Late bird\",\"place\":[2.0,2.0]}\n");
+        assertThat(rows(statement, "--csv")).isEqualTo("note,place\r\nLate bird,\"[2.0,2.0]\"\r\n");
+    }
+
+    @Test
+    void a_statement_is_read_from_a_file() throws IOException {
+        Path file = directory.resolve("count.sql");
+        Files.writeString(file, "select count(*) as n\nfrom Trips -- all of them\n;\n");
+        assertThat(rows("--file", file)).isEqualTo("n\n-\n4\n");
+        assertThat(sql("select 1", "-f", file).code()).isEqualTo(2);
+        assertThat(sql().code()).isEqualTo(2);
+    }
+
+    @Test
+    void explain_shows_that_an_index_is_used() {
+        assertThat(rows("explain select note from Trips where tail = 'N1'")).contains("by_tail");
+        assertThat(rows("explain analyze select number from Trips where tail = 'N1'", "--json"))
+                .contains("\"actual\":2");
+    }
+
+    @Test
+    void a_mistake_is_told_with_its_place_in_a_few_lines() {
+        Result result = sql("select nte from Trips");
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.out()).isEmpty();
+        assertThat(result.errLines())
+                .containsExactly(
+                        "turbidite: line 1, column 8: there is no column 'nte'; is 'note' meant?",
+                        "  select nte from Trips",
+                        "         ^");
+    }
+
+    @Test
+    void a_process_that_asks_nothing_in_sql_loads_no_class_of_it()
+            throws IOException, InterruptedException {
+        Path log = directory.resolve("classes.log");
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xlog:class+load:file=" + log,
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        Objects.requireNonNull(System.getProperty("java.class.path")),
+                        Main.class.getName(),
+                        "query",
+                        store.toString(),
+                        "Trips",
+                        "--count")
+                .redirectErrorStream(true)
+                .start();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(out).isZero();
+        assertThat(out).contains("{\"count\":4}");
+        assertThat(Files.readString(log))
+                .contains("io.turbidite.ops.Query ")
+                .doesNotContain("org.apache.calcite")
+                .doesNotContain("io.turbidite.ops.sql.");
+    }
+}
