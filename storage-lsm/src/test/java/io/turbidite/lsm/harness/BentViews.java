@@ -9,7 +9,7 @@ import java.lang.reflect.Proxy;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
-/** Views of a sound store of which an index's cursors have a bug, to see whether a check finds it. */
+/** Views whose cursors of an index have a bug: does a check find it? */
 public final class BentViews {
     private BentViews() {}
 
