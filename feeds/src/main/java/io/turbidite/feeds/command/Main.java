@@ -195,6 +195,8 @@ public final class Main {
                 .addSubcommand(new ReceiveCommand(console))
                 .addSubcommand(LogCommand.of(console))
                 .addSubcommand(new HelpCommand())
+                .addSubcommand(new CompletionCommand(console))
+                .addSubcommand(new ManCommand(console))
                 .setOut(out)
                 .setExpandAtFiles(false) // a key may begin with @
                 .setParameterExceptionHandler((e, given) -> misused(e, console.err(), debug))
@@ -257,7 +259,12 @@ public final class Main {
     }
 
     private static List<String> commandNames(CommandLine line) {
-        List<String> names = new ArrayList<>(line.getSubcommands().keySet());
+        List<String> names = new ArrayList<>();
+        line.getSubcommands().forEach((name, command) -> {
+            if (!command.getCommandSpec().usageMessage().hidden()) {
+                names.add(name);
+            }
+        });
         if (line.getParent() == null) {
             names.add(BENCH);
         }
@@ -287,7 +294,7 @@ public final class Main {
                 "Loads feeds of records into LSM stores and asks them.",
                 "New here: ./turbidite quickstart",
             },
-            version = "turbidite " + VERSION + ", on Java ${java.version}",
+            versionProvider = VersionLines.class,
             commandListHeading = "%nCommands:%n",
             footer = {
                 "  bench       Run an experiment suite.",

@@ -34,7 +34,7 @@ class MainTest {
         assertThat(result.err())
                 .contains("unknown command 'frobnicate'")
                 .contains(
-                        "quickstart, run, query, get, put, delete, export, import, inspect, stats, tail, verify, advise, trash, dataset, index, drop, flush, merge, repair, quarantine, backup, restore,"
+                        "quickstart, run, query, sql, get, put, delete, export, import, inspect, stats, tail, verify, advise, trash, dataset, index, drop, flush, merge, repair, quarantine, upgrade, backup, restore,"
                                 + " ship, receive, log, help, bench");
     }
 
@@ -102,9 +102,45 @@ class MainTest {
             assertThat(result.code()).isZero();
             assertThat(result.err()).isEmpty();
             assertThat(result.outLines())
-                    .containsExactly("turbidite %s, on Java %s"
+                    .hasSize(2)
+                    .startsWith("turbidite %s, on Java %s"
                             .formatted(version.group(1), System.getProperty("java.version")));
+            assertThat(result.outLines().getLast())
+                    .startsWith("formats: manifest ")
+                    .containsPattern(
+                            "component \\d+ \\(reads 2 and later\\), .*shipment 1, hashlog \\d+");
         }
+    }
+
+    @Test
+    void shells_complete_commands_and_their_options(@TempDir Path directory)
+            throws IOException, InterruptedException {
+        Result result = Command.run("completion");
+        assertThat(result.code()).isZero();
+        assertThat(result.out()).contains("--group-cell", "upgrade", "complete -F");
+        Path script = directory.resolve("completion.bash");
+        Files.writeString(script, result.out() + """
+
+                        COMP_WORDS=(turbidite upg); COMP_CWORD=1; COMPREPLY=()
+                        _complete_turbidite; echo "found ${COMPREPLY[*]}"
+                        COMP_WORDS=(turbidite upgrade my-store --ch); COMP_CWORD=3; COMPREPLY=()
+                        _complete_turbidite; echo "found ${COMPREPLY[*]}"
+                        """);
+        Process bash = new ProcessBuilder("bash", script.toString()).start();
+        String said = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(bash.waitFor()).isZero();
+        assertThat(said.lines()).containsExactly("found upgrade", "found --check");
+    }
+
+    @Test
+    void each_command_has_a_page_of_the_manual(@TempDir Path directory) throws IOException {
+        Path pages = directory.resolve("man");
+        assertThat(Command.run("man", pages).code()).isZero();
+        String query = Files.readString(pages.resolve("turbidite-query.1"));
+        assertThat(query).startsWith(".TH \"turbidite\\-query\" 1\n").contains("\\-\\-where");
+        assertThat(pages.resolve("turbidite-log-ingest.1")).exists();
+        assertThat(Files.readString(pages.resolve("turbidite.1"))).contains(".B upgrade\n");
+        assertThat(pages.resolve("turbidite-man.1")).doesNotExist();
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.WholeFile;
 import io.turbidite.core.format.Envelope;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.format.KnownFormat;
 import io.turbidite.hashlog.log.LogShape;
 import io.turbidite.hashlog.psf.PsfDefinition;
 import io.turbidite.hashlog.psf.PsfSet;
@@ -49,6 +50,9 @@ public final class RegistryFile {
 
     /** Of logs whose {@code TAIL} came with their first page. */
     static final int VERSION_WITHOUT_TAIL = 4;
+
+    /** Its format and the versions that are read. */
+    public static final KnownFormat KNOWN = new KnownFormat(FORMAT, VERSION_WITHOUT_TAIL, VERSION);
 
     private static final String NAME = "HASHLOG";
 

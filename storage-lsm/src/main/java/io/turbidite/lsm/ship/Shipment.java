@@ -7,6 +7,7 @@ import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.core.format.KnownFormat;
 import io.turbidite.lsm.backup.StoreCut;
 import io.turbidite.lsm.backup.StoredFile;
 import io.turbidite.lsm.partition.PartitionRegistry;
@@ -31,6 +32,10 @@ import java.util.List;
  * ShipmentFormat#PAYLOAD_BYTES_MAX} bytes.
  */
 public final class Shipment implements AutoCloseable {
+    /** The format of the stream. */
+    public static final KnownFormat FORMAT =
+            new KnownFormat(ShipmentFormat.FORMAT, ShipmentFormat.VERSION);
+
     private final StoreCore core;
     private final StoreCut cut;
     private final ManifestState image;
