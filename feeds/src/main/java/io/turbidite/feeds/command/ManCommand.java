@@ -127,7 +127,7 @@ final class ManCommand implements Callable<Integer> {
         }
     }
 
-    /** Nothing of it is taken for a request of the formatter; "%n" and "%%" are as help has them. */
+    /** Nothing of it is a request to the formatter; "%n" and "%%" are as help has them. */
     private static String text(String line) {
         String plain = line.replace("%n", " ").replace("%%", "%");
         String escaped = plain.replace("\\", "\\e").replace("-", "\\-");

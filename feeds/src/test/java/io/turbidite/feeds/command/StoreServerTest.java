@@ -260,7 +260,7 @@ class StoreServerTest {
                         .as("%s", command)
                         .contains(
                                 "in use by another process",
-                                "that process runs query, get, export, inspect, stats, tail, dataset list, verify, advise, trash, flush, upgrade, backup, ship"
+                                "that process runs query, sql, get, export, inspect, stats, tail, dataset list, verify, advise, trash, flush, upgrade, backup, ship"
                                         + " meanwhile; for all else wait until it has ended");
             }
             for (String command : StoreAccess.SERVED) {

@@ -7,8 +7,8 @@ import java.util.List;
  *
  * @param rewritten files of older formats that were there, and are no more
  * @param bytes of them
- * @param left what is of an older format still: components in quarantine, and those that an index is
- *     being built from
+ * @param left what is of an older format still: components in quarantine, and those that an index
+ *     is being built from
  */
 public record UpgradeReport(int rewritten, long bytes, List<StoredFormat> left) {
     public UpgradeReport {
