@@ -266,6 +266,7 @@ class StoreServerTest {
             for (String command : StoreAccess.SERVED) {
                 Object[] more = switch (command) {
                     case "query" -> new Object[] {path, "Trips"};
+                    case "sql" -> new Object[] {path, "select count(*) from Trips"};
                     case "export" -> new Object[] {path, "Trips", directory.resolve("t.csv")};
                     case "tail" -> new Object[] {path, "--recent"};
                     case "get" -> new Object[] {path, "Numbers", "7"};
@@ -295,7 +296,7 @@ class StoreServerTest {
                                 err))
                         .hasValue(2);
                 assertThat(err.toString(StandardCharsets.UTF_8))
-                        .contains("no such command", "runs query, get");
+                        .contains("no such command", "runs query, sql, get");
                 assertThat(out.size()).isZero();
             }
         }
