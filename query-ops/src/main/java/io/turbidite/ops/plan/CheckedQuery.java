@@ -189,10 +189,7 @@ record CheckedQuery(
                 source,
                 conditions,
                 kind,
-                groups.stream()
-                        .filter(group -> group.expression() == null)
-                        .map(GroupField::field)
-                        .toList(),
+                declaredOf(groups),
                 groups,
                 columns,
                 -1,
@@ -242,10 +239,21 @@ record CheckedQuery(
         return List.copyOf(groups);
     }
 
+    /** The declared fields among them; most queries have no groups, and make nothing for them. */
+    private static List<Integer> declaredOf(List<GroupField> groups) {
+        return groups.isEmpty()
+                ? List.of()
+                : groups.stream()
+                        .filter(group -> group.expression() == null)
+                        .map(GroupField::field)
+                        .toList();
+    }
+
     private static BoundAggregates aggregates(
             QueryRequest request, List<GroupField> groups, RecordType type) {
         // groups by expressions have counts as aggregates do: no index counts them alone
-        boolean counts = groups.stream().anyMatch(group -> group.expression() != null);
+        boolean counts =
+                !groups.isEmpty() && groups.stream().anyMatch(group -> group.expression() != null);
         if (request.aggregates().isEmpty() && !counts) {
             return BoundAggregates.NONE;
         }
