@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  */
 final class LookupWorkers implements AutoCloseable {
     /** A worker without a task sleeps until woken; the time only bounds a lost wake. */
-    private static final long IDLE_MICROS = 100_000;
+    private static final long IDLE_MICROS = 50_000;
 
     private final Tasks tasks;
     private final int workerCount;

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 final class SideBySide {
     /** A worker that has ended its branch sleeps until closed; the time only bounds a lost wake. */
-    private static final long IDLE_MICROS = 100_000;
+    private static final long IDLE_MICROS = 50_000;
 
     private final Tasks tasks;
     private final AtomicInteger running;
