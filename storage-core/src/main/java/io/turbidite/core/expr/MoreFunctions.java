@@ -86,7 +86,7 @@ final class MoreFunctions {
                     yield bounded(
                             kind, (BigDecimal) ValueParser.parse(TypeKind.DECIMAL, text.strip()));
                 } catch (InvalidRequestException e) {
-                    throw new InvalidRequestException(unfit(kind.label(), value).getMessage(), e);
+                    throw unfit(kind.label(), value, e);
                 }
             }
             default -> throw unfit(kind.label(), value);
@@ -265,7 +265,8 @@ final class MoreFunctions {
                 back = in++;
                 backText = at;
             } else if (width > 0
-                    && (width == 1 && pattern[in] == '_' || pattern[in + width - 1] == text[at])) {
+                    && ((width == 1 && pattern[in] == '_')
+                            || pattern[in + width - 1] == text[at])) {
                 in += width;
                 at++;
             } else if (back >= 0) {
@@ -355,8 +356,15 @@ final class MoreFunctions {
     }
 
     private static InvalidRequestException unfit(String type, Object value) {
+        return unfit(type, value, null);
+    }
+
+    private static InvalidRequestException unfit(
+            String type, Object value, @Nullable Throwable cause) {
         String text = Objects.toString(value);
-        return new InvalidRequestException("'%s' does not fit %s"
-                .formatted(text.length() > 40 ? text.substring(0, 40) + "…" : text, type));
+        return new InvalidRequestException(
+                "'%s' does not fit %s"
+                        .formatted(text.length() > 40 ? text.substring(0, 40) + "…" : text, type),
+                cause);
     }
 }

@@ -1,5 +1,7 @@
 package io.turbidite.core.task;
 
+import io.turbidite.core.time.Clock;
+
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
@@ -26,6 +28,9 @@ final class RestingWorkers {
     /** The clock ends when nobody has rested for as long. */
     private static final long SPARE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+    /** Rests are measured on it. */
+    static final Clock NOW = Clock.system();
+
     private static final RestingWorkers ALL = new RestingWorkers(time ->
             Thread.ofPlatform().daemon().name(WorkerThreads.NAME + "-clock").start(time));
 
@@ -47,7 +52,7 @@ final class RestingWorkers {
 
     /** A worker that gave its thread back. */
     interface Resting {
-        /** When its rest is over, of {@link System#nanoTime}. */
+        /** When its rest is over, of {@link #NOW}. */
         long dueNanos();
 
         /** Works on the caller's thread, if it still rests. */
@@ -61,7 +66,7 @@ final class RestingWorkers {
 
     /** The end of a rest that begins now: up to 50 ms late. */
     static long endOfRest(long nanos) {
-        long end = System.nanoTime() + nanos + TICK_NANOS - 1;
+        long end = NOW.monotonicNanos() + nanos + TICK_NANOS - 1;
         return end - Math.floorMod(end, TICK_NANOS);
     }
 
@@ -120,7 +125,7 @@ final class RestingWorkers {
                 return;
             }
             wasEmpty = isEmpty;
-            long now = System.nanoTime();
+            long now = NOW.monotonicNanos();
             // Before the look: whoever is added from here on is seen by it, or wakes this thread.
             nextNanos = now + SPARE_NANOS;
             long next = nextNanos;
@@ -140,7 +145,7 @@ final class RestingWorkers {
                 next = Math.min(next, now + TICK_NANOS);
             }
             nextNanos = next;
-            LockSupport.parkNanos(this, next - System.nanoTime());
+            LockSupport.parkNanos(this, next - NOW.monotonicNanos());
         }
     }
 

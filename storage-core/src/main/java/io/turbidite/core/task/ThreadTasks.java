@@ -319,7 +319,7 @@ public final class ThreadTasks implements Tasks {
                 threads.execute(this);
             } catch (OutOfMemoryError noThread) {
                 // Not the caller's fault: those that are due have a thread, or get one later.
-                dueNanos = System.nanoTime();
+                dueNanos = RestingWorkers.NOW.monotonicNanos();
                 RestingWorkers.all().add(this);
                 state.set(RESTING);
             }
