@@ -101,6 +101,11 @@ final class Block {
         return takesConditions();
     }
 
+    /** Whether it has one row, of no groups: nothing to order. */
+    boolean isSummary() {
+        return isGrouped && groupBy.isEmpty();
+    }
+
     boolean takesOrder() {
         return !isLimited();
     }

@@ -177,7 +177,7 @@ final class Compiler {
     private Block sorted(Sort sort) {
         Block block = block(sort.getInput());
         List<RelFieldCollation> keys = sort.getCollation().getFieldCollations();
-        if (!keys.isEmpty()) {
+        if (!keys.isEmpty() && !block.isSummary()) {
             block = ordered(block, keys);
         }
         if (sort.fetch != null || sort.offset != null) {
@@ -264,7 +264,7 @@ final class Compiler {
         if (kind == SqlKind.LITERAL_AGG) {
             return new Scalars(rex, List.of()).value(call.rexList.getFirst());
         }
-        String name = "agg$" + aggregates.size();
+        String name = free("agg$" + aggregates.size(), block);
         Expression.Name column = new Expression.Name(name);
         Aggregate.Function function = switch (kind) {
             case COUNT ->
@@ -301,11 +301,20 @@ final class Compiler {
         }
         aggregates.add(new Aggregate(function, argument == null ? null : text(argument), name));
         if (kind == SqlKind.SINGLE_VALUE) {
-            String rows = "agg$" + aggregates.size();
+            String rows = free("agg$" + aggregates.size(), block);
             aggregates.add(new Aggregate(Aggregate.Function.COUNT, null, rows));
             return Scalars.only(column, new Expression.Name(rows));
         }
         return kind == SqlKind.SUM0 ? Scalars.orZero(column) : column;
+    }
+
+    /** A name that no field of the input has: groups of groups have both. */
+    private static String free(String name, Block block) {
+        String free = name;
+        while (block.kindOf(free) != null) {
+            free += "$";
+        }
+        return free;
     }
 
     private static String text(Expression value) {

@@ -94,7 +94,9 @@ final class Folding implements RexExecutor {
                 yield number == null ? null : rex.makeLiteral(number, type, false);
             }
             case VARCHAR ->
-                plain instanceof String text ? rex.makeLiteral(text, type, false) : null;
+                plain instanceof String text && fits(text, type)
+                        ? rex.makeLiteral(text, type, false)
+                        : null;
             case DATE ->
                 plain instanceof LocalDate day && hasFourDigits(day.getYear())
                         ? rex.makeDateLiteral(new DateString(day.toString()))
@@ -115,6 +117,12 @@ final class Folding implements RexExecutor {
                         : null;
             default -> null;
         };
+    }
+
+    /** A text in capitals may be longer than its type says. */
+    private static boolean fits(String text, RelDataType type) {
+        return type.getPrecision() == RelDataType.PRECISION_NOT_SPECIFIED
+                || text.length() <= type.getPrecision();
     }
 
     private static boolean hasFourDigits(int year) {

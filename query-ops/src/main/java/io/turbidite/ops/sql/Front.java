@@ -10,6 +10,7 @@ import org.apache.calcite.jdbc.CalciteSchema;
 import org.apache.calcite.plan.Contexts;
 import org.apache.calcite.plan.RelOptCluster;
 import org.apache.calcite.plan.RelOptCostImpl;
+import org.apache.calcite.plan.RelOptPredicateList;
 import org.apache.calcite.plan.hep.HepMatchOrder;
 import org.apache.calcite.plan.hep.HepPlanner;
 import org.apache.calcite.plan.hep.HepProgram;
@@ -18,6 +19,7 @@ import org.apache.calcite.prepare.CalciteCatalogReader;
 import org.apache.calcite.rel.RelNode;
 import org.apache.calcite.rel.RelRoot;
 import org.apache.calcite.rel.core.RelFactories;
+import org.apache.calcite.rel.core.SetOp;
 import org.apache.calcite.rel.metadata.DefaultRelMetadataProvider;
 import org.apache.calcite.rel.metadata.ProxyingMetadataHandlerProvider;
 import org.apache.calcite.rel.metadata.RelMetadataQuery;
@@ -125,6 +127,14 @@ final class Front {
     private static final class Metadata extends RelMetadataQuery {
         Metadata() {
             super(new ProxyingMetadataHandlerProvider(DefaultRelMetadataProvider.INSTANCE));
+        }
+
+        /** Those of sets would be compared by classes compiled at run time. */
+        @Override
+        public RelOptPredicateList getPulledUpPredicates(RelNode rel) {
+            return rel instanceof SetOp
+                    ? RelOptPredicateList.EMPTY
+                    : super.getPulledUpPredicates(rel);
         }
     }
 

@@ -4,7 +4,6 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.ops.Relation;
 
 import org.apache.calcite.rel.RelRoot;
-import org.apache.calcite.runtime.CalciteException;
 
 import java.util.List;
 
@@ -29,7 +28,8 @@ final class Planned {
             throw SqlException.of(String.valueOf(e.getMessage()), e);
         } catch (StackOverflowError e) {
             throw SqlException.of("the statement is nested too deeply", e);
-        } catch (CalciteException | UnsupportedOperationException | AssertionError e) {
+        } catch (RuntimeException | AssertionError e) {
+            // rules of Calcite fail as they like: a statement of theirs is refused, not a crash
             throw SqlException.of("the statement can't be planned: " + firstLine(e), e);
         }
     }

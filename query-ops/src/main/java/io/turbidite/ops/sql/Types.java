@@ -12,7 +12,10 @@ import org.apache.calcite.sql.SqlIntervalQualifier;
 import org.apache.calcite.sql.parser.SqlParserPos;
 import org.apache.calcite.sql.type.SqlTypeFactoryImpl;
 import org.apache.calcite.sql.type.SqlTypeName;
+import org.jspecify.annotations.Nullable;
 
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -34,6 +37,11 @@ final class Types {
     static final class Factory extends SqlTypeFactoryImpl {
         Factory() {
             super(new Rules());
+        }
+
+        @Override
+        public Charset getDefaultCharset() {
+            return StandardCharsets.UTF_8;
         }
 
         @Override
@@ -78,6 +86,20 @@ final class Types {
         @Override
         public boolean shouldConvertRaggedUnionTypesToVarying() {
             return true;
+        }
+
+        /**
+         * Decimals are calculated exactly: a type that reserved all digits for the fraction would
+         * refuse the numbers of other columns.
+         */
+        @Override
+        public @Nullable RelDataType deriveDecimalMultiplyType(
+                RelDataTypeFactory factory, RelDataType left, RelDataType right) {
+            RelDataType derived = super.deriveDecimalMultiplyType(factory, left, right);
+            return derived == null || derived.getPrecision() < DECIMAL_DIGITS_MAX
+                    ? derived
+                    : factory.createSqlType(
+                            SqlTypeName.DECIMAL, DECIMAL_DIGITS_MAX, DECIMAL_DIGITS_MAX / 2);
         }
 
         @Override
