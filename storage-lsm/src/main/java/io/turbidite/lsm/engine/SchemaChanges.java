@@ -339,6 +339,7 @@ public final class SchemaChanges {
             if (next == null || !writes.tryPause()) {
                 return;
             }
+            rebuilds.remove(next);
             paused = next;
         }
         if (!writes.isPaused()) {
@@ -356,7 +357,6 @@ public final class SchemaChanges {
             OpenDataset dataset = next.dataset();
             if (!dataset.admission().isBeingChanged()
                     && dataset.partitions().stream().noneMatch(Partition::hasFrozen)) {
-                rebuilds.remove(next);
                 return next;
             }
         }

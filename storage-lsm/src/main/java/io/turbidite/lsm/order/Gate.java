@@ -65,7 +65,13 @@ public final class Gate {
      */
     public boolean tryClose() {
         long seen = state.get();
-        return seen < CLOSED && state.compareAndSet(seen, seen + CLOSED);
+        while (seen < CLOSED) {
+            if (state.compareAndSet(seen, seen + CLOSED)) {
+                return true;
+            }
+            seen = state.get();
+        }
+        return false;
     }
 
     /** Whether the gate is closed with nobody inside. */
