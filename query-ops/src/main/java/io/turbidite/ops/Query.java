@@ -452,6 +452,10 @@ public final class Query extends Relation {
             throw new InvalidRequestException(
                     "distinct does not go with near: ask for the distinct rows of the nearest, Query.on(nearest).distinct()");
         }
+        if (order.stream().anyMatch(QueryRequest.OrderBy::isNewest)) {
+            throw new InvalidRequestException(
+                    "distinct rows have no version: only records are ordered newest first");
+        }
         Query all = new Query(source, view, rows);
         all.predicates = predicates;
         all.where = where;

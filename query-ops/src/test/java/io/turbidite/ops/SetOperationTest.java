@@ -133,7 +133,8 @@ class SetOperationTest {
                         "'x' of type double? and 'n' of type int32?",
                 () -> records().select("tags").distinct(), "'tags' is [string]?",
                 () -> SetOperation.intersect(records(), records()), "'tags' is [string]?",
-                () -> records().select("id").distinct().near("id", 1, 1), "near");
+                () -> records().select("id").distinct().near("id", 1, 1), "near",
+                () -> records().select("id").newestFirst().distinct(), "no version");
         wrong.forEach((relation, message) -> {
             assertThatThrownBy(() -> relation.get().type())
                     .isInstanceOf(InvalidRequestException.class)

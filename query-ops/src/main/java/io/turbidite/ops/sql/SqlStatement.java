@@ -2,7 +2,6 @@ package io.turbidite.ops.sql;
 
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.Explanation;
-import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.Relation;
 import io.turbidite.ops.run.RunOptions;
@@ -63,28 +62,22 @@ public final class SqlStatement {
 
     /** Starts it within limits; close the result. */
     public QueryResult run(RunOptions options) {
-        return with(options).run();
-    }
-
-    private Relation with(RunOptions options) {
-        // the last query selects the columns, so there is always one
-        return relation instanceof Query query ? query.with(options) : relation;
+        return relation.with(options).run();
     }
 
     /**
      * How it is answered; for {@code EXPLAIN ANALYZE} it runs, and rows are counted.
      */
     public Explanation explanation(RunOptions options) {
-        Relation asked = with(options);
+        Relation asked = relation.with(options);
         if (!analyzes) {
             return asked.explain();
         }
         try (QueryResult rows = asked.run()) {
-            long count = 0;
             while (rows.next()) {
-                count++;
+                // the steps count them
             }
-            return count < 0 ? asked.explain() : rows.explain();
+            return rows.explain();
         }
     }
 }
