@@ -63,7 +63,7 @@ class LogIntervalTest {
     private record Written(long sequence, long atMicros) {}
 
     @Test
-    void aPowerCutLosesNoMoreThanAnInterval() {
+    void a_power_cut_loses_no_more_than_an_interval() {
         SimClock clock = new SimClock();
         SimTasks tasks = new SimTasks(7, clock);
         SplittableRandom random = new SplittableRandom(7);
