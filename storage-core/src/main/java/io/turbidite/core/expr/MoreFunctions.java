@@ -63,8 +63,8 @@ final class MoreFunctions {
         if (value == null || precision == null || scale == null) {
             return null;
         }
-        int digits = small("to_decimal", precision);
-        int fraction = small("to_decimal", scale);
+        int digits = digits(precision);
+        int fraction = digits(scale);
         BigDecimal number =
                 decimalOf(TypeKind.DECIMAL, value).setScale(fraction, RoundingMode.HALF_UP);
         if (number.precision() - number.scale() > digits - fraction) {
@@ -353,6 +353,16 @@ final class MoreFunctions {
         }
         throw new InvalidRequestException(
                 "%s takes a number of characters, not '%s'".formatted(function, value));
+    }
+
+    /** A rescaled number has so many digits, which a text of ten characters asks for. */
+    private static int digits(Object value) {
+        int count = small("to_decimal", value);
+        if (count > DIGITS_MAX) {
+            throw new InvalidRequestException(
+                    "a decimal of %d digits is over the limit of %d".formatted(count, DIGITS_MAX));
+        }
+        return count;
     }
 
     private static InvalidRequestException unfit(String type, Object value) {

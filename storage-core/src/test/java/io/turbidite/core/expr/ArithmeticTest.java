@@ -104,6 +104,8 @@ class ArithmeticTest {
                 "weekday(at)|4",
                 "hour(at) + minute(at) / 60|10.25",
                 "second(time)|58",
+                "to_decimal('1.255', 5, 2)|1.26",
+                "to_decimal(-x, 3, 0)|-3",
                 "date(at)|2013-07-04",
                 "time(at)|10:15:30",
                 "datetime(day)|2013-07-04T00:00:00Z",
@@ -140,6 +142,9 @@ class ArithmeticTest {
                 "day + big|is out of range",
                 "hour(day)|hour takes values that have one, not '2013-07-04'",
                 "hour(a)|hour takes dates, times and moments, not '7'",
+                "to_decimal(a, 5, 1000000000)|a decimal of 1000000000 digits is over the limit of 1000",
+                "to_decimal(a, 1000000000, 2)|a decimal of 1000000000 digits is over the limit of 1000",
+                "to_decimal(a, 2, 2)|'7' does not fit decimal(2, 2)",
                 "abs(s)|abs takes numbers and durations, not 'Zürich'",
                 "substring(s, x)|substring takes whole numbers, not '2.5'"
             })
