@@ -18,13 +18,17 @@ import org.apache.calcite.plan.hep.HepProgramBuilder;
 import org.apache.calcite.prepare.CalciteCatalogReader;
 import org.apache.calcite.rel.RelNode;
 import org.apache.calcite.rel.RelRoot;
+import org.apache.calcite.rel.RelShuttleImpl;
+import org.apache.calcite.rel.core.Project;
 import org.apache.calcite.rel.core.RelFactories;
 import org.apache.calcite.rel.core.SetOp;
+import org.apache.calcite.rel.logical.LogicalAggregate;
 import org.apache.calcite.rel.metadata.DefaultRelMetadataProvider;
 import org.apache.calcite.rel.metadata.ProxyingMetadataHandlerProvider;
 import org.apache.calcite.rel.metadata.RelMetadataQuery;
 import org.apache.calcite.rel.rules.CoreRules;
 import org.apache.calcite.rex.RexBuilder;
+import org.apache.calcite.rex.RexLiteral;
 import org.apache.calcite.runtime.CalciteContextException;
 import org.apache.calcite.sql.SqlNode;
 import org.apache.calcite.sql.SqlOperatorTable;
@@ -231,8 +235,44 @@ final class Front {
     private static RelNode rewrite(RelNode tree, RelOptCluster cluster) {
         RelNode joined = run(WITHOUT_SUBQUERIES, tree, cluster);
         RelBuilder builder = RelFactories.LOGICAL_BUILDER.create(cluster, null);
-        RelNode uncorrelated = RelDecorrelator.decorrelateQuery(joined, builder);
+        RelNode counted = joined.accept(new RowsOfConstants(builder));
+        RelNode uncorrelated = RelDecorrelator.decorrelateQuery(counted, builder);
         return run(REWRITING, uncorrelated, cluster);
+    }
+
+    /**
+     * Groups by constants alone are none of no rows. {@link RelDecorrelator} leaves such keys out,
+     * and a summary without keys has always a row: a count that is asked for keeps them apart.
+     */
+    private static final class RowsOfConstants extends RelShuttleImpl {
+        private final RelBuilder builder;
+
+        RowsOfConstants(RelBuilder builder) {
+            this.builder = builder;
+        }
+
+        @Override
+        public RelNode visit(LogicalAggregate aggregate) {
+            RelNode visited = super.visit(aggregate);
+            if (!aggregate.getAggCallList().isEmpty()
+                    || aggregate.getGroupSet().isEmpty()
+                    || !(visited.getInput(0) instanceof Project project)
+                    || !aggregate.getGroupSet().asList().stream()
+                            .allMatch(
+                                    key -> project.getProjects().get(key) instanceof RexLiteral)) {
+                return visited;
+            }
+            builder.push(project)
+                    .aggregate(
+                            builder.groupKey(aggregate.getGroupSet()), builder.countStar("rows$"));
+            int keyCount = aggregate.getGroupCount();
+            builder.filter(builder.greaterThan(builder.field(keyCount), builder.literal(0)));
+            return builder.project(
+                            builder.fields().subList(0, keyCount),
+                            aggregate.getRowType().getFieldNames(),
+                            true)
+                    .build();
+        }
     }
 
     private static RelNode run(HepProgram program, RelNode tree, RelOptCluster cluster) {
