@@ -8,7 +8,8 @@ import io.turbidite.pm.validate.Validation;
 import java.util.List;
 
 /**
- * What needs no clock: fences, blocks, bytes, entries (Fig. 9, PM space), and a model of the medium.
+ * What needs no clock: fences, blocks, bytes, entries (Fig. 9, PM space), and a model of the
+ * medium.
  */
 final class Counters implements PmSuite.Figures {
     /** What the model takes for each block that a question reads. */

@@ -194,7 +194,7 @@ class GoldenZerosTest {
             assertThat(dataset.keyForm()).isEqualTo(form);
             assertThat(dataset.indexes()).allMatch(index -> index.keyForm() == form);
             answers(dataset, RECORDS + 1);
-            GoldenStoreTest.upgrade(store);
+            GoldenStoreTest.upgrade(store, true);
             answers(dataset, RECORDS + 1);
             twins(store, form);
         }

@@ -371,9 +371,9 @@ public final class Verifier {
     }
 
     /**
-     * Whether the index has as many entries as the records give it, with the same sum of hashes. If
-     * not, {@link #checkIndex} finds out what is wrong, and makes all keys of a record anew for each
-     * of its entries: with ten thousand words a record that takes minutes.
+     * Whether the index has as many entries as the records give it, with the same sum of hashes.
+     * If not, {@link #checkIndex} finds out what is wrong, and makes all keys of a record anew for
+     * each of its entries: with ten thousand words a record that takes minutes.
      */
     private static boolean hasEntries(
             Subject subject, Partition partition, IndexSchema index, Given given) {

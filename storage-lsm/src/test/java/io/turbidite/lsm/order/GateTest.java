@@ -21,7 +21,7 @@ class GateTest {
     /** Until those who wait outside are passing again. */
     private static final int SPINS = 30;
 
-    /** Who closes it without waiting may ask once only: no is final while somebody has it closed. */
+    /** Who closes it without waiting asks once: no means that somebody has it closed. */
     @Test
     void a_gate_that_nobody_has_closed_is_closed_by_one_call_whoever_comes_and_goes()
             throws Exception {
