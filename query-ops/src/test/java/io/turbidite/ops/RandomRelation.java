@@ -197,8 +197,9 @@ final class RandomRelation {
             rows.addAll(right);
         } else {
             for (List<@Nullable Object> row : left) {
-                boolean both =
-                        operation == 3 || operation == 5 ? right.remove(row) : right.contains(row);
+                boolean both = (operation == 3 || operation == 5)
+                        ? right.remove(row)
+                        : right.contains(row);
                 if (both == operation <= 3) {
                     rows.add(row);
                 }
@@ -258,7 +259,7 @@ final class RandomRelation {
 
     private Node selected(Node from) {
         String number = any(from.numbers());
-        long least = random.nextInt(8) - 2;
+        int least = random.nextInt(8) - 2;
         Query query = Query.on(from.relation()).where(number + " > " + least);
         List<Map<String, @Nullable Object>> rows = new ArrayList<>();
         for (Map<String, @Nullable Object> row : from.rows()) {
@@ -320,7 +321,7 @@ final class RandomRelation {
     /** The first in the order of all fields; all where the limit is large. */
     private Node first(Node from, int limit) {
         Query query = Query.on(from.relation());
-        Comparator<Map<String, @Nullable Object>> order = (a, b) -> 0;
+        Comparator<Map<String, @Nullable Object>> order = (_, _) -> 0;
         for (String name : from.names()) {
             boolean isDescending = random.nextBoolean();
             boolean isNullFirst = random.nextBoolean();

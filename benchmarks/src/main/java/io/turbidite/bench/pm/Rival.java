@@ -19,6 +19,8 @@ interface Rival extends AutoCloseable {
     Validation validation();
 
     /**
+     * Begins to absorb a layer.
+     *
      * @param horizon below which nobody reads
      */
     void begin(long horizon);

@@ -25,6 +25,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -47,7 +48,7 @@ class UpgradeTest {
     void an_upgrade_that_is_cut_anywhere_loses_nothing(int archive) throws IOException {
         SimDisk disk = load(UPGRADED.get(archive));
         int[] cuts = {0, 0};
-        TreeSet<String> rows;
+        Set<String> rows;
         try (Store store = open(disk)) {
             rows = rows(store);
             assertThat(rows).hasSizeGreaterThan(50);
@@ -75,7 +76,7 @@ class UpgradeTest {
     void a_full_disk_leaves_the_store_good(int archive) throws IOException {
         SimDisk disk = load(UPGRADED.get(archive));
         try (Store store = open(disk)) {
-            TreeSet<String> rows = rows(store);
+            Set<String> rows = rows(store);
             List<StoredFormat> before = outdated(store);
             disk.capacity(disk.usedBytes() + 1_000);
             assertThatThrownBy(store::upgrade)
@@ -93,7 +94,7 @@ class UpgradeTest {
         }
     }
 
-    private static void recover(SimDisk image, TreeSet<String> rows) {
+    private static void recover(SimDisk image, Set<String> rows) {
         try (Store store = open(image)) {
             assertThat(rows(store)).isEqualTo(rows);
             // goes on where it was cut
@@ -113,8 +114,8 @@ class UpgradeTest {
         return Store.open(disk, new SimTasks(SEED, clock), clock, GoldenRows.options());
     }
 
-    private static TreeSet<String> rows(Store store) {
-        TreeSet<String> rows = new TreeSet<>();
+    private static Set<String> rows(Store store) {
+        Set<String> rows = new TreeSet<>();
         Dataset dataset = store.dataset("Golden");
         try (QueryResult result = Query.on(dataset).usingScan().run()) {
             result.forEach(row -> rows.add(row.toString()));

@@ -171,7 +171,7 @@ public final class LookupRows implements Rows {
         }
         long each = Math.max(1, bytes / (to - from));
         // half of the memory, since the next ones may be larger
-        rowsAtOnce = (int) Math.clamp(inner.recordBytesMax / 2 / each, 1, ROWS_AT_ONCE);
+        rowsAtOnce = Math.clamp(inner.recordBytesMax / 2 / each, 1, ROWS_AT_ONCE);
         return true;
     }
 

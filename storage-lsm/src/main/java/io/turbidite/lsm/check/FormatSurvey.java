@@ -36,8 +36,8 @@ public final class FormatSurvey {
 
     /**
      * The files that the manifest names, and the segments of the log. Of a manifest that this
-     * release can't read, nothing but the manifest itself. A segment without a right header is a
-     * reserve, or damage for the verifier to tell.
+     * release can't read, nothing but the manifest itself. A segment without a right header is
+     * passed over.
      *
      * @throws io.turbidite.core.CorruptionException naming the file whose header is damaged
      */
@@ -49,8 +49,8 @@ public final class FormatSurvey {
         for (String name : disk.list(StoreFiles.LOG)) {
             try {
                 add(disk, StoreFiles.LOG + "/" + name, WriteAheadLog.FORMAT, found);
-            } catch (CorruptionException reserve) {
-                continue;
+            } catch (CorruptionException noHeader) {
+                // a reserve that nobody has written to, or damage for the verifier to tell
             }
         }
         return found;
