@@ -9,6 +9,9 @@ import java.util.List;
 
 /** The index as stores have it, beside those of LSM trees (Fig. 8, 10). */
 final class StoreFigures implements PmSuite.Figures {
+    private static final List<StoreRival.Kind> KINDS =
+            List.of(StoreRival.Kind.PM, StoreRival.Kind.LSM_VALIDATION, StoreRival.Kind.LSM_EAGER);
+
     private final PmSuite suite;
     private final PmSuite.Setting setting;
     private final List<String> columns;
@@ -19,10 +22,7 @@ final class StoreFigures implements PmSuite.Figures {
     StoreFigures(PmSuite suite) {
         this.suite = suite;
         this.setting = suite.setting();
-        this.columns = List.of(
-                StoreRival.Kind.PM.label(),
-                StoreRival.Kind.LSM_VALIDATION.label(),
-                StoreRival.Kind.LSM_EAGER.label());
+        this.columns = KINDS.stream().map(StoreRival.Kind::label).toList();
         this.writes = suite.storeReport(
                         "Figure 8 in stores: CPU, us an upsert, flushes and merges included",
                         columns)
@@ -44,8 +44,8 @@ final class StoreFigures implements PmSuite.Figures {
             Operations operations = Operations.of(load, setting.storeRecords(), 1, PmSuite.SEED);
             for (int round = -setting.warmUpRounds(); round < setting.rounds(); round++) {
                 for (int i = 0; i < columns.size(); i++) {
-                    StoreRival.Kind kind = StoreRival.Kind.values()[
-                            (i + round + setting.warmUpRounds()) % columns.size()];
+                    StoreRival.Kind kind =
+                            KINDS.get((i + round + setting.warmUpRounds()) % columns.size());
                     measure(operations, kind, round >= 0);
                 }
             }

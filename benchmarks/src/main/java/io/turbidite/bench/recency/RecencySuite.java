@@ -225,7 +225,7 @@ public final class RecencySuite {
                 Math.max(1 << 20, bytes() / MEMORY_SHARE),
                 isCold ? (long) (bytes() * COLD_CACHE_SHARE) : 2 * bytes() + (64 << 20),
                 isCold)) {
-            long from = tweets.count() - tweets.count() / 100;
+            int from = tweets.count() - tweets.count() / 100;
             for (int round = -1; round < rounds; round++) {
                 Engine.Answer[] found = new Engine.Answer[2];
                 double filtered = millis(() -> found[0] = ours.since(from));

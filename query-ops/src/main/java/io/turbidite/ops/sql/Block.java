@@ -27,7 +27,7 @@ final class Block {
 
     static final long NO_LIMIT = -1;
 
-    private final @Nullable Readable source;
+    private final @Nullable SourceAndView source;
     private final @Nullable Relation rows;
     private final RecordType type;
     private final List<Expression> where = new ArrayList<>();
@@ -44,7 +44,7 @@ final class Block {
     record By(String field, Order direction, Nulls nulls) {}
 
     private Block(
-            @Nullable Readable source,
+            @Nullable SourceAndView source,
             @Nullable Relation rows,
             RecordType type,
             List<Expression> columns) {
@@ -55,7 +55,7 @@ final class Block {
     }
 
     /** All of a source. */
-    static Block of(Readable source) {
+    static Block of(SourceAndView source) {
         return new Block(
                 source,
                 null,

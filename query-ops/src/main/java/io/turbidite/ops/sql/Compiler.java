@@ -134,14 +134,14 @@ final class Compiler {
         if (!(term instanceof RexCall call)
                 || call.getKind() != SqlKind.LESS_THAN_OR_EQUAL
                 || !(call.operands.get(0) instanceof RexCall distance)
-                || distance.getOperator() != Operators.DISTANCE) {
+                || !distance.getOperator().equals(Operators.DISTANCE)) {
             return null;
         }
         BigDecimal radius = number(call.operands.get(1));
         RexNode field = distance.operands.get(0);
         if (radius == null
                 || !(distance.operands.get(1) instanceof RexCall point)
-                || point.getOperator() != Operators.POINT
+                || !point.getOperator().equals(Operators.POINT)
                 || !(field instanceof RexInputRef reference)) {
             return null;
         }

@@ -6,13 +6,13 @@ import org.apache.calcite.schema.impl.AbstractTable;
 
 /** A dataset as the validator sees it. <em>Immutable.</em> */
 final class DatasetTable extends AbstractTable {
-    private final Readable readable;
+    private final SourceAndView readable;
 
-    DatasetTable(Readable readable) {
+    DatasetTable(SourceAndView readable) {
         this.readable = readable;
     }
 
-    Readable readable() {
+    SourceAndView readable() {
         return readable;
     }
 

@@ -81,11 +81,11 @@ final class Front {
                 }
             };
 
-    private final Collection<Readable> sources;
+    private final Collection<SourceAndView> sources;
     private final String text;
     private final Types.Factory types = new Types.Factory();
 
-    Front(Collection<Readable> sources, String text) {
+    Front(Collection<SourceAndView> sources, String text) {
         this.sources = sources;
         this.text = text;
     }
@@ -124,7 +124,7 @@ final class Front {
             RelRoot root = converter.convertQuery(valid, false, true);
             return root.withRel(rewrite(root.rel, cluster));
         } catch (CalciteContextException e) {
-            throw invalid(e, validator);
+            throw invalid(e);
         }
     }
 
@@ -184,7 +184,7 @@ final class Front {
         return SqlException.at(message, text, line, column, e);
     }
 
-    private SqlException invalid(CalciteContextException e, SqlValidator validator) {
+    private SqlException invalid(CalciteContextException e) {
         Throwable cause = e.getCause();
         String said = String.valueOf(cause == null ? e.getMessage() : cause.getMessage());
         Matcher column = NO_COLUMN.matcher(said);
@@ -215,7 +215,7 @@ final class Front {
 
     private List<String> fieldNames() {
         List<String> names = new ArrayList<>();
-        for (Readable source : sources) {
+        for (SourceAndView source : sources) {
             source.source().type().declared().forEach(field -> names.add(field.name()));
         }
         return names;
@@ -223,7 +223,7 @@ final class Front {
 
     private CalciteCatalogReader catalog() {
         CalciteSchema schema = CalciteSchema.createRootSchema(false, false);
-        for (Readable source : sources) {
+        for (SourceAndView source : sources) {
             schema.add(source.source().name(), new DatasetTable(source));
         }
         Properties properties = new Properties();

@@ -11,7 +11,7 @@ import java.util.List;
 final class Planned {
     private Planned() {}
 
-    static SqlStatement of(List<Readable> sources, StatementText text) {
+    static SqlStatement of(List<SourceAndView> sources, StatementText text) {
         try {
             RelRoot root = new Front(sources, text.query()).plan();
             if (root.fields.size() > Sql.COLUMN_COUNT_MAX) {

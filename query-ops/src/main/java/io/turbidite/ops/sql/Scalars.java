@@ -108,7 +108,7 @@ final class Scalars {
         List<Expression> terms = new ArrayList<>();
         for (RexNode term : org.apache.calcite.plan.RelOptUtil.conjunctions(expanded)) {
             RexNode asked = term.isA(SqlKind.IS_TRUE) ? ((RexCall) term).operands.get(0) : term;
-            if (asked instanceof RexCall call && call.getOperator() == Operators.HAS) {
+            if (asked instanceof RexCall call && call.getOperator().equals(Operators.HAS)) {
                 terms.add(has(call));
             } else if (!asked.isAlwaysTrue()) {
                 terms.add(condition(asked));
@@ -465,11 +465,12 @@ final class Scalars {
     private Expression named(RexCall call, String name, SqlTypeName type) {
         List<RexNode> operands = call.operands;
         int count = operands.size();
-        if (call.getOperator() == Operators.HAS) {
+        if (call.getOperator().equals(Operators.HAS)) {
             // what elements have not, an empty array says otherwise than conditions do
             throw unsupported("HAS other than in WHERE, joined by AND,");
         }
-        if (call.getOperator() == Operators.WITHIN || call.getOperator() == Operators.INTERSECTS) {
+        if (call.getOperator().equals(Operators.WITHIN)
+                || call.getOperator().equals(Operators.INTERSECTS)) {
             return within(operands.get(0), operands.get(1));
         }
         String function = switch (name) {
@@ -504,7 +505,7 @@ final class Scalars {
 
     /** A point in a box, or a rectangle that meets it. */
     private Expression within(RexNode place, RexNode box) {
-        if (!(box instanceof RexCall call) || call.getOperator() != Operators.ENVELOPE) {
+        if (!(box instanceof RexCall call) || !call.getOperator().equals(Operators.ENVELOPE)) {
             throw unsupported("ST_WITHIN in anything but ST_MAKEENVELOPE(…)");
         }
         List<Expression> arguments = new ArrayList<>();
@@ -521,8 +522,9 @@ final class Scalars {
         RexNode right = call.operands.get(1);
         SqlTypeName type = call.getType().getSqlTypeName();
         if (type == SqlTypeName.DATE) {
-            RexNode date = left.getType().getSqlTypeName() == SqlTypeName.DATE ? left : right;
-            RexNode other = left == date ? right : left;
+            boolean isLeft = left.getType().getSqlTypeName() == SqlTypeName.DATE;
+            RexNode date = isLeft ? left : right;
+            RexNode other = isLeft ? right : left;
             return call(
                     "date",
                     calculated(
@@ -552,8 +554,7 @@ final class Scalars {
                 && !SqlTypeName.DAY_INTERVAL_TYPES.contains(call.getType().getSqlTypeName())) {
             throw unsupported("an interval of months and years");
         }
-        if (isBetween && isDate != (right.getType().getSqlTypeName() == SqlTypeName.DATE)
-                || isBetween && isDate) {
+        if (isBetween && (isDate || right.getType().getSqlTypeName() == SqlTypeName.DATE)) {
             return calculated(
                     Arithmetic.MINUS,
                     call("to_datetime", operand(left)),

@@ -34,9 +34,9 @@ public final class Sql {
     /** Most columns of an answer. */
     public static final int COLUMN_COUNT_MAX = 2_000;
 
-    private final List<Readable> sources;
+    private final List<SourceAndView> sources;
 
-    private Sql(List<Readable> sources) {
+    private Sql(List<SourceAndView> sources) {
         this.sources = sources;
     }
 
@@ -48,7 +48,7 @@ public final class Sql {
     /** Statements may name these sources. */
     public static Sql on(Collection<? extends Source> sources) {
         return new Sql(Given.notNull(sources, "the sources of statements").stream()
-                .map(source -> new Readable(source, null))
+                .map(source -> new SourceAndView(source, null))
                 .toList());
     }
 
@@ -58,7 +58,7 @@ public final class Sql {
      */
     public static Sql at(Collection<? extends ReadView> views) {
         return new Sql(Given.notNull(views, "the views of statements").stream()
-                .map(view -> new Readable(view.source(), view))
+                .map(view -> new SourceAndView(view.source(), view))
                 .toList());
     }
 

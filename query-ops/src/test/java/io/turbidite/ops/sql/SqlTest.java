@@ -65,10 +65,9 @@ class SqlTest {
             assertThat(parts).as(told).isEqualTo(all);
             // the same without an index or a range: the value of the condition, counted
             String counting =
-                    "select count(*) filter (where c) as n from (select (%s) as c from People)";
-            assertThat(rows(counting.formatted(condition)).getFirst().get("n"))
-                    .as(told)
-                    .isEqualTo((long) found.size());
+                    "select count(*) filter (where c) as n from (select (%s) as c from People)"
+                            .formatted(condition);
+            assertThat(rows(counting).getFirst().get("n")).as(told).isEqualTo((long) found.size());
         }
     }
 

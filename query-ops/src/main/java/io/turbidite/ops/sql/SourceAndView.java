@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param view the moment that they show; null: as it is when they run
  */
-record Readable(Source source, @Nullable ReadView view) {
+record SourceAndView(Source source, @Nullable ReadView view) {
     Query query() {
         return view == null ? Query.on(source) : Query.on(view);
     }
