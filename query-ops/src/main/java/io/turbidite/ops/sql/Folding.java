@@ -21,6 +21,7 @@ import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
+import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
@@ -134,8 +135,9 @@ final class Folding implements RexExecutor {
     }
 
     private static TimestampString moment(Instant at) {
-        TimestampString whole = new TimestampString(MOMENT.format(at.atOffset(ZoneOffset.UTC)));
-        return at.getNano() == 0 ? whole : whole.withNanos(at.getNano());
+        OffsetDateTime utc = at.atOffset(ZoneOffset.UTC);
+        TimestampString whole = new TimestampString(MOMENT.format(utc));
+        return utc.getNano() == 0 ? whole : whole.withNanos(utc.getNano());
     }
 
     private static @Nullable BigDecimal number(Object value) {
