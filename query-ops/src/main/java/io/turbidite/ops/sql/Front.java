@@ -29,6 +29,7 @@ import org.apache.calcite.rel.metadata.RelMetadataQuery;
 import org.apache.calcite.rel.rules.CoreRules;
 import org.apache.calcite.rex.RexBuilder;
 import org.apache.calcite.rex.RexLiteral;
+import org.apache.calcite.rex.RexNode;
 import org.apache.calcite.runtime.CalciteContextException;
 import org.apache.calcite.sql.SqlNode;
 import org.apache.calcite.sql.SqlOperatorTable;
@@ -235,43 +236,33 @@ final class Front {
     private static RelNode rewrite(RelNode tree, RelOptCluster cluster) {
         RelNode joined = run(WITHOUT_SUBQUERIES, tree, cluster);
         RelBuilder builder = RelFactories.LOGICAL_BUILDER.create(cluster, null);
-        RelNode counted = joined.accept(new RowsOfConstants(builder));
-        RelNode uncorrelated = RelDecorrelator.decorrelateQuery(counted, builder);
+        RelNode uncorrelated =
+                RelDecorrelator.decorrelateQuery(joined.accept(new KeptConstants()), builder);
         return run(REWRITING, uncorrelated, cluster);
     }
 
     /**
-     * Groups by constants alone are none of no rows. {@link RelDecorrelator} leaves such keys out,
-     * and a summary without keys has always a row: a count that is asked for keeps them apart.
+     * Hides constants that are grouped by. {@link RelDecorrelator} leaves such keys out: others get
+     * their places, and without keys there is a row of no rows. They are worked out behind it.
      */
-    private static final class RowsOfConstants extends RelShuttleImpl {
-        private final RelBuilder builder;
-
-        RowsOfConstants(RelBuilder builder) {
-            this.builder = builder;
-        }
-
+    private static final class KeptConstants extends RelShuttleImpl {
         @Override
         public RelNode visit(LogicalAggregate aggregate) {
             RelNode visited = super.visit(aggregate);
-            if (!aggregate.getAggCallList().isEmpty()
-                    || aggregate.getGroupSet().isEmpty()
-                    || !(visited.getInput(0) instanceof Project project)
-                    || !aggregate.getGroupSet().asList().stream()
-                            .allMatch(
-                                    key -> project.getProjects().get(key) instanceof RexLiteral)) {
+            if (!(visited.getInput(0) instanceof Project project)) {
                 return visited;
             }
-            builder.push(project)
-                    .aggregate(
-                            builder.groupKey(aggregate.getGroupSet()), builder.countStar("rows$"));
-            int keyCount = aggregate.getGroupCount();
-            builder.filter(builder.greaterThan(builder.field(keyCount), builder.literal(0)));
-            return builder.project(
-                            builder.fields().subList(0, keyCount),
-                            aggregate.getRowType().getFieldNames(),
-                            true)
-                    .build();
+            RexBuilder rex = project.getCluster().getRexBuilder();
+            List<RexNode> values = new ArrayList<>(project.getProjects());
+            for (int key : aggregate.getGroupSet()) {
+                RexNode value = values.get(key);
+                values.set(
+                        key,
+                        value instanceof RexLiteral ? rex.makeCall(Operators.KEPT, value) : value);
+            }
+            RelNode input = project.copy(
+                    project.getTraitSet(), project.getInput(), values, project.getRowType());
+            return visited.copy(visited.getTraitSet(), List.of(input));
         }
     }
 

@@ -49,6 +49,9 @@ final class Operators {
     static final SqlFunction DISTANCE =
             of("ST_DISTANCE", ReturnTypes.DOUBLE_NULLABLE, geometries(2));
 
+    /** The value itself; statements can't name it. */
+    static final SqlFunction KEPT = of("KEPT", ReturnTypes.ARG0, OperandTypes.ANY);
+
     private static final List<SqlOperator> OWN = List.of(
             CONTAINS,
             CONTAINS_ANY,

@@ -474,6 +474,7 @@ final class Scalars {
             return within(operands.get(0), operands.get(1));
         }
         String function = switch (name) {
+            case "KEPT" -> "coalesce";
             case "UPPER" -> "upper";
             case "LOWER" -> "lower";
             case "CHAR_LENGTH", "CHARACTER_LENGTH", "LENGTH" -> "length";
