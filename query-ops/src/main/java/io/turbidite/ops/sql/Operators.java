@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** The functions that statements may name. Static, without state. */
@@ -142,7 +143,7 @@ final class Operators {
         }
     }
 
-    static TreeSet<String> names() {
+    static Set<String> names() {
         return new TreeSet<>(NAMES);
     }
 
