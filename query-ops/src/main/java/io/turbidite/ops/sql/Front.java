@@ -123,6 +123,7 @@ final class Front {
                             .withExpand(false)
                             .withInSubQueryThreshold(Integer.MAX_VALUE));
             RelRoot root = converter.convertQuery(valid, false, true);
+            Correlations.check(root.rel);
             return root.withRel(rewrite(root.rel, cluster));
         } catch (CalciteContextException e) {
             throw invalid(e);
