@@ -164,7 +164,8 @@ final class Compiler {
 
     private Block projected(Project project) {
         if (project.containsOver()) {
-            throw Scalars.unsupported("a window function (OVER)");
+            throw Scalars.unsupported(
+                    "a window function (OVER), or a subquery that would need one,");
         }
         Block input = block(project.getInput());
         boolean isRenaming = project.getProjects().stream().allMatch(RexInputRef.class::isInstance);

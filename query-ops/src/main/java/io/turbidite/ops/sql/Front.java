@@ -31,6 +31,7 @@ import org.apache.calcite.rex.RexBuilder;
 import org.apache.calcite.rex.RexLiteral;
 import org.apache.calcite.rex.RexNode;
 import org.apache.calcite.runtime.CalciteContextException;
+import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.SqlNode;
 import org.apache.calcite.sql.SqlOperatorTable;
 import org.apache.calcite.sql.parser.SqlParseException;
@@ -94,6 +95,10 @@ final class Front {
     /** Parses, validates and rewrites. */
     RelRoot plan() {
         SqlNode parsed = parse();
+        if (!SqlKind.QUERY.contains(parsed.getKind())) {
+            throw SqlException.of("%s is not supported: a statement asks for rows"
+                    .formatted(parsed.getKind().sql));
+        }
         CalciteCatalogReader catalog = catalog();
         SqlValidator validator = SqlValidatorUtil.newValidator(
                 OPERATORS,

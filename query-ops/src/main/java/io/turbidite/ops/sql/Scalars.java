@@ -11,10 +11,12 @@ import org.apache.calcite.avatica.util.TimeUnitRange;
 import org.apache.calcite.rel.type.RelDataType;
 import org.apache.calcite.rex.RexBuilder;
 import org.apache.calcite.rex.RexCall;
+import org.apache.calcite.rex.RexDynamicParam;
 import org.apache.calcite.rex.RexFieldAccess;
 import org.apache.calcite.rex.RexInputRef;
 import org.apache.calcite.rex.RexLiteral;
 import org.apache.calcite.rex.RexNode;
+import org.apache.calcite.rex.RexSubQuery;
 import org.apache.calcite.rex.RexUtil;
 import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.fun.SqlTrimFunction;
@@ -322,7 +324,9 @@ final class Scalars {
             case RexInputRef reference -> columns.get(reference.getIndex());
             case RexLiteral literal -> literal(literal);
             case RexFieldAccess access -> new Expression.Name(path(access));
+            case RexSubQuery _ -> throw unsupported("a subquery in this place");
             case RexCall call -> call(call);
+            case RexDynamicParam _ -> throw unsupported("a parameter (?)");
             default -> throw unsupported(node.toString());
         };
     }
