@@ -59,6 +59,9 @@ public final class PmRegion implements IndexRegion {
     /** Whether a change failed half-way; to be looked at by who writes. */
     private boolean isBroken;
 
+    /** Begun and not ended; written by who flushes. */
+    private volatile boolean isAbsorbing;
+
     private final MemoryBudget.Account account;
 
     /** A reader has buffers of a page and more. */
@@ -136,6 +139,9 @@ public final class PmRegion implements IndexRegion {
 
     @Override
     public Absorption absorb(long horizon) {
+        if (isAbsorbing) {
+            throw givenUp(); // whoever began it has left: nobody would ever be let in
+        }
         writing.acquireUninterruptibly();
         var _ = collect(horizon);
         boolean isBegun = false;
@@ -148,6 +154,7 @@ public final class PmRegion implements IndexRegion {
                 writing.release();
             }
         }
+        isAbsorbing = true;
         // given back with the end of the absorption: without an end nobody may write any more
         return new Absorption() {
             @Override
@@ -165,6 +172,7 @@ public final class PmRegion implements IndexRegion {
             public void commit(long through) {
                 index.commit(through);
                 counts = count();
+                isAbsorbing = false;
                 writing.release();
             }
         };
@@ -185,8 +193,7 @@ public final class PmRegion implements IndexRegion {
         int count = -1;
         try {
             if (isBroken) {
-                throw new CorruptionException(
-                        memory.name(), 0, "region", "whole", "given up in the middle of a change");
+                throw givenUp();
             }
             count = index.collectHints(HINTS_EACH, horizon);
             counts = count();
@@ -197,6 +204,11 @@ public final class PmRegion implements IndexRegion {
                 writing.release();
             }
         }
+    }
+
+    private CorruptionException givenUp() {
+        return new CorruptionException(
+                memory.name(), 0, "region", "whole", "given up in the middle of a change");
     }
 
     @Override

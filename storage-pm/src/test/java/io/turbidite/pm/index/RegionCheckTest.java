@@ -2,8 +2,10 @@ package io.turbidite.pm.index;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.RegionEntries;
@@ -17,6 +19,7 @@ import io.turbidite.pm.region.SegmentMemory;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -124,6 +127,18 @@ class RegionCheckTest {
         IndexRegion.Absorption absorption = region.absorb(0);
         assertFalse(region.tidy(time));
         absorption.commit(time);
+    }
+
+    /** Whoever began has left by an error that nobody expected: the next one does not wait. */
+    @Test
+    @Timeout(30)
+    void a_layer_that_was_given_up_in_the_middle_shuts_the_region() {
+        absorb(0, 0);
+        IndexRegion.Absorption givenUp = region.absorb(0);
+        givenUp.version(key("record 00000"), ++time, true, 1);
+        CorruptionException refused =
+                assertThrows(CorruptionException.class, () -> region.absorb(0));
+        assertTrue(String.valueOf(refused.getMessage()).contains("in the middle of a change"));
     }
 
     @Test
