@@ -53,6 +53,18 @@ class SqlCommandTest {
     }
 
     @Test
+    void nothing_in_a_table_moves_the_cursor() {
+        assertThat(rows("select 'a\u009b31mb\u001b[0m' as \"c\u0007d\" from Trips limit 1"))
+                .isEqualTo("c d\n----------\na 31mb [0m\n");
+    }
+
+    @Test
+    void a_table_of_more_rows_than_are_measured_is_whole() {
+        String five = "select a.number from Trips a, Trips b, Trips c, Trips d, Trips e";
+        assertThat(rows(five).lines()).hasSize(2 + 1_024);
+    }
+
+    @Test
     void rows_are_json_or_csv_where_that_is_asked_for() {
         String statement = "select note, place from Trips where number = 2";
         assertThat(rows(statement, "--json"))

@@ -43,8 +43,8 @@ public final class SqlException extends InvalidRequestException {
         }
         int from = Math.max(0, Math.min(column - 1, text.length()) - SHOWN_CHARS / 2);
         int to = Math.min(text.length(), from + SHOWN_CHARS);
-        String shown =
-                (from > 0 ? "…" : "") + text.substring(from, to).replaceAll("\\p{Cntrl}", " ");
+        String shown = (from > 0 ? "…" : "")
+                + text.substring(from, to).replaceAll("\\p{javaISOControl}", " ");
         int caret = column - 1 - from + (from > 0 ? 1 : 0);
         return new SqlException(
                 "line %d, column %d: %s%n  %s%n  %s^"

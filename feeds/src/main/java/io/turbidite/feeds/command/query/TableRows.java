@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * Writes the rows of a query as a table for people. Columns are as wide as the first rows need;
@@ -24,6 +25,12 @@ import java.util.Map;
 final class TableRows {
     /** Rows that are looked at before the first is written. */
     private static final int MEASURED_ROWS = 1_000;
+
+    /** Long rows end the look before. */
+    private static final int MEASURED_CHARS = 1 << 20;
+
+    /** What would break the table, or move the cursor. */
+    private static final Pattern CONTROL = Pattern.compile("\\p{javaISOControl}");
 
     private static final int WIDTH_MAX = 60;
     private static final String BETWEEN = "  ";
@@ -57,23 +64,29 @@ final class TableRows {
 
     private long write(QueryResult result) throws IOException {
         List<List<String>> first = new ArrayList<>();
-        while (first.size() < MEASURED_ROWS && result.next()) {
-            first.add(cells(result));
+        long chars = 0;
+        boolean more = result.next();
+        while (more && first.size() < MEASURED_ROWS && chars < MEASURED_CHARS) {
+            List<String> row = cells(result);
+            first.add(row);
+            chars += row.stream().mapToInt(String::length).sum();
+            more = result.next();
         }
         for (List<String> row : first) {
             for (int i = 0; i < widths.length; i++) {
                 widths[i] = Math.min(WIDTH_MAX, Math.max(widths[i], length(row.get(i))));
             }
         }
-        line(fields.stream().map(Field::name).toList());
+        line(fields.stream().map(field -> plain(field.name())).toList());
         line(Arrays.stream(widths).mapToObj("-"::repeat).toList());
         for (List<String> row : first) {
             line(row);
         }
         long rows = first.size();
-        while (rows >= MEASURED_ROWS && result.next()) {
+        while (more) {
             line(cells(result));
             rows++;
+            more = result.next();
         }
         return rows;
     }
@@ -90,12 +103,15 @@ final class TableRows {
     private static String text(@Nullable Object value) {
         return switch (value) {
             case null -> "null";
-            // what would break the table, or move the cursor
-            case String text -> text.replaceAll("\\p{Cntrl}", " ");
+            case String text -> plain(text);
             case BigDecimal decimal -> decimal.toPlainString();
             case byte[] bytes -> Base64.getEncoder().encodeToString(bytes);
             default -> Json.plainText(value);
         };
+    }
+
+    private static String plain(String text) {
+        return CONTROL.matcher(text).replaceAll(" ");
     }
 
     private static int length(String text) {
