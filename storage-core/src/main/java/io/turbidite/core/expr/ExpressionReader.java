@@ -43,7 +43,11 @@ final class ExpressionReader {
 
     /** A whole text, or an argument. */
     Expression value() {
-        Expression value = expression();
+        return argument(expression());
+    }
+
+    /** In a transform words that are alone are fields. */
+    private Expression argument(Expression value) {
         if (grammar == Grammar.TRANSFORM && value instanceof Constant(Literal literal)) {
             return switch (literal) {
                 case Literal.Bool _, Literal.Null _ -> new Name(literal.text());
@@ -305,7 +309,7 @@ final class ExpressionReader {
             Expression value = factor();
             depth--;
             requireValue(value, start, Arithmetic.MINUS);
-            return new Call(NEGATIVE, List.of(value));
+            return new Call(NEGATIVE, List.of(argument(value)));
         }
         if (reader.accept("(")) {
             Expression inner = expression();

@@ -25,6 +25,8 @@ final class RestingWorkers {
     /** Rests end at multiples of this, so that many end at once. */
     private static final long TICK_NANOS = 50_000_000;
 
+    private static final long REST_NANOS_MAX = TimeUnit.DAYS.toNanos(365);
+
     /** The clock ends when nobody has rested for as long. */
     private static final long SPARE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -65,7 +67,8 @@ final class RestingWorkers {
     }
 
     /** The end of a rest that begins now: up to 50 ms late. */
-    static long endOfRest(long nanos) {
+    static long endOfRest(long restNanos) {
+        long nanos = Math.min(restNanos, REST_NANOS_MAX); // beyond it a clock would be behind us
         long end = NOW.monotonicNanos() + nanos + TICK_NANOS - 1;
         return end - Math.floorMod(end, TICK_NANOS);
     }
@@ -89,7 +92,7 @@ final class RestingWorkers {
         resting.remove(worker);
     }
 
-    /** Those that rest now; for leak checks. */
+    /** Those that rest now. */
     Set<Resting> resting() {
         return Set.copyOf(resting);
     }

@@ -42,6 +42,9 @@ public final class ThreadTasks implements Tasks {
     /** Looks at the condition before parking: a group commit in memory takes less than a park. */
     private static final int SPIN_COUNT = 100;
 
+    /** Workers of the process that were started and have not ended; for leak checks. */
+    static final Set<Object> OPEN = ConcurrentHashMap.newKeySet();
+
     private final String name;
     private final BiConsumer<String, Throwable> onError;
     private final Set<ThreadWorker> workers = ConcurrentHashMap.newKeySet();
@@ -86,8 +89,9 @@ public final class ThreadTasks implements Tasks {
     public Worker start(String workerName, LongSupplier idleMicros, Step step) {
         ThreadWorker worker = new ThreadWorker(name + "/" + workerName, idleMicros, step);
         workers.add(worker);
+        OPEN.add(worker);
         if (closed) {
-            workers.remove(worker);
+            worker.end();
             throw new ClosedException("tasks " + name);
         }
         try (Undo undo = Undo.of(worker::end)) {
@@ -285,6 +289,7 @@ public final class ThreadTasks implements Tasks {
             state.set(ENDED);
             RestingWorkers.all().remove(this);
             workers.remove(this);
+            OPEN.remove(this);
             ended.countDown();
         }
 

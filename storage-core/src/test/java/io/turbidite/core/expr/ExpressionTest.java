@@ -136,6 +136,13 @@ class ExpressionTest {
                 .hasMessageContaining("at position 0: expected a number");
     }
 
+    /** {@code false} is the field of that name there, behind a sign too. */
+    @Test
+    void a_word_behind_a_sign_is_a_field_in_a_transform() {
+        Expression value = Expression.value("a - - false", Grammar.TRANSFORM);
+        assertThat(Expression.value(value.text(), Grammar.TRANSFORM)).isEqualTo(value);
+    }
+
     /** Any text is an expression or a typed error, in time. */
     @ParameterizedTest
     @EnumSource

@@ -1,7 +1,7 @@
 package io.turbidite.core.sim;
 
 import io.turbidite.core.memory.Holders;
-import io.turbidite.core.task.WorkersAtRest;
+import io.turbidite.core.task.OpenWorkers;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * What the process had open at a moment, to be compared with what it has later. <em>Immutable.</em>
@@ -22,7 +23,7 @@ final class LeakMark {
     private static final Path TEMPORARY =
             Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
 
-    /** A thread may take this long to end after the call that ended it. */
+    /** A thread or worker may take this long to end after the call that ended it. */
     private static final long JOIN_MILLIS = 3_000;
 
     /** Threads that may start while they are counted. */
@@ -60,14 +61,14 @@ final class LeakMark {
     private final Set<String> files;
     private final Set<SimFile> simFiles;
     private final Set<Object> memory;
-    private final Set<Object> workersAtRest;
+    private final Set<Object> workers;
 
     private LeakMark() {
         threads = threads();
         files = openFiles();
         simFiles = Set.copyOf(SimFile.OPEN);
         memory = Holders.now();
-        workersAtRest = WorkersAtRest.now();
+        workers = OpenWorkers.now();
     }
 
     static LeakMark take() {
@@ -80,9 +81,7 @@ final class LeakMark {
         for (Thread thread : newThreads()) {
             opened.add("thread " + thread.getName());
         }
-        Set<Object> atRest = new HashSet<>(WorkersAtRest.now());
-        atRest.removeAll(workersAtRest);
-        atRest.forEach(worker -> opened.add("worker " + worker));
+        newWorkers().forEach(worker -> opened.add("worker " + worker));
         Set<SimFile> simulated = new HashSet<>(SimFile.OPEN);
         simulated.removeAll(simFiles);
         if (!simulated.isEmpty()) {
@@ -117,6 +116,18 @@ final class LeakMark {
         Thread[] found = new Thread[all.activeCount() + THREAD_ROOM];
         int count = all.enumerate(found, true);
         return Set.of(Arrays.copyOf(found, count));
+    }
+
+    private Set<Object> newWorkers() {
+        long waits = JOIN_MILLIS;
+        while (true) {
+            Set<Object> left = new HashSet<>(OpenWorkers.now());
+            left.removeAll(workers);
+            if (left.isEmpty() || waits-- == 0) {
+                return left;
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
     }
 
     private Set<Thread> newThreads() {

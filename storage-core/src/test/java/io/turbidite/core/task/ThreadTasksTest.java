@@ -135,9 +135,10 @@ class ThreadTasksTest {
             tasks.await(() -> threadsNamed("rest/") == 0);
             workers.forEach(Tasks.Worker::wake);
             tasks.await(() -> woken.get() >= 100);
-            tasks.await(() -> WorkersAtRest.now().size() >= 100);
+            tasks.await(() -> RestingWorkers.all().resting().size() >= 100);
         }
-        assertThat(WorkersAtRest.now()).noneMatch(worker -> worker.toString().startsWith("rest/"));
+        assertThat(RestingWorkers.all().resting())
+                .noneMatch(worker -> worker.toString().startsWith("rest/"));
     }
 
     private static long threadsNamed(String prefix) {
@@ -205,7 +206,7 @@ class ThreadTasksTest {
         try (tasks) {
             AtomicInteger steps = new AtomicInteger();
             Tasks.Worker worker = tasks.start("w", HOUR_MICROS, () -> steps.incrementAndGet() < 0);
-            tasks.await(() -> !WorkersAtRest.now().isEmpty());
+            tasks.await(() -> !RestingWorkers.all().resting().isEmpty());
             isShort.set(true);
             worker.wake();
             tasks.await(() -> steps.get() >= 2);
