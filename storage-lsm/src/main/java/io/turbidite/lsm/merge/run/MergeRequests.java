@@ -44,7 +44,7 @@ final class MergeRequests {
     /** Waits until all is merged into one that is flushed now, without what is invalid now. */
     void awaitAll(Partition partition, Runnable wake) {
         long maxTimestamp = partition.flushedTimestamp();
-        Set<Long> bitmapFiles = bitmapFiles(partition);
+        Set<Long> bitmapFiles = bitmapFiles(partition, MergePlan::bitmapFiles);
         await(
                 new Request(partition, pinned -> {
                     MergePlan all = MergePlan.all(pinned, maxTimestamp);
@@ -58,10 +58,15 @@ final class MergeRequests {
         await(new Request(partition, MergePlan::renewing), wake);
     }
 
-    private static Set<Long> bitmapFiles(Partition partition) {
+    /**
+     * Files of invalid entries, as of now.
+     *
+     * @param of gives those of a version
+     */
+    static Set<Long> bitmapFiles(Partition partition, Function<Version, Set<Long>> of) {
         Version pinned = partition.pinUnlessDropped();
         try {
-            return pinned == null ? Set.of() : MergePlan.bitmapFiles(pinned);
+            return pinned == null ? Set.of() : of.apply(pinned);
         } finally {
             if (pinned != null) {
                 pinned.unpin();

@@ -24,7 +24,7 @@ class MergeRequestsTest {
         dataset.upsert(new Row(1, "user", 1, null, "body").toMap());
         Partition partition = Inside.partitions(dataset).getFirst();
         dataset.flush();
-        assertThatThrownBy(() -> new MergeRequests.Request(partition, version -> {
+        assertThatThrownBy(() -> MergeRequests.bitmapFiles(partition, version -> {
                     throw new IllegalArgumentException("no tree in " + version.schema());
                 }))
                 .hasMessageContaining("no tree");
