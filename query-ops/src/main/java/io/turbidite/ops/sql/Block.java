@@ -175,7 +175,7 @@ final class Block {
         for (int i = 0; i < columns.size(); i++) {
             selected.add("(%s) as %s"
                     .formatted(
-                            Scalars.typed(columns.get(i)).text(),
+                            Terms.typed(columns.get(i)).text(),
                             new Expression.Name(names.get(i)).text()));
         }
         if (selected.isEmpty()) {

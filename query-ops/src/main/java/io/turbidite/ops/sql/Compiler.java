@@ -95,7 +95,7 @@ final class Compiler {
             case org.apache.calcite.rel.core.Join join -> joined(join);
             case org.apache.calcite.rel.core.Values values -> given(values);
             case SetOp sets -> combined(sets);
-            default -> throw Scalars.unsupported(construct(node));
+            default -> throw Terms.unsupported(construct(node));
         };
     }
 
@@ -164,8 +164,7 @@ final class Compiler {
 
     private Block projected(Project project) {
         if (project.containsOver()) {
-            throw Scalars.unsupported(
-                    "a window function (OVER), or a subquery that would need one,");
+            throw Terms.unsupported("a window function (OVER), or a subquery that would need one,");
         }
         Block input = block(project.getInput());
         boolean isRenaming = project.getProjects().stream().allMatch(RexInputRef.class::isInstance);
@@ -193,7 +192,7 @@ final class Compiler {
     private static long count(RexNode node, String what) {
         BigDecimal number = number(node);
         if (number == null) {
-            throw Scalars.unsupported(what + " with anything but a number");
+            throw Terms.unsupported(what + " with anything but a number");
         }
         return number.min(BigDecimal.valueOf(Long.MAX_VALUE)).longValue();
     }
@@ -223,7 +222,7 @@ final class Compiler {
 
     private Block grouped(org.apache.calcite.rel.core.Aggregate aggregate) {
         if (aggregate.getGroupType() != org.apache.calcite.rel.core.Aggregate.Group.SIMPLE) {
-            throw Scalars.unsupported("GROUP BY of GROUPING SETS, ROLLUP or CUBE");
+            throw Terms.unsupported("GROUP BY of GROUPING SETS, ROLLUP or CUBE");
         }
         Block block = block(aggregate.getInput());
         ImmutableBitSet keys = aggregate.getGroupSet();
@@ -241,7 +240,7 @@ final class Compiler {
             String field = Objects.requireNonNull(block.fieldOf(key));
             TypeKind kind = block.kindOf(field);
             if (kind == null || !kind.isScalar()) {
-                throw Scalars.unsupported("GROUP BY of arrays and nested records");
+                throw Terms.unsupported("GROUP BY of arrays and nested records");
             }
             if (!fields.contains(field)) {
                 fields.add(field);
@@ -276,27 +275,27 @@ final class Compiler {
             case MAX -> Aggregate.Function.MAX;
             case VAR_SAMP -> Aggregate.Function.VAR;
             case STDDEV_SAMP -> Aggregate.Function.STDDEV;
-            default -> throw Scalars.unsupported(call.getAggregation().getName());
+            default -> throw Terms.unsupported(call.getAggregation().getName());
         };
         boolean isOfAny = function == Aggregate.Function.MIN || function == Aggregate.Function.MAX;
         if (call.isDistinct() && function != Aggregate.Function.COUNT_DISTINCT && !isOfAny) {
-            throw Scalars.unsupported(call.getAggregation().getName() + "(DISTINCT …)");
+            throw Terms.unsupported(call.getAggregation().getName() + "(DISTINCT …)");
         }
         if (call.getArgList().size() > 1
                 || !call.getCollation().getFieldCollations().isEmpty()) {
-            throw Scalars.unsupported(
+            throw Terms.unsupported(
                     call.getAggregation().getName() + " of several values, or in an order");
         }
         Expression argument = call.getArgList().isEmpty()
                 ? null
                 : block.columns().get(call.getArgList().getFirst());
         if (call.filterArg >= 0) {
-            argument = Scalars.where(
+            argument = Terms.where(
                     block.columns().get(call.filterArg),
-                    argument == null ? Scalars.whole(1) : argument);
+                    argument == null ? Terms.whole(1) : argument);
         }
         if (argument instanceof Expression.Constant
-                && !argument.equals(Scalars.NULL)
+                && !argument.equals(Terms.NULL)
                 && function == Aggregate.Function.COUNT) {
             argument = null;
         }
@@ -304,9 +303,9 @@ final class Compiler {
         if (kind == SqlKind.SINGLE_VALUE) {
             String rows = free("agg$" + aggregates.size(), block);
             aggregates.add(new Aggregate(Aggregate.Function.COUNT, null, rows));
-            return Scalars.only(column, new Expression.Name(rows));
+            return Terms.only(column, new Expression.Name(rows));
         }
-        return kind == SqlKind.SUM0 ? Scalars.orZero(column) : column;
+        return kind == SqlKind.SUM0 ? Terms.orZero(column) : column;
     }
 
     /** A name that no field of the input has: groups of groups have both. */
@@ -416,7 +415,7 @@ final class Compiler {
             case FULL -> Join.full(l, r);
             case SEMI -> Join.semi(l, r);
             case ANTI -> Join.anti(l, r);
-            default -> throw Scalars.unsupported(kind + " JOIN");
+            default -> throw Terms.unsupported(kind + " JOIN");
         };
         for (int i = 0; i < leftKeys.size(); i++) {
             String a = leftNames.get(leftKeys.get(i));
@@ -432,7 +431,7 @@ final class Compiler {
             joined.where(term.text());
         }
         if (!isCross && leftKeys.isEmpty() && rest.isEmpty()) {
-            joined.where(Scalars.always().text());
+            joined.where(Terms.always().text());
         }
         return Block.of(joined, kind.projectsRight() ? both : leftNames);
     }

@@ -1,5 +1,23 @@
 package io.turbidite.ops.sql;
 
+import static io.turbidite.ops.sql.Casts.isDouble;
+import static io.turbidite.ops.sql.Casts.isWhole;
+import static io.turbidite.ops.sql.Terms.FALSE;
+import static io.turbidite.ops.sql.Terms.NULL;
+import static io.turbidite.ops.sql.Terms.TRUE;
+import static io.turbidite.ops.sql.Terms.calculated;
+import static io.turbidite.ops.sql.Terms.call;
+import static io.turbidite.ops.sql.Terms.choice;
+import static io.turbidite.ops.sql.Terms.constant;
+import static io.turbidite.ops.sql.Terms.decimal;
+import static io.turbidite.ops.sql.Terms.fixed;
+import static io.turbidite.ops.sql.Terms.isTrue;
+import static io.turbidite.ops.sql.Terms.literal;
+import static io.turbidite.ops.sql.Terms.moment;
+import static io.turbidite.ops.sql.Terms.nothing;
+import static io.turbidite.ops.sql.Terms.text;
+import static io.turbidite.ops.sql.Terms.unsupported;
+
 import io.turbidite.core.expr.Arithmetic;
 import io.turbidite.core.expr.Expression;
 import io.turbidite.core.expr.Function;
@@ -21,12 +39,7 @@ import org.apache.calcite.rex.RexUtil;
 import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.fun.SqlTrimFunction;
 import org.apache.calcite.sql.type.SqlTypeName;
-import org.apache.calcite.util.DateString;
-import org.apache.calcite.util.TimeString;
-import org.apache.calcite.util.TimestampString;
 
-import java.math.BigDecimal;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -37,10 +50,6 @@ import java.util.Objects;
  * one thread.</em>
  */
 final class Scalars {
-    private static final Expression TRUE = constant(new Literal.Bool(true));
-    private static final Expression FALSE = constant(new Literal.Bool(false));
-    static final Expression NULL = constant(new Literal.Null());
-
     private final RexBuilder rex;
 
     /** What the columns of the input are made of. */
@@ -49,59 +58,6 @@ final class Scalars {
     Scalars(RexBuilder rex, List<Expression> columns) {
         this.rex = rex;
         this.columns = columns;
-    }
-
-    private static Expression constant(Literal literal) {
-        return new Expression.Constant(literal);
-    }
-
-    static Expression whole(long number) {
-        return constant(new Literal.Numeric(Long.toString(number)));
-    }
-
-    private static Expression text(String value) {
-        return constant(new Literal.Text(value));
-    }
-
-    private static Expression call(String function, Expression... arguments) {
-        return new Expression.Call(
-                Objects.requireNonNull(Function.named(function), function), List.of(arguments));
-    }
-
-    private static Expression calculated(Arithmetic sign, Expression left, Expression right) {
-        return new Expression.Call(Function.of(sign), List.of(left, right));
-    }
-
-    private static Expression choice(Expression... arguments) {
-        return new Expression.Call(Function.CASE, List.of(arguments));
-    }
-
-    /** What is true of every row. */
-    static Expression always() {
-        return fixed(true);
-    }
-
-    /** The same, but a null that has a type. */
-    static Expression typed(Expression value) {
-        return value.equals(NULL) ? call("string", NULL) : value;
-    }
-
-    /** The value where a condition is true, else null. */
-    static Expression where(Expression condition, Expression value) {
-        return choice(isTrue(condition), value);
-    }
-
-    static Expression orZero(Expression value) {
-        return call("coalesce", value, whole(0));
-    }
-
-    /** The value of a subquery, an error if it has more than one row. */
-    static Expression only(Expression value, Expression rowCount) {
-        return call("only", value, rowCount);
-    }
-
-    static SqlException unsupported(String construct) {
-        return SqlException.of("%s is not supported".formatted(construct));
     }
 
     /** A condition that a filter asks for; unknown counts as false there. */
@@ -167,25 +123,6 @@ final class Scalars {
                 new Expression.Name(path(call.operands.get(0)) + RecordType.EACH),
                 Operator.EQUAL,
                 constantOnly(call.operands.get(1)));
-    }
-
-    private static Expression isTrue(Expression value) {
-        return switch (value) {
-            case Expression.Comparison _, Expression.And _, Expression.Or _ -> value;
-            // a constant may not stand on the left
-            case Expression.Constant _ ->
-                new Expression.Comparison(
-                        value.equals(NULL) ? call("bool", NULL) : call("coalesce", value),
-                        Operator.EQUAL,
-                        TRUE);
-            default -> new Expression.Comparison(value, Operator.EQUAL, TRUE);
-        };
-    }
-
-    /** What is always true, or never. */
-    private static Expression fixed(boolean truth) {
-        return new Expression.Comparison(
-                call("coalesce", truth ? TRUE : FALSE), Operator.EQUAL, TRUE);
     }
 
     /** True or false, where the condition may be unknown. */
@@ -288,18 +225,6 @@ final class Scalars {
         };
     }
 
-    private static boolean isWhole(SqlTypeName type) {
-        return SqlTypeName.INT_TYPES.contains(type);
-    }
-
-    private static boolean isDouble(SqlTypeName type) {
-        return type == SqlTypeName.DOUBLE || type == SqlTypeName.FLOAT || type == SqlTypeName.REAL;
-    }
-
-    private static BigDecimal decimal(RexLiteral literal) {
-        return Objects.requireNonNull(literal.getValueAs(BigDecimal.class));
-    }
-
     private Expression constantOnly(RexNode node) {
         Expression value = compared(node);
         if (!(value instanceof Expression.Constant) || value.equals(NULL)) {
@@ -325,7 +250,7 @@ final class Scalars {
             case RexLiteral literal -> literal(literal);
             case RexFieldAccess access -> new Expression.Name(path(access));
             case RexSubQuery _ -> throw unsupported("a subquery in this place");
-            case RexCall call -> call(call);
+            case RexCall call -> called(call);
             case RexDynamicParam _ -> throw unsupported("a parameter (?)");
             default -> throw unsupported(node.toString());
         };
@@ -343,73 +268,7 @@ final class Scalars {
         throw unsupported("a field of what is calculated");
     }
 
-    private Expression literal(RexLiteral literal) {
-        if (literal.isNull()) {
-            return nothing(literal.getType());
-        }
-        SqlTypeName type = literal.getType().getSqlTypeName();
-        return switch (type) {
-            case BOOLEAN -> literal.isAlwaysTrue() ? TRUE : FALSE;
-            case TINYINT, SMALLINT, INTEGER, BIGINT ->
-                constant(new Literal.Numeric(decimal(literal).setScale(0).toPlainString()));
-            case DECIMAL -> {
-                BigDecimal number = decimal(literal);
-                // without a fraction it would be a whole number
-                yield number.scale() > 0
-                        ? constant(new Literal.Numeric(number.toPlainString()))
-                        : call("decimal", text(number.toPlainString()));
-            }
-            case DOUBLE, REAL, FLOAT ->
-                call("double", text(String.valueOf(decimal(literal).doubleValue())));
-            case VARCHAR, CHAR, SYMBOL ->
-                text(Objects.requireNonNull(literal.getValueAs(String.class)));
-            case DATE -> call("date", text(moment(literal)));
-            case TIME -> call("time", text(moment(literal)));
-            case TIMESTAMP -> call("datetime", text(moment(literal)));
-            default -> {
-                if (SqlTypeName.DAY_INTERVAL_TYPES.contains(type)) {
-                    long millis = decimal(literal).longValueExact();
-                    yield call("duration", text(Duration.ofMillis(millis).toString()));
-                }
-                throw unsupported("a constant of type " + type);
-            }
-        };
-    }
-
-    /** A null that has a type. */
-    private Expression nothing(RelDataType type) {
-        String kind = switch (type.getSqlTypeName()) {
-            case BOOLEAN -> "bool";
-            case TINYINT, SMALLINT, INTEGER, BIGINT -> "int64";
-            case DECIMAL -> "decimal";
-            case DOUBLE, REAL, FLOAT -> "double";
-            case DATE -> "date";
-            case TIME -> "time";
-            case TIMESTAMP -> "datetime";
-            case UUID -> "uuid";
-            case VARBINARY -> "bytes";
-            case CHAR, VARCHAR -> "string";
-            default ->
-                SqlTypeName.DAY_INTERVAL_TYPES.contains(type.getSqlTypeName()) ? "duration" : "";
-        };
-        return kind.isEmpty() ? NULL : call(kind, NULL);
-    }
-
-    private static String moment(RexLiteral literal) {
-        return switch (literal.getType().getSqlTypeName()) {
-            case DATE ->
-                Objects.requireNonNull(literal.getValueAs(DateString.class)).toString();
-            case TIME ->
-                Objects.requireNonNull(literal.getValueAs(TimeString.class)).toString();
-            default ->
-                Objects.requireNonNull(literal.getValueAs(TimestampString.class))
-                                .toString()
-                                .replace(' ', 'T')
-                        + "Z";
-        };
-    }
-
-    private Expression call(RexCall call) {
+    private Expression called(RexCall call) {
         List<RexNode> operands = call.operands;
         SqlTypeName type = call.getType().getSqlTypeName();
         return switch (call.getKind()) {
@@ -662,88 +521,8 @@ final class Scalars {
     }
 
     private Expression cast(RexNode of, RelDataType target) {
-        if (of instanceof RexLiteral literal && literal.isNull()) {
-            return nothing(target);
-        }
-        SqlTypeName from = of.getType().getSqlTypeName();
-        SqlTypeName to = target.getSqlTypeName();
-        Expression value = operand(of);
-        if (isTextType(from) && isTextType(to)) {
-            boolean isBounded = to != SqlTypeName.CHAR
-                    && target.getPrecision() != RelDataType.PRECISION_NOT_SPECIFIED
-                    && (of.getType().getPrecision() == RelDataType.PRECISION_NOT_SPECIFIED
-                            || of.getType().getPrecision() > target.getPrecision());
-            return isBounded ? call("to_text", value, whole(target.getPrecision())) : value;
-        }
-        return switch (to) {
-            case TINYINT -> call("to_int8", value);
-            case SMALLINT -> call("to_int16", value);
-            case INTEGER ->
-                from == SqlTypeName.TINYINT || from == SqlTypeName.SMALLINT
-                        ? value
-                        : call("to_int32", value);
-            case BIGINT -> isWhole(from) ? value : call("to_int64", value);
-            case DOUBLE, FLOAT -> isDouble(from) ? value : call("double", value);
-            case REAL -> call("float", value);
-            case DECIMAL ->
-                isWhole(from) && isAnyDecimal(target)
-                        ? call("decimal", value)
-                        : from == SqlTypeName.DECIMAL && isAnyDecimal(target)
-                                ? value
-                                : call(
-                                        "to_decimal",
-                                        value,
-                                        whole(target.getPrecision()),
-                                        whole(target.getScale()));
-            case VARCHAR, CHAR ->
-                target.getPrecision() == RelDataType.PRECISION_NOT_SPECIFIED
-                        ? call("to_text", value)
-                        : call("to_text", value, whole(target.getPrecision()));
-            case BOOLEAN ->
-                from == SqlTypeName.BOOLEAN
-                        ? value
-                        : isTextType(from) ? call("bool", call("lower", value)) : refused(of, to);
-            case DATE ->
-                switch (from) {
-                    case DATE -> value;
-                    case TIMESTAMP, VARCHAR -> call("date", value);
-                    default -> refused(of, to);
-                };
-            case TIME ->
-                switch (from) {
-                    case TIME -> value;
-                    case TIMESTAMP, VARCHAR -> call("time", value);
-                    default -> refused(of, to);
-                };
-            case TIMESTAMP ->
-                switch (from) {
-                    case TIMESTAMP -> value;
-                    case DATE, VARCHAR -> call("to_datetime", value);
-                    default -> refused(of, to);
-                };
-            case UUID ->
-                from == SqlTypeName.UUID
-                        ? value
-                        : isTextType(from) ? call("uuid", value) : refused(of, to);
-            default -> {
-                if (Types.isInterval(target) && Types.isInterval(of.getType())) {
-                    yield value;
-                }
-                yield refused(of, to);
-            }
-        };
-    }
-
-    private static boolean isAnyDecimal(RelDataType type) {
-        return type.getPrecision() == Types.DECIMAL_DIGITS_MAX
-                && type.getScale() == Types.DECIMAL_DIGITS_MAX / 2;
-    }
-
-    private static boolean isTextType(SqlTypeName type) {
-        return type == SqlTypeName.VARCHAR || type == SqlTypeName.CHAR;
-    }
-
-    private static Expression refused(RexNode of, SqlTypeName to) {
-        throw unsupported("a cast of %s to %s".formatted(of.getType().getSqlTypeName(), to));
+        return of instanceof RexLiteral literal && literal.isNull()
+                ? nothing(target)
+                : Casts.cast(operand(of), of.getType(), target);
     }
 }

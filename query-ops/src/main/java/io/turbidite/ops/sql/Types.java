@@ -219,7 +219,7 @@ final class Types {
                 if (SqlTypeName.DAY_INTERVAL_TYPES.contains(name)) {
                     yield TypeKind.DURATION;
                 }
-                throw Scalars.unsupported("a row of VALUES with " + name);
+                throw Terms.unsupported("a row of VALUES with " + name);
             }
         };
     }
