@@ -35,18 +35,16 @@ class RegionCheckTest {
 
     private final MemoryBudget.Account account = MemoryBudget.of(64 << 20).account("stale keys");
     private final SegmentMemory memory = SegmentMemory.inMemory("region", 1 << 20);
-    private final PmRegion region = PmRegion.create(
-            memory,
-            new RegionPlace(
-                    new SimDisk(1, Profile.STRICT),
-                    "regions",
-                    1,
-                    2,
-                    "region",
-                    Map.of(),
-                    new SimClock(),
-                    account),
-            SPEC);
+    private final RegionPlace place = new RegionPlace(
+            new SimDisk(1, Profile.STRICT),
+            "regions",
+            1,
+            2,
+            "region",
+            Map.of(),
+            new SimClock(),
+            account);
+    private final PmRegion region = PmRegion.create(memory, place, SPEC);
     private long time;
 
     @AfterEach
@@ -61,7 +59,11 @@ class RegionCheckTest {
 
     /** Each record moves to the next user in each layer. */
     private void absorb(int layer, long horizon) {
-        IndexRegion.Absorption absorption = region.absorb(horizon);
+        absorb(region, layer, horizon);
+    }
+
+    private void absorb(PmRegion into, int layer, long horizon) {
+        IndexRegion.Absorption absorption = into.absorb(horizon);
         TreeMap<String, Long> entries = new TreeMap<>();
         for (int i = 0; i < RECORDS; i++) {
             time++;
@@ -75,8 +77,12 @@ class RegionCheckTest {
     }
 
     private List<String> findings() {
+        return findings(region);
+    }
+
+    private static List<String> findings(PmRegion of) {
         List<String> findings = new ArrayList<>();
-        region.verify(findings::add);
+        of.verify(findings::add);
         return findings;
     }
 
@@ -102,6 +108,38 @@ class RegionCheckTest {
             var _ = stale();
             assertEquals(List.of(), findings());
         }
+    }
+
+    /** What was taken back is marked, and lies behind what comes again. */
+    @Test
+    void nothing_is_found_in_a_region_that_took_an_absorption_back() {
+        for (int count = 1; count < 40; count++) {
+            SegmentMemory cut = SegmentMemory.inMemory("cut", 1 << 20);
+            PmRegion before = PmRegion.create(cut, place, SPEC);
+            absorbOne(before, 0, 3 * count);
+            absorbOne(before, 3 * count, count);
+            before.index().close();
+            try (PmRegion after = PmRegion.open(cut, place, SPEC, 3L * count)) {
+                assertEquals(List.of(), findings(after));
+                absorbOne(after, 3 * count, 2 * count);
+                assertEquals(List.of(), findings(after));
+                absorbOne(after, 0, count);
+                assertEquals(List.of(), findings(after));
+            }
+        }
+    }
+
+    /** New records of one user. */
+    private static void absorbOne(PmRegion into, int from, int count) {
+        IndexRegion.Absorption absorption = into.absorb(0);
+        long before = Math.max(from, into.absorbedThrough());
+        for (int i = 1; i <= count; i++) {
+            absorption.version(key("record %05d".formatted(from + i)), before + i, true, 1);
+        }
+        for (int i = 1; i <= count; i++) {
+            absorption.entry(key("user"), key("record %05d".formatted(from + i)), before + i);
+        }
+        absorption.commit(before + count);
     }
 
     @Test
