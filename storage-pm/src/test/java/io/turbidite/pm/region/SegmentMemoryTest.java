@@ -15,6 +15,7 @@ import io.turbidite.core.file.RealDisk;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -117,11 +118,18 @@ class SegmentMemoryTest {
             MemorySegment bytes = MemorySegment.ofArray(new byte[512]);
             assertThrows(StorageIoException.class, () -> memory.getBytes(4_096, bytes, 0, 512));
             assertThrows(StorageIoException.class, () -> memory.putBytes(4_096, bytes, 0, 512));
-            StorageIoException fault =
-                    assertThrows(StorageIoException.class, () -> memory.getLong(8_192));
+            StorageIoException fault = assertThrows(
+                    StorageIoException.class, () -> memory.getBytes(8_192, bytes, 0, 8));
             assertEquals("region", fault.file());
-            assertThrows(StorageIoException.class, () -> memory.putLong(8_192, 1));
+            assertIsFault(() -> memory.getLong(8_192));
+            assertIsFault(() -> memory.putLong(8_192, 1));
         }
+    }
+
+    /** Of a single word the JVM may tell some instructions later, when the call has returned. */
+    private static void assertIsFault(Executable access) {
+        Throwable fault = assertThrows(Throwable.class, access);
+        assertTrue(fault instanceof StorageIoException || fault instanceof InternalError);
     }
 
     /** A file grows by whole extents; power may go in the middle of one. */
