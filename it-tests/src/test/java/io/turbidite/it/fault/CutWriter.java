@@ -11,7 +11,12 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The child: commits until it can't, and says on standard output what was acknowledged.
@@ -21,7 +26,7 @@ import java.nio.file.Path;
  * line with the number is each one's acknowledgement. Where one is refused it says {@code refused}
  * and the reason, tries some more, which must be refused too unless {@code count} is negative (a
  * full disk may be freed) or no segment could be made, closes the store and says {@code closed}.
- * The end of the input is its end.
+ * A file that is still open or mapped then is {@code wrong}. The end of the input is its end.
  */
 final class CutWriter {
     private static final int TRIES_AFTER = 5;
@@ -60,7 +65,35 @@ final class CutWriter {
             // opening, or closing, which says again why the store has failed
             say("refused " + e);
         }
+        try {
+            for (String held : held(directory)) {
+                say("wrong: held after the close: " + held);
+            }
+        } catch (IOException e) {
+            say("wrong: " + e);
+        }
         say("closed");
+    }
+
+    /** Files there that this process has open or mapped, as Linux tells it. */
+    private static List<String> held(Path directory) throws IOException {
+        List<String> held = new ArrayList<>(
+                Files.readAllLines(Path.of("/proc/self/maps"), StandardCharsets.UTF_8));
+        try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path file : open) {
+                held.add(target(file));
+            }
+        }
+        held.removeIf(file -> !file.contains(directory.toString()));
+        return held;
+    }
+
+    private static String target(Path link) throws IOException {
+        try {
+            return Files.readSymbolicLink(link).toString();
+        } catch (NoSuchFileException closedSince) {
+            return "";
+        }
     }
 
     private void write(Store store, Dataset dataset, long seed, long number, long count) {

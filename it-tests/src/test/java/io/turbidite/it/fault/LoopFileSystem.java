@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
 
 /**
@@ -44,7 +45,9 @@ final class LoopFileSystem implements AutoCloseable {
     private static final int NO_LOG_FLUSH = 2;
     private static final int READ_ONLY = 0;
     private static final int MNT_DETACH = 2;
-    private static final int UNMOUNT_TRIES = 50;
+
+    /** A kernel under load lets go of closed files late: 50 tries, 1.5 s, were too few once. */
+    private static final Duration UNMOUNT_WAIT_MAX = Duration.ofSeconds(30);
 
     private final Path image;
     private final Path directory;
@@ -150,14 +153,27 @@ final class LoopFileSystem implements AutoCloseable {
             return;
         }
         Shell.Result result = Shell.run("umount", directory.toString());
-        for (int i = 0; i < UNMOUNT_TRIES && !result.isDone(); i++) {
+        long start = System.nanoTime();
+        while (!result.isDone() && System.nanoTime() - start < UNMOUNT_WAIT_MAX.toNanos()) {
             Thread.sleep(20);
             result = Shell.run("umount", directory.toString());
         }
         if (!result.isDone()) {
-            throw new IOException(result.output());
+            throw new IOException("%s Held by: %s".formatted(result.output(), holders()));
         }
         mounted = false;
+    }
+
+    /** Whatever of any process is open, mapped or stood in there, as Linux tells it. */
+    private String holders() throws IOException, InterruptedException {
+        String script = """
+                for p in /proc/[0-9]*; do
+                  { ls -l $p/fd $p/cwd $p/root; cat $p/maps; } 2>/dev/null \
+                    | grep -F "$0" | sed "s|^|$p $(cat $p/comm): |"
+                done
+                true
+                """;
+        return Shell.run("sh", "-c", script, directory.toString()).output();
     }
 
     /** By the system's call: a JVM that is told to end can't start commands any more. */
