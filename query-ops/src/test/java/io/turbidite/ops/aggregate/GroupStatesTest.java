@@ -71,36 +71,36 @@ class GroupStatesTest {
         return all;
     }
 
-    /** Nobody asks where the record comes from. */
+    /** The tuples are made of the record alone: a question to its stream fails the test. */
     private static final class NoStream implements RecordStream {
         @Override
         public boolean next() {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("nobody asks where the record comes from");
         }
 
         @Override
         public Slice key() {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("nobody asks where the record comes from");
         }
 
         @Override
         public long timestamp() {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("nobody asks where the record comes from");
         }
 
         @Override
         public Slice record() {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("nobody asks where the record comes from");
         }
 
         @Override
         public long visitedCount() {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("nobody asks where the record comes from");
         }
 
         @Override
         public void close() {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("nobody asks where the record comes from");
         }
     }
 

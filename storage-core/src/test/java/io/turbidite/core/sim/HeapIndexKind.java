@@ -54,7 +54,7 @@ public final class HeapIndexKind implements IndexKind {
 
     private final Map<Long, Content> contents = new HashMap<>();
     private final boolean keeps;
-    private @Nullable Supplier<StorageException> failure;
+    private @Nullable Runnable failure;
     private int stepsLeft = -1;
     private long absorptionCount;
     private long hintCount;
@@ -81,7 +81,17 @@ public final class HeapIndexKind implements IndexKind {
      */
     public synchronized void failAfter(int steps, Supplier<StorageException> cause) {
         stepsLeft = steps;
-        failure = cause;
+        failure = () -> {
+            throw cause.get();
+        };
+    }
+
+    /** The same, by what the JVM throws where a mapped file was cut. */
+    public synchronized void faultAfter(int steps) {
+        stepsLeft = steps;
+        failure = () -> {
+            throw new InternalError("a fault occurred in an unsafe memory access operation");
+        };
     }
 
     /** What lies in memory at this moment, as a store finds it that is opened after a power cut. */
@@ -211,10 +221,10 @@ public final class HeapIndexKind implements IndexKind {
 
     private synchronized void step() {
         if (stepsLeft >= 0 && stepsLeft-- == 0) {
-            Supplier<StorageException> cause = failure;
+            Runnable thrown = failure;
             failure = null;
-            if (cause != null) {
-                throw cause.get();
+            if (thrown != null) {
+                thrown.run();
             }
         }
     }

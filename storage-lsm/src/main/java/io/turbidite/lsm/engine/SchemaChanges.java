@@ -515,8 +515,8 @@ public final class SchemaChanges {
     private boolean tidy(RegionHandle region) {
         try {
             return region.region().tidy(core.timestamps().retention(false).horizon());
-        } catch (StorageException failure) {
-            region.fail(failure); // its index is disabled by the next step
+        } catch (StorageException | InternalError failure) {
+            StorageException _ = region.fail(failure); // its index is disabled by the next step
             return false;
         }
     }

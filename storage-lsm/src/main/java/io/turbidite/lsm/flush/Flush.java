@@ -225,8 +225,8 @@ public final class Flush {
             }
             try {
                 LayerAbsorption.run(handle.region(), index, subject.layer, subject.readers);
-            } catch (StorageException cause) {
-                handle.fail(cause);
+            } catch (StorageException | InternalError cause) {
+                StorageException _ = handle.fail(cause);
                 handle.tellOnce(
                         told -> core.events().regionRefused(partition.name(), index.name(), told));
             }

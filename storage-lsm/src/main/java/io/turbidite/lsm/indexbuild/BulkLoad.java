@@ -331,8 +331,8 @@ public final class BulkLoad {
             new RegionFill(core, schema, index, handle.region(), secondaryBytesMax)
                     .run(List.of(primary()), region.through(), last, () -> false);
             return true;
-        } catch (StorageException cause) {
-            handle.fail(cause);
+        } catch (StorageException | InternalError cause) {
+            StorageException _ = handle.fail(cause);
             handle.tellOnce(
                     told -> core.events().regionRefused(partition.name(), index.name(), told));
             return false;
@@ -354,8 +354,10 @@ public final class BulkLoad {
     /** Lets everything go; what was not installed is deleted. */
     public void close(boolean installed) {
         if (!installed) {
-            absorbed.forEach(handle -> handle.fail(
-                    new InvalidRequestException("a bulk load failed when it had absorbed it")));
+            for (RegionHandle handle : absorbed) {
+                StorageException _ = handle.fail(
+                        new InvalidRequestException("a bulk load failed when it had absorbed it"));
+            }
         }
         if (unsorted != null) {
             unsorted.close();

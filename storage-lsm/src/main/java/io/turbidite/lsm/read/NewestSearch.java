@@ -265,9 +265,8 @@ final class NewestSearch implements IndexCursor {
                             below,
                             Math.max(1, pageWanted - entries.count),
                             found);
-        } catch (CorruptionException | StorageIoException damage) {
-            region.handle().fail(damage);
-            throw damage;
+        } catch (CorruptionException | StorageIoException | InternalError damage) {
+            throw region.handle().fail(damage);
         }
         Slice ofEntry = new Slice();
         for (int i = 0; i < found.count(); i++) {

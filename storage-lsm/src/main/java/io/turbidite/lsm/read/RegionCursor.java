@@ -220,9 +220,8 @@ final class RegionCursor implements EntryCursor {
         boolean found;
         try {
             found = reader.above(from, inclusive, high, moment, list);
-        } catch (CorruptionException | StorageIoException damage) {
-            handle.fail(damage);
-            throw damage;
+        } catch (CorruptionException | StorageIoException | InternalError damage) {
+            throw handle.fail(damage);
         }
         if (found) {
             loaded();
@@ -236,9 +235,8 @@ final class RegionCursor implements EntryCursor {
         boolean found;
         try {
             found = reader.below(from, moment, list);
-        } catch (CorruptionException | StorageIoException damage) {
-            handle.fail(damage);
-            throw damage;
+        } catch (CorruptionException | StorageIoException | InternalError damage) {
+            throw handle.fail(damage);
         }
         if (found) {
             loaded();

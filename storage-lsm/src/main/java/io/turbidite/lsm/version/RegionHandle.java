@@ -1,6 +1,7 @@
 package io.turbidite.lsm.version;
 
 import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.RegionPlace;
@@ -47,11 +48,27 @@ public final class RegionHandle {
         return region;
     }
 
-    /** Notes that it could not take in a layer: nobody reads it any more. The first cause stays. */
-    public void fail(StorageException cause) {
+    /**
+     * Notes that it can't be used: nobody reads it any more. The first cause stays.
+     *
+     * @param cause a {@link StorageException}, or the {@link InternalError} by which the JVM tells a
+     *     fault in a mapped file; that may come after the call that met it, where no room of the
+     *     region's sees it
+     * @return the cause as an exception of the storage
+     */
+    public StorageException fail(Throwable cause) {
+        StorageException typed = cause instanceof StorageException known
+                ? known
+                : new StorageIoException(
+                        StorageIoException.Kind.IO,
+                        "use",
+                        name(),
+                        "the mapped file was cut, or its device does not answer",
+                        cause);
         if (failure == null) {
-            failure = cause;
+            failure = typed;
         }
+        return typed;
     }
 
     /** Tells why it failed, if it did and nobody has been told. */

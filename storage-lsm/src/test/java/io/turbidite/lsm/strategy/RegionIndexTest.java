@@ -305,6 +305,26 @@ class RegionIndexTest {
         }
     }
 
+    /** The JVM tells it when the call into the region has returned; the store lives on. */
+    @Test
+    void a_fault_in_the_mapping_of_a_region_disables_its_index_alone() {
+        try (SimStore sim = open()) {
+            Dataset dataset = create(sim);
+            put(dataset, 1, "a");
+            kind.faultAfter(1);
+            dataset.flush();
+            sim.tasks.await(() -> dataset.indexes().isEmpty());
+            put(dataset, 2, "b");
+            dataset.flush();
+            assertThat(dataset.get(2L)).isNotNull();
+        }
+        try (SimStore sim = open()) {
+            Dataset dataset = sim.store.dataset("Visits");
+            sim.tasks.await(() -> dataset.indexes().size() == 1);
+            check(dataset);
+        }
+    }
+
     @Test
     void a_bulk_load_that_fails_when_a_region_has_it_has_the_region_built_anew() {
         try (SimStore sim = open()) {
