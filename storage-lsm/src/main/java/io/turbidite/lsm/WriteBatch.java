@@ -71,6 +71,24 @@ public final class WriteBatch {
         }
     }
 
+    /**
+     * Makes the batch depend on what is there under the key of the operation that was put in last:
+     * it is done if that is the record of this version, else nothing of it. No other operation of
+     * the batch may have that key. Once a batch; the key is read, whatever the strategy.
+     *
+     * @param version of {@link Dataset#getVersioned} or {@link #version}; 0: there must be no
+     *     record
+     */
+    public WriteBatch onlyIf(long version) {
+        calls.enter();
+        try {
+            write.operations().onlyIf(version);
+            return this;
+        } finally {
+            calls.leave();
+        }
+    }
+
     private void requireOwn(Dataset dataset) {
         store.checkReadable();
         if (dataset.store() != store) {
@@ -97,6 +115,16 @@ public final class WriteBatch {
     /** Bytes of the keys and records. */
     public int byteCount() {
         return write.operations().byteCount();
+    }
+
+    /** Whether the last write did nothing because of {@link #onlyIf}. */
+    public boolean isRefused() {
+        return write.isRefused();
+    }
+
+    /** The version of the records that the last write put; 0 if it did nothing. */
+    public long version() {
+        return write.version();
     }
 
     Store store() {

@@ -57,6 +57,14 @@ public final class Operations {
     private int count;
     private long expectedVersion = ANY_VERSION;
 
+    /** The operation put in last, with its twins, begins here. */
+    private int lastBegin;
+
+    /** The operations that {@link #expectedVersion} speaks of. */
+    private int expectedBegin;
+
+    private int expectedEnd;
+
     /** Bytes of keys that the operations put into secondary indexes, about. */
     private long entryByteCount;
 
@@ -115,11 +123,13 @@ public final class Operations {
         int before = count;
         putKey(DELETE, dataset, primaryKey);
         putTwins(DELETE, dataset, primaryKey, before);
+        lastBegin = before;
         return this;
     }
 
     /**
-     * Makes the one operation that was put in depend on what is there.
+     * Makes all operations depend on what is there under the key of the one that was put in last.
+     * No other operation may have that key.
      *
      * @param version timestamp of the record that must be there; {@link #NO_VERSION} if there must
      *     be none
@@ -128,18 +138,31 @@ public final class Operations {
         if (version < NO_VERSION) {
             throw new InvalidRequestException("%d is no version of a record".formatted(version));
         }
+        if (count == 0 || isConditional()) {
+            throw new InvalidRequestException(
+                    count == 0
+                            ? "there is no operation that could depend on a version"
+                            : "the batch depends on a version already");
+        }
         expectedVersion = version;
+        expectedBegin = lastBegin;
+        expectedEnd = count;
         return this;
     }
 
-    /** Whether the operation is done only if a certain version, or none, is there. */
+    /** Whether the operations are done only if a certain version, or none, is there. */
     boolean isConditional() {
         return expectedVersion != ANY_VERSION;
     }
 
-    /** Of a conditional operation. */
+    /** Of conditional operations. */
     long expectedVersion() {
         return expectedVersion;
+    }
+
+    /** Whether the expected version is that of the key of operation {@code at}. */
+    boolean isExpected(int at) {
+        return at >= expectedBegin && at < expectedEnd;
     }
 
     private void putKey(int kind, OpenDataset dataset, Slice primaryKey) {
@@ -190,6 +213,7 @@ public final class Operations {
             make(at, keys, key, record);
         }
         putTwins(kind == INSERT ? INSERT_AND_DELETE : DELETE, dataset, key, at);
+        lastBegin = at;
         return this;
     }
 

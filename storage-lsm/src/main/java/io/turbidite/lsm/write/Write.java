@@ -49,6 +49,9 @@ public final class Write {
     /** Whether another version was there than the one that was asked for: nothing was done. */
     boolean isRefused;
 
+    /** What the records have that it put; 0 if it did nothing. */
+    long version;
+
     /**
      * @param bytesMax most bytes of its log record
      */
@@ -67,6 +70,11 @@ public final class Write {
      */
     public boolean isRefused() {
         return isRefused;
+    }
+
+    /** Of a write that has returned: the version of the records that it put; 0 if it did nothing. */
+    public long version() {
+        return version;
     }
 
     /** Whether others wait for something of it. */

@@ -80,6 +80,8 @@ public final class WritePath {
 
     private long write(Write write, boolean waits) {
         Operations batch = write.operations;
+        write.isRefused = false;
+        write.version = 0;
         // before anything is held, the gate included: a schema change must not wait for memory
         background.awaitRoom(batch.byteCount(), batch.putByteCount());
         if (background.isFullOfInvalidations() && batch.mayInvalidate()) {
@@ -174,6 +176,7 @@ public final class WritePath {
         if (timestamp == 0) {
             sequence = awaitOthersVisible();
         } else {
+            write.version = timestamp;
             core.timestamps().awaitVisible(timestamp);
         }
         if (waits) {
@@ -239,7 +242,8 @@ public final class WritePath {
         long version = Operations.NO_VERSION;
         // several keys only where one value has several: at most one of them has a record
         for (int i = 0; i < set.size(); i++) {
-            if (find(set.at(i), write, OldRecord.KEY) == Found.MATTER) {
+            boolean asked = write.operations.isExpected(set.at(i));
+            if (asked && find(set.at(i), write, OldRecord.KEY) == Found.MATTER) {
                 version = write.found.timestamp;
             }
         }

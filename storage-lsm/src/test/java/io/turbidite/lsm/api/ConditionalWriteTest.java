@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
@@ -15,6 +16,7 @@ import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.VersionedRecord;
+import io.turbidite.lsm.WriteBatch;
 import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
 import io.turbidite.lsm.merge.MergePolicySpec;
@@ -123,6 +125,51 @@ class ConditionalWriteTest {
         Map<String, @Nullable Object> found = dataset.get(id);
         assertThat(found == null ? null : found.get("score"))
                 .isEqualTo(expected == null ? null : expected.get("score"));
+    }
+
+    /** Two writers each say which version of row 0 theirs follows: one gets in, whole. */
+    @ParameterizedTest
+    @EnumSource(Maintenance.class)
+    void a_batch_that_follows_another_version_does_nothing(Maintenance maintenance) {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        SplittableRandom random = new SplittableRandom(SEED);
+        try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.SYNC))) {
+            Dataset dataset = sim.store.createDataset(
+                    Row.spec("T").maintenance(maintenance).partitions(2).mergePolicy(POLICY));
+            WriteBatch batch = sim.store.newBatch();
+            RecordWriter writer = dataset.newRecordWriter();
+            long version = 0;
+            int score = -1;
+            for (int i = 0; i < 200; i++) {
+                boolean fits = random.nextBoolean();
+                batch.clear();
+                batch.upsert(dataset, writer.write(row(1 + random.nextInt(20), i)));
+                batch.upsert(dataset, writer.write(row(0, i)));
+                batch.onlyIf(fits ? version : version + 1 + random.nextInt(9));
+                batch.upsert(dataset, writer.write(row(21 + random.nextInt(20), i)));
+                sim.store.write(batch);
+                assertThat(batch.isRefused()).isEqualTo(!fits);
+                assertThat(batch.version() > 0).isEqualTo(fits);
+                version = fits ? batch.version() : version;
+                score = fits ? i : score;
+                VersionedRecord there = dataset.getVersioned(0L);
+                assertThat(there == null ? 0 : there.version()).isEqualTo(version);
+                int newest = SimStore.rows(dataset).values().stream()
+                        .mapToInt(row -> Objects.requireNonNull(row.score()))
+                        .max()
+                        .orElse(-1);
+                assertThat(newest).isEqualTo(score);
+                if (random.nextInt(30) == 0) {
+                    dataset.flush();
+                }
+            }
+            WriteBatch empty = sim.store.newBatch();
+            assertThatThrownBy(() -> empty.onlyIf(0)).isInstanceOf(InvalidRequestException.class);
+            assertThatThrownBy(() -> batch.onlyIf(0))
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining("already");
+            sim.verify();
+        }
     }
 
     /** A store whose log takes little at once. */
