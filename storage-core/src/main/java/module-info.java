@@ -14,8 +14,12 @@ module io.turbidite.storage.core {
     requires static org.apache.lucene.core;
     requires transitive org.jspecify;
 
+    // what opens stores by their directories
+    uses io.turbidite.core.catalog.CatalogProvider;
+
     exports io.turbidite.core;
     exports io.turbidite.core.bytes;
+    exports io.turbidite.core.catalog;
     exports io.turbidite.core.expr;
     exports io.turbidite.core.file;
     exports io.turbidite.core.geo;

@@ -9,6 +9,7 @@ module io.turbidite.storage.lsm {
 
     exports io.turbidite.lsm;
     exports io.turbidite.lsm.backup;
+    exports io.turbidite.lsm.catalog;
     exports io.turbidite.lsm.check;
     exports io.turbidite.lsm.component;
     exports io.turbidite.lsm.merge;
@@ -20,4 +21,7 @@ module io.turbidite.storage.lsm {
             io.turbidite.feeds;
     exports io.turbidite.lsm.version to
             io.turbidite.feeds;
+
+    provides io.turbidite.core.catalog.CatalogProvider with
+            io.turbidite.lsm.catalog.StoreCatalogs;
 }
