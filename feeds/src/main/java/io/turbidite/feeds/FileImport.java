@@ -49,8 +49,7 @@ public final class FileImport implements AutoCloseable {
                 .orElseThrow();
         FeedDefinition definition = new FeedDefinition(
                 // no other import of the store has this name, for one process alone writes to it
-                "import-%s-%d"
-                        .formatted(dataset.name(), store.environment().clock().wallMicros()),
+                "import-" + dataset.name() + "-" + store.environment().clock().wallMicros(),
                 new DatasetPart(
                         dataset.name(),
                         dataset.type(),

@@ -3,6 +3,7 @@ package io.turbidite.ops;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
 
@@ -113,13 +114,17 @@ public record Explanation(
         }
         text.append("%n  considered".formatted());
         for (Choice choice : considered) {
-            text.append("%n  %s %-50s cost %,.0f"
-                    .formatted(choice.chosen() ? "→" : " ", choice.access(), choice.cost()));
+            text.append(String.format(
+                    Locale.ROOT,
+                    "%n  %s %-50s cost %,.0f",
+                    choice.chosen() ? "→" : " ",
+                    choice.access(),
+                    choice.cost()));
         }
         return text.toString();
     }
 
     private static String show(OptionalLong rows) {
-        return rows.isPresent() ? "%,d".formatted(rows.getAsLong()) : "-";
+        return rows.isPresent() ? String.format(Locale.ROOT, "%,d", rows.getAsLong()) : "-";
     }
 }

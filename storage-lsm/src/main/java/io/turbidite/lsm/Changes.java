@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
@@ -81,8 +82,10 @@ final class Changes {
             Object[] values =
                     primaryKey instanceof List<?> list ? list.toArray() : new Object[] {primaryKey};
             if (!keys.add(Slice.of(dataset.encodeKey(values)))) {
-                throw new InvalidRequestException(
-                        "%,d keys are too many to be read at once".formatted(primaryKeys.size()));
+                throw new InvalidRequestException(String.format(
+                        Locale.ROOT,
+                        "%,d keys are too many to be read at once",
+                        primaryKeys.size()));
             }
         }
         RecordBatch records = new RecordBatch(GET_BYTES_MAX);

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -73,8 +74,11 @@ public record BoundAggregates(RecordType type, List<Bound> bound, List<Argument>
     public static BoundAggregates of(
             RecordType type, List<Aggregate> aggregates, Function<String, Argument> argumentOf) {
         if (aggregates.size() > COUNT_MAX) {
-            throw new InvalidRequestException("%,d aggregates are more than the limit of %d"
-                    .formatted(aggregates.size(), COUNT_MAX));
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "%,d aggregates are more than the limit of %d",
+                    aggregates.size(),
+                    COUNT_MAX));
         }
         List<Bound> bound = new ArrayList<>();
         List<Argument> arguments = new ArrayList<>();

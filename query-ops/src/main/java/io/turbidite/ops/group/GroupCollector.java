@@ -14,6 +14,7 @@ import io.turbidite.ops.sort.SpilledRuns;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Groups tuples by their first field in a hash table: counts them, or adds their second field to
@@ -77,9 +78,11 @@ public final class GroupCollector implements FrameWriter {
             if (!take()) {
                 makeRoom();
                 if (!take()) {
-                    throw new InvalidRequestException(
-                            "a group of %,d bytes does not fit the %,d bytes that grouping may use: raise memoryBytesMax"
-                                    .formatted(key.length() + arguments.length(), memoryBytes));
+                    throw new InvalidRequestException(String.format(
+                            Locale.ROOT,
+                            "a group of %,d bytes does not fit the %,d bytes that grouping may use: raise memoryBytesMax",
+                            key.length() + arguments.length(),
+                            memoryBytes));
                 }
             }
         }
@@ -151,9 +154,11 @@ public final class GroupCollector implements FrameWriter {
     private void makeRoom() {
         if (runs == null) {
             if (options.spill() == null) {
-                throw new InvalidRequestException(
-                        "%,d groups and more need more than %,d bytes of memory: narrow the query, raise memoryBytesMax or give a directory to spill to"
-                                .formatted(table.groupCount(), memoryBytes));
+                throw new InvalidRequestException(String.format(
+                        Locale.ROOT,
+                        "%,d groups and more need more than %,d bytes of memory: narrow the query, raise memoryBytesMax or give a directory to spill to",
+                        table.groupCount(),
+                        memoryBytes));
             }
             runs = new SpilledRuns(options.spill(), memoryBytes);
         }

@@ -11,6 +11,7 @@ import io.turbidite.ops.sort.SpilledRuns;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Keys with a number and a row each, in memory, and in runs where that does not do; a key may be in
@@ -63,9 +64,11 @@ final class SetTable implements AutoCloseable {
         }
         spill();
         if (table.find(key) != SortBuffer.NONE || !addIfItFits(key, number, row)) {
-            throw new InvalidRequestException(
-                    "a row of %,d bytes does not fit the %,d bytes that telling rows apart may use: raise memoryBytesMax"
-                            .formatted(row.length(), options.memoryBytesMax()));
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "a row of %,d bytes does not fit the %,d bytes that telling rows apart may use: raise memoryBytesMax",
+                    row.length(),
+                    options.memoryBytesMax()));
         }
     }
 
@@ -79,9 +82,11 @@ final class SetTable implements AutoCloseable {
         if (to == null) {
             RunOptions.Spill spill = options.spill();
             if (spill == null) {
-                throw new InvalidRequestException(
-                        "telling %,d rows and more apart needs more than %,d bytes of memory: narrow the query, raise memoryBytesMax or give a directory to spill to"
-                                .formatted(table.groupCount(), options.memoryBytesMax()));
+                throw new InvalidRequestException(String.format(
+                        Locale.ROOT,
+                        "telling %,d rows and more apart needs more than %,d bytes of memory: narrow the query, raise memoryBytesMax or give a directory to spill to",
+                        table.groupCount(),
+                        options.memoryBytesMax()));
             }
             to = new SpilledRuns(spill, options.memoryBytesMax());
             runs = to;

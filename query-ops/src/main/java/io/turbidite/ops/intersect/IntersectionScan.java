@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.IntFunction;
 
 /**
@@ -75,9 +76,10 @@ public final class IntersectionScan implements FrameSource {
 
     /** What to say where the memory does not do for an answer by entries alone. */
     public static InvalidRequestException noMemory(long memoryBytes) {
-        return new InvalidRequestException(
-                "common candidates of several indexes do not fit the %,d bytes that they may use: raise memoryBytesMax or give a directory to spill to"
-                        .formatted(memoryBytes));
+        return new InvalidRequestException(String.format(
+                Locale.ROOT,
+                "common candidates of several indexes do not fit the %,d bytes that they may use: raise memoryBytesMax or give a directory to spill to",
+                memoryBytes));
     }
 
     @Override

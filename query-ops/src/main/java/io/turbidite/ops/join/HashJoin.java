@@ -16,6 +16,7 @@ import io.turbidite.ops.sort.SpilledRuns;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -195,9 +196,11 @@ public final class HashJoin implements Rows {
     private SpillBuffer newSpill() {
         RunOptions.Spill spill = options.spill();
         if (spill == null) {
-            throw new InvalidRequestException(
-                    "joining %,d rows and more needs more than %,d bytes of memory: narrow the right side, raise memoryBytesMax or give a directory to spill to"
-                            .formatted(table.rows().count(), memoryBytes));
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "joining %,d rows and more needs more than %,d bytes of memory: narrow the right side, raise memoryBytesMax or give a directory to spill to",
+                    table.rows().count(),
+                    memoryBytes));
         }
         return new SpillBuffer(spill, memoryBytes / 4);
     }
@@ -393,9 +396,11 @@ public final class HashJoin implements Rows {
                     runs.add(buffer, Long.MAX_VALUE);
                 }
                 if (buffer.add(key, nextNumber, newRow) == SortBuffer.FULL) {
-                    throw new InvalidRequestException(
-                            "a row of %,d bytes does not fit the %,d bytes that a join may use: raise memoryBytesMax"
-                                    .formatted(newRow.length(), memoryBytes));
+                    throw new InvalidRequestException(String.format(
+                            Locale.ROOT,
+                            "a row of %,d bytes does not fit the %,d bytes that a join may use: raise memoryBytesMax",
+                            newRow.length(),
+                            memoryBytes));
                 }
             }
             nextNumber++;

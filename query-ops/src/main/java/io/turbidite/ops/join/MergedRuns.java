@@ -14,6 +14,7 @@ import io.turbidite.ops.sort.SpilledRuns;
 import org.jspecify.annotations.Nullable;
 
 import java.util.BitSet;
+import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -399,9 +400,10 @@ final class MergedRuns implements AutoCloseable {
 
     private static void require(long added, long memory) {
         if (added == SortBuffer.FULL) {
-            throw new InvalidRequestException(
-                    "a row does not fit the %,d bytes that a join may use: raise memoryBytesMax"
-                            .formatted(memory));
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "a row does not fit the %,d bytes that a join may use: raise memoryBytesMax",
+                    memory));
         }
     }
 

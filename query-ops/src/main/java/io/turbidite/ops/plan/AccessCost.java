@@ -13,9 +13,9 @@ final class AccessCost {
     /** Opening cursors on the components of an index or of the primary index. */
     static final double OPEN = 10;
 
-    private static final double BTREE_ENTRY = 0.9;
-    private static final double RTREE_ENTRY = 1.4;
-    private static final double TERM_ENTRY = 1;
+    private static final double BTREE_ENTRY = 0.5;
+    private static final double RTREE_ENTRY = 0.7;
+    private static final double TERM_ENTRY = 0.4;
 
     /** A look at the key trees for an entry that may be obsolete. */
     private static final double VALIDATION = 2;

@@ -36,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Supplier;
 
@@ -184,11 +185,16 @@ public final class Plan implements ResultPlan {
                 : query.kind() == CheckedQuery.Kind.COUNT ? 1 : PlanStep.UNKNOWN;
         long upToLimit = rows == PlanStep.UNKNOWN ? rows : Math.min(rows, query.limit());
         if (sorts()) {
-            String detail = query.hasLimit() ? "%,d by %s".formatted(query.limit(), order) : order;
+            String detail = query.hasLimit()
+                    ? String.format(Locale.ROOT, "%,d by %s", query.limit(), order)
+                    : order;
             steps.add(new PlanStep(query.hasLimit() ? "top" : "order", detail, upToLimit, sorted));
         } else if (query.hasLimit()) {
-            steps.add(
-                    new PlanStep("limit", "%,d".formatted(query.limit()), upToLimit, limitedRows));
+            steps.add(new PlanStep(
+                    "limit",
+                    String.format(Locale.ROOT, "%,d", query.limit()),
+                    upToLimit,
+                    limitedRows));
         }
         switch (query.kind()) {
             case ROWS -> {}

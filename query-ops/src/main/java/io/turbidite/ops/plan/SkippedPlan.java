@@ -7,6 +7,7 @@ import io.turbidite.ops.run.Rows;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Another plan without its first rows. <em>Confined to one thread;</em> gives its rows once.
@@ -52,7 +53,7 @@ public final class SkippedPlan implements ResultPlan {
         long rows = plan.estimatedRows();
         steps.add(new PlanStep(
                 "offset",
-                "without the first %,d".formatted(offset),
+                String.format(Locale.ROOT, "without the first %,d", offset),
                 rows == PlanStep.UNKNOWN ? rows : Math.max(0, rows - offset),
                 meter));
         steps.addAll(plan.steps());

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
@@ -155,8 +156,10 @@ final class WayInSteps {
                     .append(counted(work.bloomTestCount(), "Bloom test", "Bloom tests"))
                     .append(", ")
                     .append(counted(work.layerVisitCount(), "layer", "layers"))
-                    .append(" entered, %,d of them with cursors that remember, "
-                            .formatted(work.statefulVisitCount()))
+                    .append(String.format(
+                            Locale.ROOT,
+                            " entered, %,d of them with cursors that remember, ",
+                            work.statefulVisitCount()))
                     .append(counted(work.searchCount(), "search", "searches"))
                     .append(" on ")
                     .append(counted(work.pageCount(), "page", "pages"));
@@ -260,7 +263,11 @@ final class WayInSteps {
                 ? "all of the tokens"
                 : search.least() == 1
                         ? "any of the tokens"
-                        : "at least %,d of the %,d tokens".formatted(search.least(), count);
+                        : String.format(
+                                Locale.ROOT,
+                                "at least %,d of the %,d tokens",
+                                search.least(),
+                                count);
     }
 
     /** How many components lack a token, for each of the tokens. */
@@ -268,35 +275,38 @@ final class WayInSteps {
         SearchWork work = searches == null ? SearchWork.NONE : searches.work();
         return work.outsideCount() == 0
                 ? ""
-                : "; %,d of %s passed over, without the token"
-                        .formatted(
-                                work.outsideCount(),
-                                counted(work.componentCount(), "component", "components"));
+                : String.format(
+                        Locale.ROOT,
+                        "; %,d of %s passed over, without the token",
+                        work.outsideCount(),
+                        counted(work.componentCount(), "component", "components"));
     }
 
     private static String regionWork(@Nullable SearchMeter searches) {
         SearchWork work = searches == null ? SearchWork.NONE : searches.work();
         return work.equals(SearchWork.NONE)
                 ? ""
-                : "; %s, %s, %,d of them stale, %s of 256 bytes"
-                        .formatted(
-                                counted(work.groupCount(), "group", "groups"),
-                                counted(work.entryCount(), "entry", "entries"),
-                                work.staleCount(),
-                                counted(work.blockCount(), "block", "blocks"));
+                : String.format(
+                        Locale.ROOT,
+                        "; %s, %s, %,d of them stale, %s of 256 bytes",
+                        counted(work.groupCount(), "group", "groups"),
+                        counted(work.entryCount(), "entry", "entries"),
+                        work.staleCount(),
+                        counted(work.blockCount(), "block", "blocks"));
     }
 
     private static String spatialWork(@Nullable SearchMeter searches) {
         SearchWork work = searches == null ? SearchWork.NONE : searches.work();
         return work.equals(SearchWork.NONE)
                 ? ""
-                : "; %s, %,d of them outside, %s, %s, %s looked at"
-                        .formatted(
-                                counted(work.componentCount(), "component", "components"),
-                                work.outsideCount(),
-                                counted(work.pageCount(), "page", "pages"),
-                                counted(work.groupCount(), "group", "groups"),
-                                counted(work.entryCount(), "entry", "entries"));
+                : String.format(
+                        Locale.ROOT,
+                        "; %s, %,d of them outside, %s, %s, %s looked at",
+                        counted(work.componentCount(), "component", "components"),
+                        work.outsideCount(),
+                        counted(work.pageCount(), "page", "pages"),
+                        counted(work.groupCount(), "group", "groups"),
+                        counted(work.entryCount(), "entry", "entries"));
     }
 
     /**
@@ -318,7 +328,8 @@ final class WayInSteps {
                 used.add(fields.get(i));
             }
             if (work != null && i < work.ruledOut().size() && work.ruledOut().get(i) > 0) {
-                counts.add("%,d by %s".formatted(work.ruledOut().get(i), fields.get(i)));
+                counts.add(String.format(
+                        Locale.ROOT, "%,d by %s", work.ruledOut().get(i), fields.get(i)));
             }
         }
         String detail = ", components by filter on " + String.join(", ", used);
@@ -326,14 +337,15 @@ final class WayInSteps {
             return detail;
         }
         return detail
-                + "; %,d of %,d layers passed over%s"
-                        .formatted(
-                                work.ruledOutCount(),
-                                work.layerCount(),
-                                counts.isEmpty() ? "" : " (" + String.join(", ", counts) + ")");
+                + String.format(
+                        Locale.ROOT,
+                        "; %,d of %,d layers passed over%s",
+                        work.ruledOutCount(),
+                        work.layerCount(),
+                        counts.isEmpty() ? "" : " (" + String.join(", ", counts) + ")");
     }
 
     private static String counted(long count, String one, String many) {
-        return "%,d %s".formatted(count, count == 1 ? one : many);
+        return String.format(Locale.ROOT, "%,d %s", count, count == 1 ? one : many);
     }
 }

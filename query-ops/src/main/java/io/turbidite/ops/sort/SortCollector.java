@@ -13,6 +13,7 @@ import io.turbidite.ops.run.RunOptions;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * Collects tuples of key and row, to hand back in key order all of them or the first few.
@@ -127,9 +128,11 @@ public final class SortCollector implements FrameWriter {
             added = addIfItFits(newRow);
         }
         if (!added) {
-            throw new InvalidRequestException(
-                    "a row of %,d bytes does not fit the %,d bytes that ordering may use: raise memoryBytesMax"
-                            .formatted(newRow.length(), memoryBytes));
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "a row of %,d bytes does not fit the %,d bytes that ordering may use: raise memoryBytesMax",
+                    newRow.length(),
+                    memoryBytes));
         }
     }
 
@@ -140,9 +143,11 @@ public final class SortCollector implements FrameWriter {
     private void spill() {
         if (runs == null) {
             if (options.spill() == null) {
-                throw new InvalidRequestException(
-                        "ordering %,d rows and more needs more than %,d bytes of memory: ask for fewer, raise memoryBytesMax or give a directory to spill to"
-                                .formatted(buffer.count(), memoryBytes));
+                throw new InvalidRequestException(String.format(
+                        Locale.ROOT,
+                        "ordering %,d rows and more needs more than %,d bytes of memory: ask for fewer, raise memoryBytesMax or give a directory to spill to",
+                        buffer.count(),
+                        memoryBytes));
             }
             runs = new SpilledRuns(options.spill(), memoryBytes);
         }

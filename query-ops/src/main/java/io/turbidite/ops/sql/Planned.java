@@ -6,6 +6,7 @@ import io.turbidite.ops.Relation;
 import org.apache.calcite.rel.RelRoot;
 
 import java.util.List;
+import java.util.Locale;
 
 /** Plans statements: the only class here that is loaded before Calcite is. Static. */
 final class Planned {
@@ -15,8 +16,11 @@ final class Planned {
         try {
             RelRoot root = new Front(sources, text.query()).plan();
             if (root.fields.size() > Sql.COLUMN_COUNT_MAX) {
-                throw SqlException.of("%,d columns are more than the limit of %,d"
-                        .formatted(root.fields.size(), Sql.COLUMN_COUNT_MAX));
+                throw SqlException.of(String.format(
+                        Locale.ROOT,
+                        "%,d columns are more than the limit of %,d",
+                        root.fields.size(),
+                        Sql.COLUMN_COUNT_MAX));
             }
             Relation relation = new Compiler(root.rel.getCluster().getRexBuilder()).compile(root);
             relation.type();

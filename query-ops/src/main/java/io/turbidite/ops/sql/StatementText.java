@@ -15,8 +15,11 @@ record StatementText(String whole, String query, boolean explains, boolean analy
 
     static StatementText of(String text) {
         if (text.length() > Sql.TEXT_CHARS_MAX) {
-            throw SqlException.of("a statement of %,d characters is longer than the limit of %,d"
-                    .formatted(text.length(), Sql.TEXT_CHARS_MAX));
+            throw SqlException.of(String.format(
+                    Locale.ROOT,
+                    "a statement of %,d characters is longer than the limit of %,d",
+                    text.length(),
+                    Sql.TEXT_CHARS_MAX));
         }
         String statement = checked(text);
         if (statement.isBlank()) {

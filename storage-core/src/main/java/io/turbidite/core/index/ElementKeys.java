@@ -8,6 +8,7 @@ import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The entry keys of a B+-tree whose fields include the elements of an array: one for each distinct
@@ -49,9 +50,11 @@ public record ElementKeys(KeySpec spec, String use) implements EntryKeys {
                 spec.append(record, sink);
                 keys.addIfNew(start, primaryKey, use);
                 if (keys.count() > COUNT_MAX) {
-                    throw new InvalidRequestException(
-                            "%s: the array has more than %,d different elements, the limit"
-                                    .formatted(use, COUNT_MAX));
+                    throw new InvalidRequestException(String.format(
+                            Locale.ROOT,
+                            "%s: the array has more than %,d different elements, the limit",
+                            use,
+                            COUNT_MAX));
                 }
             }
             keys.sort();

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -156,9 +157,11 @@ public record TokenKeys(
             sink.putByte(tokens.byteCount() > TOKEN_BYTES_MAX ? CUT : WHOLE);
             keys.addIfNew(start, primaryKey, use);
             if (keys.count() > COUNT_MAX) {
-                throw new InvalidRequestException(
-                        "%s: the text has more than %,d different tokens, the limit"
-                                .formatted(use, COUNT_MAX));
+                throw new InvalidRequestException(String.format(
+                        Locale.ROOT,
+                        "%s: the text has more than %,d different tokens, the limit",
+                        use,
+                        COUNT_MAX));
             }
         }
     }

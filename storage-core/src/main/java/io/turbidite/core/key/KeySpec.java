@@ -41,6 +41,7 @@ public final class KeySpec {
 
     private final RecordType type;
     private final List<String> fields;
+    private final String use;
     private final List<TypeKind> kindList;
     private final TypeKind[] kinds;
     private final int[] indexes;
@@ -53,6 +54,7 @@ public final class KeySpec {
             throw new InvalidRequestException(use + " names no field");
         }
         this.type = type;
+        this.use = use;
         this.form = form;
         this.fields = List.copyOf(fields);
         this.kinds = new TypeKind[fields.size()];
@@ -127,7 +129,7 @@ public final class KeySpec {
 
     /** The same key in another form. */
     public KeySpec withForm(KeyForm newForm) {
-        return newForm == form ? this : ofEach(type, fields, "key", newForm);
+        return newForm == form ? this : ofEach(type, fields, use, newForm);
     }
 
     public KeyForm form() {
@@ -329,8 +331,8 @@ public final class KeySpec {
 
     private InvalidRequestException tooLong(ByteSink sink, int start, int length) {
         sink.truncate(start);
-        return new InvalidRequestException("the key of %s has %d bytes or more; the limit is %d"
-                .formatted(fields, length, Limits.KEY_BYTES_MAX));
+        return new InvalidRequestException("%s: the key of %s has %d bytes or more; the limit is %d"
+                .formatted(use, fields, length, Limits.KEY_BYTES_MAX));
     }
 
     @Override

@@ -2,6 +2,8 @@ package io.turbidite.lsm.merge;
 
 import io.turbidite.core.InvalidRequestException;
 
+import java.util.Locale;
+
 /**
  * What the parameters of merge policies may be; messages start with the parameter's name.
  * Stateless.
@@ -30,16 +32,20 @@ final class Parameter {
     static void checkRatio(String name, double ratio) {
         // NaN is not above 0 either
         if (!(ratio > 0 && ratio <= RATIO_MAX)) {
-            throw new InvalidRequestException(
-                    "%s: %s must be above 0 and at most %.0f".formatted(name, ratio, RATIO_MAX));
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "%s: %s must be above 0 and at most %.0f",
+                    name,
+                    ratio,
+                    RATIO_MAX));
         }
     }
 
     /** How many times larger each level is than the one above it. */
     static void checkLevelRatio(String name, int ratio) {
         if (ratio < 2 || ratio > RATIO_MAX) {
-            throw new InvalidRequestException(
-                    "%s: %d must be from 2 to %.0f".formatted(name, ratio, RATIO_MAX));
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT, "%s: %d must be from 2 to %.0f", name, ratio, RATIO_MAX));
         }
     }
 

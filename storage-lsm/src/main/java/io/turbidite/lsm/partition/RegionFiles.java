@@ -91,7 +91,7 @@ public final class RegionFiles {
     }
 
     private static String name(DatasetSchema schema, int partition, IndexSchema index) {
-        return "%s/%d/%s".formatted(schema.name(), partition, index.name());
+        return schema.name() + "/" + partition + "/" + index.name();
     }
 
     private static RegionPlace place(

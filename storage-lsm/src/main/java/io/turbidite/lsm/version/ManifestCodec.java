@@ -273,16 +273,17 @@ final class ManifestCodec {
         List<String> keyFields = readStrings(in);
         List<String> filterFields = readStrings(in);
         KeyForm form = readKeyForm(in, version);
-        KeySpec primaryKey = KeySpec.of(type, keyFields, "primary key", form);
+        String use = "dataset " + name;
+        KeySpec primaryKey = KeySpec.of(type, keyFields, use + ": primary key", form);
         List<KeySpec> filter = new ArrayList<>();
         for (String field : filterFields) {
-            filter.add(KeySpec.of(type, List.of(field), "filter", form));
+            filter.add(KeySpec.of(type, List.of(field), use + ": filter", form));
         }
         int nextIndexId = in.readInt();
         List<IndexSchema> indexes = new ArrayList<>();
         int indexCount = in.readInt();
         for (int i = 0; i < indexCount; i++) {
-            indexes.add(readIndex(in, version, type));
+            indexes.add(readIndex(in, version, type, use));
         }
         IndexCatalog catalog = IndexCatalog.of(name, indexes, nextIndexId);
         DatasetOptions options = readOptions(in);
@@ -290,8 +291,8 @@ final class ManifestCodec {
                 id, schemaVersion, name, type, primaryKey, filter, catalog, partitions, options);
     }
 
-    private static IndexSchema readIndex(DataInputStream in, int version, RecordType type)
-            throws IOException {
+    private static IndexSchema readIndex(
+            DataInputStream in, int version, RecordType type, String dataset) throws IOException {
         int id = in.readInt();
         String name = in.readUTF();
         IndexDescription.Kind kind = IndexDescription.Kind.valueOf(in.readUTF());
@@ -300,7 +301,7 @@ final class ManifestCodec {
         Map<String, String> parameters =
                 version < PARAMETERS_VERSION ? Map.of() : readParameters(in);
         EntryKeys entryKeys = IndexDescription.entryKeys(
-                kind, type, keyFields, "index " + name, form, parameters);
+                kind, type, keyFields, dataset + ": index " + name, form, parameters);
         Maintenance maintenance = Maintenance.ofLabel(in.readUTF());
         boolean unique = in.readBoolean();
         State state = in.readBoolean() ? State.DISABLED : State.READY;

@@ -315,6 +315,48 @@ class EngineBadInputTest {
                 .check(sim);
     }
 
+    @Test
+    void a_key_too_long_names_dataset_and_use_before_and_after_a_restart() {
+        String notes = "Notes";
+        sim.store.createDataset(DatasetSpec.named(notes)
+                .field("id", "string")
+                .field("sent", "string")
+                .field("by", "string")
+                .primaryKey("id")
+                .filter("sent")
+                .index(IndexSpec.btree("by_author", "by")));
+        refuseTooLong(sim, notes);
+        sim.close();
+        try (SimStore again = SimStore.open(disk, 6, SimStore.options(Durability.SYNC))) {
+            refuseTooLong(again, notes);
+        }
+    }
+
+    private static void refuseTooLong(SimStore store, String name) {
+        Dataset dataset = store.store.dataset(name);
+        String tooLong = "x".repeat(2_000);
+        new Refusals()
+                .refuse(
+                        "filter",
+                        () -> dataset.upsert(Map.of("id", "a", "by", "b", "sent", tooLong)),
+                        "dataset Notes: filter",
+                        "[sent]",
+                        "limit")
+                .refuse(
+                        "index",
+                        () -> dataset.upsert(Map.of("id", "a", "by", tooLong, "sent", "c")),
+                        "dataset Notes: index by_author",
+                        "[by]",
+                        "limit")
+                .refuse(
+                        "primary key",
+                        () -> dataset.upsert(Map.of("id", tooLong, "by", "b", "sent", "c")),
+                        "dataset Notes: primary key",
+                        "[id]",
+                        "limit")
+                .check(store);
+    }
+
     private static Map<String, Object> with(
             String field, @org.jspecify.annotations.Nullable Object value) {
         Map<String, Object> fields = new HashMap<>(Map.of("id", 100L, "body", "b"));

@@ -134,9 +134,12 @@ public final class CellPicture {
         boolean isOnSphere = type.field(type.require(field, "--plot")).kind() == TypeKind.LONLAT;
         CellGrid grid = isOnSphere ? CellGrid.ofSphere(cells) : CellGrid.of(cells);
         if (grid.columnCount() > CELLS_ACROSS_MAX || grid.rowCount() > CELLS_ACROSS_MAX) {
-            throw new InvalidRequestException(
-                    "--plot: the records lie in a grid of %,d by %,d cells, and at most %,d either way can be seen: take larger cells or a window"
-                            .formatted(grid.columnCount(), grid.rowCount(), CELLS_ACROSS_MAX));
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "--plot: the records lie in a grid of %,d by %,d cells, and at most %,d either way can be seen: take larger cells or a window",
+                    grid.columnCount(),
+                    grid.rowCount(),
+                    CELLS_ACROSS_MAX));
         }
         ByteArrayOutputStream picture = new ByteArrayOutputStream();
         try {

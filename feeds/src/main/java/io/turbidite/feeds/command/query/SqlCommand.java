@@ -21,6 +21,7 @@ import picocli.CommandLine.Parameters;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 
 /** Asks a store in SQL. */
@@ -102,9 +103,11 @@ public final class SqlCommand implements Callable<Integer> {
         Path at = console.directory().resolve(PathArgument.path("--file", path));
         try {
             if (Files.size(at) > 4L * Sql.TEXT_CHARS_MAX) {
-                throw new InvalidRequestException(
-                        "--file %s is longer than the limit of %,d characters"
-                                .formatted(path, Sql.TEXT_CHARS_MAX));
+                throw new InvalidRequestException(String.format(
+                        Locale.ROOT,
+                        "--file %s is longer than the limit of %,d characters",
+                        path,
+                        Sql.TEXT_CHARS_MAX));
             }
             return Files.readString(at);
         } catch (IOException e) {
