@@ -3,6 +3,7 @@ package io.turbidite.ops;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
+import io.turbidite.ops.expr.Given;
 import io.turbidite.ops.plan.PreparedPlan;
 import io.turbidite.ops.plan.ResultPlan;
 import io.turbidite.ops.plan.SkippedPlan;
@@ -53,6 +54,12 @@ public final class PreparedQuery {
         this.view = view;
         this.plan = plan;
         this.options = options;
+    }
+
+    /** The same query within other limits. */
+    public PreparedQuery with(RunOptions newOptions) {
+        return new PreparedQuery(
+                source, view, plan, offset, Given.notNull(newOptions, "the options of a query"));
     }
 
     /**

@@ -45,13 +45,22 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /** Makes queries and joins of a tree of relational operators. <em>Confined to one thread.</em> */
 final class Compiler {
     private final RexBuilder rex;
 
+    /** What is read where a statement names a source. */
+    private final UnaryOperator<SourceAndView> reading;
+
     Compiler(RexBuilder rex) {
+        this(rex, UnaryOperator.identity());
+    }
+
+    Compiler(RexBuilder rex, UnaryOperator<SourceAndView> reading) {
         this.rex = rex;
+        this.reading = reading;
     }
 
     /** The whole statement: its rows have the columns as it names them. */
@@ -86,8 +95,9 @@ final class Compiler {
     private Block block(RelNode node) {
         return switch (node) {
             case TableScan scan ->
-                Block.of(Objects.requireNonNull(scan.getTable().unwrap(DatasetTable.class))
-                        .readable());
+                Block.of(reading.apply(
+                        Objects.requireNonNull(scan.getTable().unwrap(DatasetTable.class))
+                                .readable()));
             case Filter filter -> filtered(filter);
             case Project project -> projected(project);
             case Sort sort -> sorted(sort);
@@ -193,6 +203,9 @@ final class Compiler {
         BigDecimal number = number(node);
         if (number == null) {
             throw Terms.unsupported(what + " with anything but a number");
+        }
+        if (number.signum() < 0) {
+            throw SqlException.of("%s %s is below 0".formatted(what, number));
         }
         return number.min(BigDecimal.valueOf(Long.MAX_VALUE)).longValue();
     }

@@ -27,6 +27,7 @@ import org.apache.calcite.rel.metadata.DefaultRelMetadataProvider;
 import org.apache.calcite.rel.metadata.ProxyingMetadataHandlerProvider;
 import org.apache.calcite.rel.metadata.RelMetadataQuery;
 import org.apache.calcite.rel.rules.CoreRules;
+import org.apache.calcite.rel.type.RelDataType;
 import org.apache.calcite.rex.RexBuilder;
 import org.apache.calcite.rex.RexLiteral;
 import org.apache.calcite.rex.RexNode;
@@ -46,6 +47,7 @@ import org.apache.calcite.sql2rel.RelDecorrelator;
 import org.apache.calcite.sql2rel.SqlToRelConverter;
 import org.apache.calcite.sql2rel.StandardConvertletTable;
 import org.apache.calcite.tools.RelBuilder;
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -86,6 +88,7 @@ final class Front {
     private final Collection<SourceAndView> sources;
     private final String text;
     private final Types.Factory types = new Types.Factory();
+    private @Nullable RelDataType parameterTypes;
 
     Front(Collection<SourceAndView> sources, String text) {
         this.sources = sources;
@@ -115,6 +118,7 @@ final class Front {
         cluster.setMetadataQuerySupplier(Metadata::new);
         try {
             SqlNode valid = validator.validate(parsed);
+            parameterTypes = validator.getParameterRowType(valid);
             SqlToRelConverter converter = new SqlToRelConverter(
                     (rowType, queryString, schemaPath, viewPath) -> {
                         throw SqlException.of("there are no views");
@@ -133,6 +137,18 @@ final class Front {
         } catch (CalciteContextException e) {
             throw invalid(e);
         }
+    }
+
+    /** The parameters of the statement that was planned. */
+    List<Parameter> parameters() {
+        List<Parameter> parameters = new ArrayList<>();
+        RelDataType given = parameterTypes;
+        if (given != null) {
+            given.getFieldList()
+                    .forEach(field ->
+                            parameters.add(Parameter.of(parameters.size(), field.getType())));
+        }
+        return parameters;
     }
 
     private static final class Metadata extends RelMetadataQuery {
@@ -198,7 +214,11 @@ final class Front {
         Matcher table = NO_TABLE.matcher(said);
         Matcher function = NO_FUNCTION.matcher(said);
         String message = said;
-        if (column.matches()) {
+        boolean isUntold = said.startsWith("Illegal use of dynamic parameter")
+                || (said.contains("<UNKNOWN>") && text.contains("?"));
+        if (isUntold) {
+            message = "no type can be told for a parameter here: write CAST(? AS …)";
+        } else if (column.matches()) {
             String name = column.group(1);
             message = "there is no column '%s'%s"
                     .formatted(name, NearestName.hint(name, fieldNames()));

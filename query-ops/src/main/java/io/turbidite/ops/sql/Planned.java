@@ -1,31 +1,69 @@
 package io.turbidite.ops.sql;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.Relation;
+import io.turbidite.ops.run.RunOptions;
 
 import org.apache.calcite.rel.RelRoot;
+import org.apache.calcite.rex.RexBuilder;
+import org.apache.calcite.rex.RexNode;
+import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
-/** Plans statements: the only class here that is loaded before Calcite is. Static. */
+/**
+ * A statement as its front leaves it, to be compiled for values of its parameters. <em>Immutable.</em>
+ */
 final class Planned {
-    private Planned() {}
+    private final List<SourceAndView> sources;
+    private final List<RecordType> types;
+    private final StatementText text;
+    private final RelRoot root;
+    private final RexBuilder rex;
+    private final List<Parameter> parameters;
 
-    static SqlStatement of(List<SourceAndView> sources, StatementText text) {
+    /** The statement for its values, or for samples of them. */
+    private final Relation relation;
+
+    /** The statement as one prepared query; null: it is compiled for each run. */
+    private final @Nullable Template template;
+
+    private Planned(List<SourceAndView> sources, StatementText text) {
+        this.sources = sources;
+        this.types = sources.stream().map(given -> given.source().type()).toList();
+        this.text = text;
+        Front front = new Front(sources, text.query());
+        root = front.plan();
+        rex = root.rel.getCluster().getRexBuilder();
+        parameters = front.parameters();
+        if (root.fields.size() > Sql.COLUMN_COUNT_MAX) {
+            throw SqlException.of(String.format(
+                    Locale.ROOT,
+                    "%,d columns are more than the limit of %,d",
+                    root.fields.size(),
+                    Sql.COLUMN_COUNT_MAX));
+        }
+        relation = compiled(
+                UnaryOperator.identity(),
+                parameters.stream().map(Parameter::sample).toArray());
+        relation.type();
+        template = Template.of(this);
+    }
+
+    static Planned of(List<SourceAndView> sources, StatementText text) {
+        return told(() -> new Planned(sources, text));
+    }
+
+    /** Errors as those of a statement. */
+    private static <T> T told(Supplier<T> step) {
         try {
-            RelRoot root = new Front(sources, text.query()).plan();
-            if (root.fields.size() > Sql.COLUMN_COUNT_MAX) {
-                throw SqlException.of(String.format(
-                        Locale.ROOT,
-                        "%,d columns are more than the limit of %,d",
-                        root.fields.size(),
-                        Sql.COLUMN_COUNT_MAX));
-            }
-            Relation relation = new Compiler(root.rel.getCluster().getRexBuilder()).compile(root);
-            relation.type();
-            return new SqlStatement(
-                    relation, text, !root.collation.getFieldCollations().isEmpty());
+            return step.get();
         } catch (SqlException e) {
             throw e;
         } catch (InvalidRequestException e) {
@@ -40,5 +78,67 @@ final class Planned {
 
     private static String firstLine(Throwable e) {
         return String.valueOf(e.getMessage()).lines().findFirst().orElse(e.toString());
+    }
+
+    /** This, or planned anew if a source has got another type. */
+    Planned current() {
+        for (int i = 0; i < sources.size(); i++) {
+            if (!sources.get(i).source().type().equals(types.get(i))) {
+                return of(sources, text);
+            }
+        }
+        return this;
+    }
+
+    StatementText text() {
+        return text;
+    }
+
+    List<Parameter> parameters() {
+        return parameters;
+    }
+
+    /** For its values; if it has parameters, for samples of them. */
+    Relation sample() {
+        return relation;
+    }
+
+    boolean isOrdered() {
+        return !root.collation.getFieldCollations().isEmpty();
+    }
+
+    /**
+     * Starts it.
+     *
+     * @param reading what is read in the place of each source
+     * @param checked a value for each parameter, as {@link Parameter#checked} gives it
+     */
+    QueryResult run(
+            UnaryOperator<SourceAndView> reading, RunOptions options, @Nullable Object[] checked) {
+        QueryResult quick = template == null ? null : template.run(reading, options, checked);
+        return quick == null ? relation(reading, checked).with(options).run() : quick;
+    }
+
+    /** The tree of queries and joins for these values. */
+    Relation relation(UnaryOperator<SourceAndView> reading, @Nullable Object[] checked) {
+        return told(() -> compiled(reading, checked));
+    }
+
+    private Relation compiled(UnaryOperator<SourceAndView> reading, @Nullable Object[] checked) {
+        List<RexNode> values = new ArrayList<>(parameters.size());
+        for (int i = 0; i < checked.length; i++) {
+            values.add(parameters.get(i).bound(rex, checked[i]));
+        }
+        return compiled(reading, values);
+    }
+
+    /**
+     * The tree, compiled.
+     *
+     * @param values what stands for each parameter
+     */
+    Relation compiled(UnaryOperator<SourceAndView> reading, List<RexNode> values) {
+        return new Compiler(rex, reading)
+                .compile(root.withRel(Parameters.replaced(root.rel, values)));
     }
 }

@@ -41,15 +41,25 @@ import org.apache.calcite.sql.fun.SqlTrimFunction;
 import org.apache.calcite.sql.type.SqlTypeName;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * Compiles values and conditions of SQL to those of queries, which mean the same. <em>Confined to
  * one thread.</em>
  */
 final class Scalars {
+    private static final Set<SqlKind> COMPARISONS = EnumSet.of(
+            SqlKind.EQUALS,
+            SqlKind.NOT_EQUALS,
+            SqlKind.LESS_THAN,
+            SqlKind.LESS_THAN_OR_EQUAL,
+            SqlKind.GREATER_THAN,
+            SqlKind.GREATER_THAN_OR_EQUAL);
+
     private final RexBuilder rex;
 
     /** What the columns of the input are made of. */
@@ -66,6 +76,9 @@ final class Scalars {
         List<Expression> terms = new ArrayList<>();
         for (RexNode term : org.apache.calcite.plan.RelOptUtil.conjunctions(expanded)) {
             RexNode asked = term.isA(SqlKind.IS_TRUE) ? ((RexCall) term).operands.get(0) : term;
+            if (!COMPARISONS.contains(asked.getKind())) {
+                Parameters.mayBeNull(asked);
+            }
             if (asked instanceof RexCall call && call.getOperator().equals(Operators.HAS)) {
                 terms.add(has(call));
             } else if (!asked.isAlwaysTrue()) {
@@ -160,6 +173,12 @@ final class Scalars {
         if (left.getType().isStruct() || left.getType().getComponentType() != null) {
             throw unsupported("a comparison of arrays and nested records");
         }
+        if (left instanceof Parameter.Open parameter) {
+            return comparison(right, operator(Objects.requireNonNull(kind.reverse())), parameter);
+        }
+        if (right instanceof Parameter.Open parameter) {
+            return comparison(left, operator, parameter);
+        }
         Expression a = compared(left);
         Expression b = compared(right);
         if (a.equals(NULL) || b.equals(NULL)) {
@@ -173,6 +192,17 @@ final class Scalars {
         return a instanceof Expression.Constant
                 ? new Expression.Comparison(b, operator(kind.reverse()), a)
                 : new Expression.Comparison(a, operator, b);
+    }
+
+    /** A field and a value that comes later. */
+    private Expression comparison(RexNode of, Operator operator, Parameter.Open parameter) {
+        Expression field = compared(of);
+        if (!(field instanceof Expression.Name(String name))) {
+            throw unsupported("a parameter (?) in this place");
+        }
+        parameter.comparedWith(name);
+        return new Expression.Comparison(
+                field, operator, new Expression.Parameter(parameter.parameterName()));
     }
 
     private static Operator operator(SqlKind kind) {
@@ -194,6 +224,9 @@ final class Scalars {
             if (isWidening(inner.getType(), node.getType())) {
                 return compared(inner);
             }
+        }
+        if (node instanceof Parameter.Bound bound) {
+            return bound.compared();
         }
         if (node instanceof RexLiteral literal && !literal.isNull()) {
             return switch (literal.getType().getSqlTypeName()) {
@@ -251,6 +284,7 @@ final class Scalars {
             case RexFieldAccess access -> new Expression.Name(path(access));
             case RexSubQuery _ -> throw unsupported("a subquery in this place");
             case RexCall call -> called(call);
+            case Parameter.Bound bound -> bound.value();
             case RexDynamicParam _ -> throw unsupported("a parameter (?)");
             default -> throw unsupported(node.toString());
         };

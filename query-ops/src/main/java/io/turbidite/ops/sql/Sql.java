@@ -70,7 +70,7 @@ public final class Sql {
     public SqlStatement statement(String text) {
         StatementText read = StatementText.of(Given.notNull(text, "the text of a statement"));
         try {
-            return Planned.of(sources, read);
+            return new SqlStatement(Planned.of(sources, read));
         } catch (NoClassDefFoundError e) {
             if (String.valueOf(e.getMessage()).startsWith("org/apache/calcite")) {
                 throw new InvalidRequestException(

@@ -226,7 +226,11 @@ final class Types {
 
     /** The name that people write for the type of a field, as SQL has it. */
     static String label(Field field) {
-        return switch (field.kind()) {
+        return label(field.kind());
+    }
+
+    static String label(TypeKind kind) {
+        return switch (kind) {
             case BOOL -> "BOOLEAN";
             case INT8 -> "TINYINT";
             case INT16 -> "SMALLINT";
