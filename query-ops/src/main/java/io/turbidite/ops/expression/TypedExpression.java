@@ -26,7 +26,7 @@ import java.util.Set;
 public record TypedExpression(Expression expression, RecordType type, TypeKind kind) {
     /** Functions whose result is of the kind of what they are given. */
     private static final Set<String> OF_NUMBERS =
-            Set.of("negative", "abs", "floor", "ceil", "round");
+            Set.of("negative", "abs", "floor", "ceil", "round", "trunc", "sign");
 
     /**
      * Types an expression.
@@ -115,7 +115,7 @@ public record TypedExpression(Expression expression, RecordType type, TypeKind k
             return numberOf(name, kinds.getFirst(), whole);
         }
         return switch (name) {
-            case "coalesce" -> commonKind(arguments, type, whole);
+            case "coalesce", "greatest", "least" -> commonKind(arguments, type, whole);
             case "nullif", "only", "attempt" -> kinds.getFirst();
             default -> function.result();
         };

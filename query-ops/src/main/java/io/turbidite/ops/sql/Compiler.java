@@ -33,6 +33,7 @@ import org.apache.calcite.rex.RexLiteral;
 import org.apache.calcite.rex.RexNode;
 import org.apache.calcite.rex.RexUtil;
 import org.apache.calcite.sql.SqlKind;
+import org.apache.calcite.sql.fun.SqlStdOperatorTable;
 import org.apache.calcite.util.ImmutableBitSet;
 import org.jspecify.annotations.Nullable;
 
@@ -281,12 +282,14 @@ final class Compiler {
         Expression.Name column = new Expression.Name(name);
         Aggregate.Function function = switch (kind) {
             case COUNT ->
-                call.isDistinct() ? Aggregate.Function.COUNT_DISTINCT : Aggregate.Function.COUNT;
+                call.isDistinct() || isApproximate(call)
+                        ? Aggregate.Function.COUNT_DISTINCT
+                        : Aggregate.Function.COUNT;
             case SUM, SUM0 -> Aggregate.Function.SUM;
             case AVG -> Aggregate.Function.AVG;
             case MIN, SINGLE_VALUE, ANY_VALUE -> Aggregate.Function.MIN;
             case MAX -> Aggregate.Function.MAX;
-            case VAR_SAMP -> Aggregate.Function.VAR;
+            case VAR_SAMP, VAR_POP, STDDEV_POP -> Aggregate.Function.VAR;
             case STDDEV_SAMP -> Aggregate.Function.STDDEV;
             default -> throw Terms.unsupported(call.getAggregation().getName());
         };
@@ -318,7 +321,19 @@ final class Compiler {
             aggregates.add(new Aggregate(Aggregate.Function.COUNT, null, rows));
             return Terms.only(column, new Expression.Name(rows));
         }
+        if (kind == SqlKind.VAR_POP || kind == SqlKind.STDDEV_POP) {
+            String rows = free("agg$" + aggregates.size(), block);
+            aggregates.add(new Aggregate(
+                    Aggregate.Function.COUNT, text(Objects.requireNonNull(argument)), rows));
+            Expression variance = Terms.ofPopulation(column, new Expression.Name(rows));
+            return kind == SqlKind.VAR_POP ? variance : Terms.call("sqrt", variance);
+        }
         return kind == SqlKind.SUM0 ? Terms.orZero(column) : column;
+    }
+
+    /** It is counted exactly. */
+    private static boolean isApproximate(AggregateCall call) {
+        return call.getAggregation().equals(SqlStdOperatorTable.APPROX_COUNT_DISTINCT);
     }
 
     /** A name that no field of the input has: groups of groups have both. */

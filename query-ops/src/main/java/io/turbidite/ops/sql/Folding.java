@@ -9,6 +9,7 @@ import io.turbidite.core.type.TypeKind;
 import org.apache.calcite.rel.type.RelDataType;
 import org.apache.calcite.rel.type.RelDataTypeFactory;
 import org.apache.calcite.rex.RexBuilder;
+import org.apache.calcite.rex.RexCall;
 import org.apache.calcite.rex.RexExecutor;
 import org.apache.calcite.rex.RexLiteral;
 import org.apache.calcite.rex.RexNode;
@@ -138,6 +139,24 @@ final class Folding implements RexExecutor {
         OffsetDateTime utc = at.atOffset(ZoneOffset.UTC);
         TimestampString whole = new TimestampString(MOMENT.format(utc));
         return utc.getNano() == 0 ? whole : whole.withNanos(utc.getNano());
+    }
+
+    /** What a function of the time of day gives at a moment; null of any other call. */
+    static @Nullable RexNode moment(RexBuilder rex, RexCall call, Instant now) {
+        OffsetDateTime utc = now.atOffset(ZoneOffset.UTC);
+        return switch (call.getOperator().getName()) {
+            case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP" ->
+                rex.makeTimestampLiteral(moment(now), Types.FRACTION_DIGITS);
+            case "CURRENT_DATE" ->
+                rex.makeDateLiteral(new DateString(utc.toLocalDate().toString()));
+            case "CURRENT_TIME", "LOCALTIME" ->
+                rex.makeTimeLiteral(
+                        withFraction(
+                                new TimeString(utc.getHour(), utc.getMinute(), utc.getSecond()),
+                                utc.getNano()),
+                        Types.FRACTION_DIGITS);
+            default -> null;
+        };
     }
 
     private static @Nullable BigDecimal number(Object value) {

@@ -16,6 +16,7 @@ import org.apache.calcite.plan.hep.HepPlanner;
 import org.apache.calcite.plan.hep.HepProgram;
 import org.apache.calcite.plan.hep.HepProgramBuilder;
 import org.apache.calcite.prepare.CalciteCatalogReader;
+import org.apache.calcite.rel.RelHomogeneousShuttle;
 import org.apache.calcite.rel.RelNode;
 import org.apache.calcite.rel.RelRoot;
 import org.apache.calcite.rel.RelShuttleImpl;
@@ -29,8 +30,10 @@ import org.apache.calcite.rel.metadata.RelMetadataQuery;
 import org.apache.calcite.rel.rules.CoreRules;
 import org.apache.calcite.rel.type.RelDataType;
 import org.apache.calcite.rex.RexBuilder;
+import org.apache.calcite.rex.RexCall;
 import org.apache.calcite.rex.RexLiteral;
 import org.apache.calcite.rex.RexNode;
+import org.apache.calcite.rex.RexShuttle;
 import org.apache.calcite.runtime.CalciteContextException;
 import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.SqlNode;
@@ -49,10 +52,13 @@ import org.apache.calcite.sql2rel.StandardConvertletTable;
 import org.apache.calcite.tools.RelBuilder;
 import org.jspecify.annotations.Nullable;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -90,9 +96,19 @@ final class Front {
     private final Types.Factory types = new Types.Factory();
     private @Nullable RelDataType parameterTypes;
 
-    Front(Collection<SourceAndView> sources, String text) {
+    private final Instant now;
+
+    /** Whether the plan depends on the moment at which it was made. */
+    private boolean isOfMoment;
+
+    Front(Collection<SourceAndView> sources, String text, Instant now) {
         this.sources = sources;
         this.text = text;
+        this.now = now.truncatedTo(ChronoUnit.MICROS);
+    }
+
+    boolean isOfMoment() {
+        return isOfMoment;
     }
 
     /** Parses, validates and rewrites. */
@@ -174,7 +190,8 @@ final class Front {
                 .withQuotedCasing(Casing.UNCHANGED)
                 .withCaseSensitive(true);
         try {
-            return SqlParser.create(text, config).parseQuery();
+            SqlNode parsed = SqlParser.create(text, config).parseQuery();
+            return Objects.requireNonNull(parsed.accept(new Rewording(text)));
         } catch (SqlParseException e) {
             throw unparsed(e);
         }
@@ -209,7 +226,8 @@ final class Front {
 
     private SqlException invalid(CalciteContextException e) {
         Throwable cause = e.getCause();
-        String said = String.valueOf(cause == null ? e.getMessage() : cause.getMessage());
+        String said = String.valueOf(cause == null ? e.getMessage() : cause.getMessage())
+                .replaceFirst("(?s)\\. Supported form\\(s\\):.*", "");
         Matcher column = NO_COLUMN.matcher(said);
         Matcher table = NO_TABLE.matcher(said);
         Matcher function = NO_FUNCTION.matcher(said);
@@ -259,12 +277,37 @@ final class Front {
                 schema, List.of(), types, new CalciteConnectionConfigImpl(properties));
     }
 
-    private static RelNode rewrite(RelNode tree, RelOptCluster cluster) {
-        RelNode joined = run(WITHOUT_SUBQUERIES, tree, cluster);
+    private RelNode rewrite(RelNode tree, RelOptCluster cluster) {
+        RelNode joined = run(WITHOUT_SUBQUERIES, tree, cluster)
+                .accept(new AtMoment(cluster.getRexBuilder()));
         RelBuilder builder = RelFactories.LOGICAL_BUILDER.create(cluster, null);
         RelNode uncorrelated =
                 RelDecorrelator.decorrelateQuery(joined.accept(new KeptConstants()), builder);
         return run(REWRITING, uncorrelated, cluster);
+    }
+
+    /** The functions of the time of day become constants: a statement has one moment. */
+    private final class AtMoment extends RelHomogeneousShuttle {
+        private final RexShuttle values;
+
+        AtMoment(RexBuilder rex) {
+            this.values = new RexShuttle() {
+                @Override
+                public RexNode visitCall(RexCall call) {
+                    RexNode constant = Folding.moment(rex, call, now);
+                    if (constant == null) {
+                        return super.visitCall(call);
+                    }
+                    isOfMoment = true;
+                    return constant;
+                }
+            };
+        }
+
+        @Override
+        public RelNode visit(RelNode other) {
+            return super.visit(other).accept(values);
+        }
     }
 
     /**

@@ -7,11 +7,11 @@ import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.SqlOperator;
 import org.apache.calcite.sql.SqlOperatorTable;
 import org.apache.calcite.sql.SqlSyntax;
-import org.apache.calcite.sql.fun.SqlLibrary;
-import org.apache.calcite.sql.fun.SqlLibraryOperatorTableFactory;
 import org.apache.calcite.sql.fun.SqlLibraryOperators;
+import org.apache.calcite.sql.fun.SqlStdOperatorTable;
 import org.apache.calcite.sql.type.OperandTypes;
 import org.apache.calcite.sql.type.ReturnTypes;
+import org.apache.calcite.sql.type.SqlOperandCountRanges;
 import org.apache.calcite.sql.type.SqlOperandTypeChecker;
 import org.apache.calcite.sql.type.SqlReturnTypeInference;
 import org.apache.calcite.sql.type.SqlTypeFamily;
@@ -22,7 +22,8 @@ import org.apache.calcite.sql.validate.SqlNameMatcher;
 import org.apache.calcite.sql.validate.SqlNameMatchers;
 import org.jspecify.annotations.Nullable;
 
-import java.util.EnumSet;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -53,6 +54,77 @@ final class Operators {
     /** The value itself; statements can't name it. */
     static final SqlFunction KEPT = of("KEPT", ReturnTypes.ARG0, OperandTypes.ANY);
 
+    /** The moment at which the statement began. */
+    static final SqlFunction NOW = of(
+            "NOW",
+            ReturnTypes.explicit(SqlTypeName.TIMESTAMP, Types.FRACTION_DIGITS),
+            OperandTypes.NILADIC);
+
+    static final SqlFunction DATE_TRUNC = of(
+            "DATE_TRUNC",
+            ReturnTypes.explicit(SqlTypeName.TIMESTAMP, Types.FRACTION_DIGITS)
+                    .andThen(SqlTypeTransforms.TO_NULLABLE),
+            OperandTypes.family(SqlTypeFamily.CHARACTER, SqlTypeFamily.DATETIME));
+
+    /** As PostgreSQL has them. */
+    private static final List<SqlOperator> KNOWN = List.of(
+            NOW,
+            text("LEFT", OperandTypes.family(SqlTypeFamily.CHARACTER, SqlTypeFamily.INTEGER)),
+            text("RIGHT", OperandTypes.family(SqlTypeFamily.CHARACTER, SqlTypeFamily.INTEGER)),
+            text("REPEAT", OperandTypes.family(SqlTypeFamily.CHARACTER, SqlTypeFamily.INTEGER)),
+            text("LPAD", padding()),
+            text("RPAD", padding()),
+            text("REVERSE", OperandTypes.CHARACTER),
+            text("LTRIM", texts(1, 2)),
+            text("RTRIM", texts(1, 2)),
+            text("BTRIM", texts(1, 2)),
+            text(
+                    "SUBSTR",
+                    family(
+                            2,
+                            SqlTypeFamily.CHARACTER,
+                            SqlTypeFamily.INTEGER,
+                            SqlTypeFamily.INTEGER)),
+            text(
+                    "SPLIT_PART",
+                    OperandTypes.family(
+                            SqlTypeFamily.CHARACTER,
+                            SqlTypeFamily.CHARACTER,
+                            SqlTypeFamily.INTEGER)),
+            of("CONCAT", ReturnTypes.VARCHAR, OperandTypes.ONE_OR_MORE),
+            of(
+                    "CONCAT_WS",
+                    nullable(SqlTypeName.VARCHAR),
+                    OperandTypes.variadic(SqlOperandCountRanges.from(2))),
+            of("LENGTH", ReturnTypes.BIGINT_NULLABLE, OperandTypes.CHARACTER),
+            of("STRPOS", ReturnTypes.BIGINT_NULLABLE, texts(2, 2)),
+            truth("STARTS_WITH", texts(2, 2)),
+            truth("REGEXP_LIKE", texts(2, 3)),
+            text("REGEXP_REPLACE", texts(3, 4)),
+            of("GREATEST", ReturnTypes.LEAST_RESTRICTIVE, OperandTypes.SAME_VARIADIC),
+            of("LEAST", ReturnTypes.LEAST_RESTRICTIVE, OperandTypes.SAME_VARIADIC),
+            of("IFNULL", ReturnTypes.LEAST_RESTRICTIVE, OperandTypes.SAME_SAME),
+            of("NVL", ReturnTypes.LEAST_RESTRICTIVE, OperandTypes.SAME_SAME),
+            DATE_TRUNC,
+            of(
+                    "TRUNC",
+                    ReturnTypes.ARG0_NULLABLE,
+                    family(1, SqlTypeFamily.NUMERIC, SqlTypeFamily.INTEGER)),
+            of(
+                    "LOG",
+                    ReturnTypes.DOUBLE_NULLABLE,
+                    family(1, SqlTypeFamily.NUMERIC, SqlTypeFamily.NUMERIC)),
+            of(
+                    "POW",
+                    ReturnTypes.DOUBLE_NULLABLE,
+                    OperandTypes.family(SqlTypeFamily.NUMERIC, SqlTypeFamily.NUMERIC)),
+            SqlLibraryOperators.INFIX_CAST,
+            SqlLibraryOperators.ILIKE,
+            SqlLibraryOperators.NOT_ILIKE,
+            SqlLibraryOperators.BOOL_AND,
+            SqlLibraryOperators.BOOL_OR,
+            SqlLibraryOperators.DATE_PART);
+
     private static final List<SqlOperator> OWN = List.of(
             CONTAINS,
             CONTAINS_ANY,
@@ -68,63 +140,28 @@ final class Operators {
             SqlLibraryOperators.TRY_CAST);
 
     /** What the compiler knows by name, for the nearest name of one that is not there. */
-    private static final List<String> NAMES = List.of(
-            "ABS",
-            "AVG",
-            "CAST",
-            "CEIL",
-            "CHAR_LENGTH",
-            "COALESCE",
-            "CONCAT",
-            "CONTAINS",
-            "CONTAINS_ANY",
-            "CONTAINS_PREFIX",
-            "COUNT",
-            "EXP",
-            "EXTRACT",
-            "FLOOR",
-            "HAS",
-            "LN",
-            "LOG10",
-            "LOWER",
-            "MAX",
-            "MIN",
-            "MOD",
-            "NULLIF",
-            "POSITION",
-            "POWER",
-            "REPLACE",
-            "ROUND",
-            "SQRT",
-            "STDDEV",
-            "STDDEV_SAMP",
-            "ST_DISTANCE",
-            "ST_INTERSECTS",
-            "ST_MAKEENVELOPE",
-            "ST_POINT",
-            "ST_WITHIN",
-            "ST_X",
-            "ST_Y",
-            "SUBSTRING",
-            "SUM",
-            "TRIM",
-            "TRY_CAST",
-            "UPPER",
-            "VARIANCE",
-            "VAR_SAMP");
+    private static final List<String> NAMES = List.of("""
+            ABS ACOS ANY_VALUE APPROX_COUNT_DISTINCT ASIN ATAN AVG BOOL_AND BOOL_OR BTRIM
+            CAST CBRT CEIL CHAR_LENGTH COALESCE CONCAT CONCAT_WS CONTAINS CONTAINS_ANY
+            CONTAINS_PREFIX COS COUNT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATE_PART
+            DATE_TRUNC DEGREES EVERY EXP EXTRACT FLOOR GREATEST HAS IFNULL LEAST LEFT LENGTH
+            LN LOCALTIME LOCALTIMESTAMP LOG LOG10 LOWER LPAD LTRIM MAX MIN MOD NOW NULLIF
+            NVL PI POSITION POW POWER RADIANS REGEXP_LIKE REGEXP_REPLACE REPEAT REPLACE
+            REVERSE RIGHT ROUND RPAD RTRIM SIGN SIN SPLIT_PART SQRT STARTS_WITH STDDEV
+            STDDEV_POP STDDEV_SAMP STRPOS ST_DISTANCE ST_INTERSECTS ST_MAKEENVELOPE ST_POINT
+            ST_WITHIN ST_X ST_Y SUBSTR SUBSTRING SUM TAN TRIM TRUNC TRY_CAST UPPER VARIANCE
+            VAR_POP VAR_SAMP
+            """.strip().split("\\s+", -1));
 
     private Operators() {}
 
     static SqlOperatorTable table() {
-        return SqlOperatorTables.chain(
-                new OwnFunctions(),
-                SqlLibraryOperatorTableFactory.INSTANCE.getOperatorTable(
-                        EnumSet.of(SqlLibrary.STANDARD, SqlLibrary.POSTGRESQL)));
+        return SqlOperatorTables.chain(new OwnFunctions(), SqlStdOperatorTable.instance());
     }
 
     /** They are found in letters of any case, as Calcite's are. */
     private static final class OwnFunctions implements SqlOperatorTable {
-        private final SqlOperatorTable functions = SqlOperatorTables.of(OWN);
+        private final SqlOperatorTable functions = SqlOperatorTables.of(own());
 
         @Override
         public List<SqlOperator> getOperatorList() {
@@ -141,6 +178,12 @@ final class Operators {
             functions.lookupOperatorOverloads(
                     name, category, syntax, found, SqlNameMatchers.withCaseSensitive(false));
         }
+    }
+
+    private static List<SqlOperator> own() {
+        List<SqlOperator> own = new ArrayList<>(OWN);
+        own.addAll(KNOWN);
+        return own;
     }
 
     static Set<String> names() {
@@ -164,6 +207,27 @@ final class Operators {
         return count == 1
                 ? OperandTypes.family(SqlTypeFamily.GEO)
                 : OperandTypes.family(SqlTypeFamily.GEO, SqlTypeFamily.GEO);
+    }
+
+    private static SqlReturnTypeInference nullable(SqlTypeName type) {
+        return ReturnTypes.explicit(type).andThen(SqlTypeTransforms.TO_NULLABLE);
+    }
+
+    private static SqlFunction text(String name, SqlOperandTypeChecker arguments) {
+        return of(name, nullable(SqlTypeName.VARCHAR), arguments);
+    }
+
+    private static SqlOperandTypeChecker padding() {
+        return family(2, SqlTypeFamily.CHARACTER, SqlTypeFamily.INTEGER, SqlTypeFamily.CHARACTER);
+    }
+
+    private static SqlOperandTypeChecker texts(int least, int most) {
+        return OperandTypes.family(
+                Collections.nCopies(most, SqlTypeFamily.CHARACTER), index -> index >= least);
+    }
+
+    private static SqlOperandTypeChecker family(int least, SqlTypeFamily... families) {
+        return OperandTypes.family(List.of(families), index -> index >= least);
     }
 
     private static SqlFunction truth(String name, SqlOperandTypeChecker arguments) {

@@ -11,6 +11,7 @@ import org.apache.calcite.rex.RexBuilder;
 import org.apache.calcite.rex.RexNode;
 import org.jspecify.annotations.Nullable;
 
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -34,12 +35,19 @@ final class Planned {
     /** The statement as one prepared query; null: it is compiled for each run. */
     private final @Nullable Template template;
 
-    private Planned(List<SourceAndView> sources, StatementText text) {
+    private final InstantSource clock;
+
+    /** Whether it asks for the time of day, which is that of each run. */
+    private final boolean isOfMoment;
+
+    private Planned(List<SourceAndView> sources, StatementText text, InstantSource clock) {
         this.sources = sources;
+        this.clock = clock;
         this.types = sources.stream().map(given -> given.source().type()).toList();
         this.text = text;
-        Front front = new Front(sources, text.query());
+        Front front = new Front(sources, text.query(), clock.instant());
         root = front.plan();
+        isOfMoment = front.isOfMoment();
         rex = root.rel.getCluster().getRexBuilder();
         parameters = front.parameters();
         if (root.fields.size() > Sql.COLUMN_COUNT_MAX) {
@@ -56,8 +64,8 @@ final class Planned {
         template = Template.of(this);
     }
 
-    static Planned of(List<SourceAndView> sources, StatementText text) {
-        return told(() -> new Planned(sources, text));
+    static Planned of(List<SourceAndView> sources, StatementText text, InstantSource clock) {
+        return told(() -> new Planned(sources, text, clock));
     }
 
     /** Errors as those of a statement. */
@@ -80,11 +88,14 @@ final class Planned {
         return String.valueOf(e.getMessage()).lines().findFirst().orElse(e.toString());
     }
 
-    /** This, or planned anew if a source has got another type. */
+    /** This, or planned anew if a source has got another type, or for the time of day. */
     Planned current() {
+        if (isOfMoment) {
+            return of(sources, text, clock);
+        }
         for (int i = 0; i < sources.size(); i++) {
             if (!sources.get(i).source().type().equals(types.get(i))) {
-                return of(sources, text);
+                return of(sources, text, clock);
             }
         }
         return this;

@@ -25,7 +25,6 @@ import io.turbidite.core.expr.Literal;
 import io.turbidite.core.expr.Operator;
 import io.turbidite.core.type.RecordType;
 
-import org.apache.calcite.avatica.util.TimeUnitRange;
 import org.apache.calcite.rel.type.RelDataType;
 import org.apache.calcite.rex.RexBuilder;
 import org.apache.calcite.rex.RexCall;
@@ -37,13 +36,11 @@ import org.apache.calcite.rex.RexNode;
 import org.apache.calcite.rex.RexSubQuery;
 import org.apache.calcite.rex.RexUtil;
 import org.apache.calcite.sql.SqlKind;
-import org.apache.calcite.sql.fun.SqlTrimFunction;
 import org.apache.calcite.sql.type.SqlTypeName;
 
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 
@@ -64,6 +61,8 @@ final class Scalars {
 
     /** What the columns of the input are made of. */
     private final List<Expression> columns;
+
+    private final Calls calls = new Calls(this);
 
     Scalars(RexBuilder rex, List<Expression> columns) {
         this.rex = rex;
@@ -122,7 +121,7 @@ final class Scalars {
             case IS_UNKNOWN -> absence(operands.get(0), Operator.EQUAL);
             case IS_DISTINCT_FROM -> decided(same(operands.get(0), operands.get(1)), false);
             case IS_NOT_DISTINCT_FROM -> decided(same(operands.get(0), operands.get(1)), true);
-            case LIKE -> like(call);
+            case LIKE -> calls.like(call);
             case SEARCH -> condition(RexUtil.expandSearch(rex, null, call));
             default -> {
                 yield isTrue(value(node));
@@ -218,7 +217,7 @@ final class Scalars {
     }
 
     /** A side of a comparison: numbers compare exactly whatever they are, texts as their type. */
-    private Expression compared(RexNode node) {
+    Expression compared(RexNode node) {
         if (node.isA(SqlKind.CAST)) {
             RexNode inner = ((RexCall) node).operands.get(0);
             if (isWidening(inner.getType(), node.getType())) {
@@ -267,7 +266,7 @@ final class Scalars {
     }
 
     /** A value that may be an operand: no bare condition. */
-    private Expression operand(RexNode node) {
+    Expression operand(RexNode node) {
         Expression value = value(node);
         return switch (value) {
             case Expression.Comparison _, Expression.And _, Expression.Or _ ->
@@ -304,7 +303,6 @@ final class Scalars {
 
     private Expression called(RexCall call) {
         List<RexNode> operands = call.operands;
-        SqlTypeName type = call.getType().getSqlTypeName();
         return switch (call.getKind()) {
             case AND,
                     OR,
@@ -344,10 +342,10 @@ final class Scalars {
                 new Expression.Call(
                         Objects.requireNonNull(Function.named("coalesce")),
                         operands.stream().map(this::operand).toList());
-            case EXTRACT -> extracted(operands.get(0), operands.get(1));
-            case FLOOR -> rounded("floor", call);
-            case CEIL -> rounded("ceil", call);
-            case TRIM -> trimmed(call);
+            case EXTRACT -> calls.extracted(operands.get(0), operands.get(1));
+            case FLOOR -> calls.rounded("floor", call);
+            case CEIL -> calls.rounded("ceil", call);
+            case TRIM -> calls.trimmed(call);
             case POSITION -> {
                 if (operands.size() > 2) {
                     throw unsupported("POSITION with a place to begin at");
@@ -355,64 +353,8 @@ final class Scalars {
                 yield call("position", operand(operands.get(0)), operand(operands.get(1)));
             }
             case CHAR_LENGTH -> call("length", operand(operands.get(0)));
-            default -> named(call, call.getOperator().getName().toUpperCase(Locale.ROOT), type);
+            default -> calls.named(call);
         };
-    }
-
-    private Expression named(RexCall call, String name, SqlTypeName type) {
-        List<RexNode> operands = call.operands;
-        int count = operands.size();
-        if (call.getOperator().equals(Operators.HAS)) {
-            // what elements have not, an empty array says otherwise than conditions do
-            throw unsupported("HAS other than in WHERE, joined by AND,");
-        }
-        if (call.getOperator().equals(Operators.WITHIN)
-                || call.getOperator().equals(Operators.INTERSECTS)) {
-            return within(operands.get(0), operands.get(1));
-        }
-        String function = switch (name) {
-            case "KEPT" -> "coalesce";
-            case "UPPER" -> "upper";
-            case "LOWER" -> "lower";
-            case "CHAR_LENGTH", "CHARACTER_LENGTH", "LENGTH" -> "length";
-            case "||", "CONCAT" -> "append";
-            case "SUBSTRING", "SUBSTR" -> "substring";
-            case "REPLACE" -> "replace";
-            case "ABS" -> "abs";
-            case "SQRT" -> "sqrt";
-            case "LN" -> "ln";
-            case "LOG10" -> "log10";
-            case "EXP" -> "exp";
-            case "POWER", "POW" -> "power";
-            case "ROUND" -> count == 1 ? "round" : "";
-            case "CEILING" -> "ceil";
-            case "CONTAINS" -> "contains";
-            case "CONTAINS_ANY" -> "contains_any";
-            case "CONTAINS_PREFIX" -> "contains_prefix";
-            case "ST_POINT" -> "point";
-            case "ST_X" -> "x_of";
-            case "ST_Y" -> "y_of";
-            default -> "";
-        };
-        if (function.isEmpty()) {
-            throw unsupported(type == SqlTypeName.BOOLEAN && count == 0 ? call.toString() : name);
-        }
-        Expression[] arguments = operands.stream().map(this::operand).toArray(Expression[]::new);
-        return call(function, arguments);
-    }
-
-    /** A point in a box, or a rectangle that meets it. */
-    private Expression within(RexNode place, RexNode box) {
-        if (!(box instanceof RexCall call) || !call.getOperator().equals(Operators.ENVELOPE)) {
-            throw unsupported("ST_WITHIN in anything but ST_MAKEENVELOPE(…)");
-        }
-        List<Expression> arguments = new ArrayList<>();
-        arguments.add(operand(place));
-        for (RexNode side : call.operands) {
-            arguments.add(compared(side));
-        }
-        return new Expression.Call(
-                Objects.requireNonNull(Function.named(Function.WITHIN)), arguments);
     }
 
     private Expression plus(RexCall call) {
@@ -486,72 +428,6 @@ final class Scalars {
             return nothing(call.getType());
         }
         return new Expression.Call(Function.CASE, arguments);
-    }
-
-    private Expression extracted(RexNode unit, RexNode of) {
-        TimeUnitRange range = ((RexLiteral) unit).getValueAs(TimeUnitRange.class);
-        String function = range == null
-                ? ""
-                : switch (range) {
-                    case YEAR -> "year";
-                    case MONTH -> "month";
-                    case DAY -> "day";
-                    case HOUR -> "hour";
-                    case MINUTE -> "minute";
-                    case SECOND -> "second";
-                    case ISODOW -> "weekday";
-                    default -> "";
-                };
-        if (function.isEmpty() || Types.isInterval(of.getType())) {
-            throw unsupported(
-                    "EXTRACT(%s FROM %s)".formatted(range, of.getType().getSqlTypeName()));
-        }
-        return call(function, operand(of));
-    }
-
-    private Expression rounded(String function, RexCall call) {
-        if (call.operands.size() > 1) {
-            throw unsupported(function.toUpperCase(Locale.ROOT) + " to a unit of time");
-        }
-        return call(function, operand(call.operands.get(0)));
-    }
-
-    private Expression trimmed(RexCall call) {
-        SqlTrimFunction.Flag flag =
-                ((RexLiteral) call.operands.get(0)).getValueAs(SqlTrimFunction.Flag.class);
-        String what = call.operands.get(1) instanceof RexLiteral literal
-                ? literal.getValueAs(String.class)
-                : null;
-        if (flag != SqlTrimFunction.Flag.BOTH || !" ".equals(what)) {
-            throw unsupported("TRIM of anything but blanks on both sides");
-        }
-        return call("trim_blanks", operand(call.operands.get(2)));
-    }
-
-    private Expression like(RexCall call) {
-        List<RexNode> operands = call.operands;
-        if (!call.getOperator().getName().equals("LIKE")
-                && !call.getOperator().getName().equals("NOT LIKE")) {
-            throw unsupported(call.getOperator().getName());
-        }
-        Expression value = operand(operands.get(0));
-        String pattern = operands.get(1) instanceof RexLiteral literal
-                ? literal.getValueAs(String.class)
-                : null;
-        boolean isNegated = call.getOperator().getName().startsWith("NOT");
-        if (pattern != null && operands.size() == 2 && value instanceof Expression.Name) {
-            int end = pattern.length() - 1;
-            boolean isPrefix = end > 0 && pattern.indexOf('%') == end && pattern.indexOf('_') < 0;
-            if (isPrefix) {
-                return new Expression.Comparison(
-                        value,
-                        isNegated ? Operator.STARTS_NOT_WITH : Operator.STARTS_WITH,
-                        text(pattern.substring(0, end)));
-            }
-        }
-        Expression[] arguments = operands.stream().map(this::operand).toArray(Expression[]::new);
-        Expression fits = new Expression.Comparison(call("like", arguments), Operator.EQUAL, TRUE);
-        return isNegated ? fits.negated() : fits;
     }
 
     private Expression cast(RexNode of, RelDataType target) {

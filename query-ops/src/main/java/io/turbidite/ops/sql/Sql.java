@@ -5,6 +5,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.expr.Given;
 
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 
@@ -36,8 +37,16 @@ public final class Sql {
 
     private final List<SourceAndView> sources;
 
-    private Sql(List<SourceAndView> sources) {
+    private final InstantSource clock;
+
+    private Sql(List<SourceAndView> sources, InstantSource clock) {
         this.sources = sources;
+        this.clock = clock;
+    }
+
+    /** The same, by another clock: what {@code NOW()} and {@code CURRENT_DATE} go by. */
+    public Sql by(InstantSource newClock) {
+        return new Sql(sources, Given.notNull(newClock, "the clock of statements"));
     }
 
     /** Statements may name these sources. */
@@ -47,9 +56,11 @@ public final class Sql {
 
     /** Statements may name these sources. */
     public static Sql on(Collection<? extends Source> sources) {
-        return new Sql(Given.notNull(sources, "the sources of statements").stream()
-                .map(source -> new SourceAndView(source, null))
-                .toList());
+        return new Sql(
+                Given.notNull(sources, "the sources of statements").stream()
+                        .map(source -> new SourceAndView(source, null))
+                        .toList(),
+                InstantSource.system());
     }
 
     /**
@@ -57,9 +68,11 @@ public final class Sql {
      * snapshot show one moment. The caller closes them, after the results.
      */
     public static Sql at(Collection<? extends ReadView> views) {
-        return new Sql(Given.notNull(views, "the views of statements").stream()
-                .map(view -> new SourceAndView(view.source(), view))
-                .toList());
+        return new Sql(
+                Given.notNull(views, "the views of statements").stream()
+                        .map(view -> new SourceAndView(view.source(), view))
+                        .toList(),
+                InstantSource.system());
     }
 
     /**
@@ -70,7 +83,7 @@ public final class Sql {
     public SqlStatement statement(String text) {
         StatementText read = StatementText.of(Given.notNull(text, "the text of a statement"));
         try {
-            return new SqlStatement(Planned.of(sources, read));
+            return new SqlStatement(Planned.of(sources, read, clock));
         } catch (NoClassDefFoundError e) {
             if (String.valueOf(e.getMessage()).startsWith("org/apache/calcite")) {
                 throw new InvalidRequestException(

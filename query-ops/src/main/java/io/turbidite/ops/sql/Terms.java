@@ -75,6 +75,18 @@ final class Terms {
         return call("only", value, rowCount);
     }
 
+    /** The variance of a whole population, of that of a sample: 0 of one value. */
+    static Expression ofPopulation(Expression variance, Expression count) {
+        Expression share = calculated(
+                Arithmetic.DIVIDED, calculated(Arithmetic.MINUS, count, whole(1)), count);
+        return choice(
+                new Expression.Comparison(
+                        count, Operator.EQUAL, constant(new Literal.Numeric("1"))),
+                call("double", text("0")),
+                always(),
+                calculated(Arithmetic.TIMES, variance, share));
+    }
+
     static SqlException unsupported(String construct) {
         return SqlException.of("%s is not supported".formatted(construct));
     }

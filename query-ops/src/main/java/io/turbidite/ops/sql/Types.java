@@ -28,7 +28,7 @@ import java.util.List;
 final class Types {
     static final int DECIMAL_DIGITS_MAX = 38;
 
-    private static final int FRACTION_DIGITS = 6;
+    static final int FRACTION_DIGITS = 6;
     private static final int INTERVAL_DIGITS = 9;
 
     private Types() {}
@@ -46,8 +46,12 @@ final class Types {
 
         @Override
         public RelDataType createSqlType(SqlTypeName typeName, int precision) {
-            return super.createSqlType(
-                    typeName == SqlTypeName.CHAR ? SqlTypeName.VARCHAR : typeName, precision);
+            return switch (typeName) {
+                case CHAR -> super.createSqlType(SqlTypeName.VARCHAR, precision);
+                // constants and functions have it of fewer digits: values are of one type
+                case TIME, TIMESTAMP -> super.createSqlType(typeName, FRACTION_DIGITS);
+                default -> super.createSqlType(typeName, precision);
+            };
         }
 
         @Override

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -150,6 +153,31 @@ class SqlTest {
         try (QueryResult rows =
                 people.sql().statement("select 1 / age as x from People").run()) {
             assertThatThrownBy(rows::toList).hasMessageContaining("division by zero");
+        }
+    }
+
+    @Test
+    void a_statement_has_one_moment_for_each_run() {
+        List<Instant> moments = new ArrayList<>();
+        Instant start = Instant.parse("2024-02-29T23:59:59.123456Z");
+        SqlStatement statement = people.sql()
+                .by(() -> {
+                    moments.add(start.plusSeconds(moments.size()));
+                    return moments.getLast();
+                })
+                .statement("select now() as n, current_date as d, now() = localtimestamp as same,"
+                        + " (select max(seen) from People where seen < now()) as m");
+        for (int run = 0; run < 2; run++) {
+            int before = moments.size();
+            try (QueryResult rows = statement.run()) {
+                Map<String, @Nullable Object> row = rows.toList().getFirst();
+                assertThat(moments).hasSize(before + 1);
+                Instant now = moments.getLast();
+                assertThat(row.get("n")).isEqualTo(now);
+                assertThat(row.get("d")).isEqualTo(LocalDate.ofInstant(now, ZoneOffset.UTC));
+                assertThat(row.get("same")).isEqualTo(true);
+                assertThat(row.get("m")).isEqualTo(Instant.parse("2024-02-29T12:30:00Z"));
+            }
         }
     }
 }

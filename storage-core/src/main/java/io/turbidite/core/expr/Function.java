@@ -129,7 +129,13 @@ public record Function(
         add(functions, "abs", null, 1, 1, Functions::abs);
         add(functions, "floor", null, 1, 1, Functions.rounding(RoundingMode.FLOOR));
         add(functions, "ceil", null, 1, 1, Functions.rounding(RoundingMode.CEILING));
-        add(functions, "round", null, 1, 1, Functions.rounding(RoundingMode.HALF_UP));
+        add(
+                functions,
+                "round",
+                null,
+                1,
+                2,
+                NumberFunctions.rounding("round", RoundingMode.HALF_UP));
         add(functions, "year", TypeKind.INT64, 1, 1, Functions.part(ChronoField.YEAR));
         add(functions, "month", TypeKind.INT64, 1, 1, Functions.part(ChronoField.MONTH_OF_YEAR));
         add(functions, "day", TypeKind.INT64, 1, 1, Functions.part(ChronoField.DAY_OF_MONTH));
@@ -163,6 +169,8 @@ public record Function(
                         && text.stream().anyMatch(word -> word.startsWith(asked.getFirst()))));
         add(functions, WITHIN, TypeKind.BOOL, 5, 5, Function::within);
         addMore(functions);
+        addTexts(functions);
+        addTimesAndNumbers(functions);
         return functions;
     }
 
@@ -186,9 +194,67 @@ public record Function(
         add(functions, "ln", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("ln", Math::log));
         add(functions, "log10", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("log10", Math::log10));
         add(functions, "exp", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("exp", Math::exp));
+        add(functions, "sin", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("sin", Math::sin));
+        add(functions, "cos", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("cos", Math::cos));
+        add(functions, "tan", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("tan", Math::tan));
+        add(functions, "asin", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("asin", Math::asin));
+        add(functions, "acos", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("acos", Math::acos));
+        add(functions, "atan", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("atan", Math::atan));
+        add(functions, "cbrt", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("cbrt", Math::cbrt));
+        add(
+                functions,
+                "degrees",
+                TypeKind.DOUBLE,
+                1,
+                1,
+                MoreFunctions.math("degrees", Math::toDegrees));
+        add(
+                functions,
+                "radians",
+                TypeKind.DOUBLE,
+                1,
+                1,
+                MoreFunctions.math("radians", Math::toRadians));
         add(functions, "power", TypeKind.DOUBLE, 2, 2, MoreFunctions::power);
         add(functions, "x_of", TypeKind.DOUBLE, 1, 1, MoreFunctions.coordinate("x_of", Point::x));
         add(functions, "y_of", TypeKind.DOUBLE, 1, 1, MoreFunctions.coordinate("y_of", Point::y));
+    }
+
+    private static void addTexts(Map<String, Function> functions) {
+        TypeKind string = TypeKind.STRING;
+        add(functions, "left", string, 2, 2, TextFunctions::left);
+        add(functions, "right", string, 2, 2, TextFunctions::right);
+        add(functions, "lpad", string, 2, 3, TextFunctions.padding(true));
+        add(functions, "rpad", string, 2, 3, TextFunctions.padding(false));
+        add(functions, "repeat", string, 2, 2, TextFunctions::repeat);
+        add(functions, "reverse", string, 1, 1, TextFunctions::reverse);
+        add(functions, "split_part", string, 3, 3, TextFunctions::part);
+        add(functions, "concat_ws", string, 2, ARGUMENT_COUNT_MAX, TextFunctions::joined);
+        add(functions, "trim_of", string, 3, 3, TextFunctions::trimmed);
+        add(functions, "ilike", TypeKind.BOOL, 2, 3, MoreFunctions::likeOfAnyCase);
+        add(functions, "regexp_like", TypeKind.BOOL, 2, 3, RegularExpressions::like);
+        add(functions, "regexp_replace", string, 3, 4, RegularExpressions::replace);
+    }
+
+    private static void addTimesAndNumbers(Map<String, Function> functions) {
+        add(functions, "part", TypeKind.INT64, 2, 2, TimeFunctions::part);
+        add(functions, "date_trunc", TypeKind.DATETIME, 2, 2, TimeFunctions::truncated);
+        add(functions, "sign", null, 1, 1, NumberFunctions::sign);
+        add(functions, "trunc", null, 1, 2, NumberFunctions.rounding("trunc", RoundingMode.DOWN));
+        add(
+                functions,
+                "greatest",
+                null,
+                1,
+                ARGUMENT_COUNT_MAX,
+                NumberFunctions.extreme("greatest", Operator.GREATER));
+        add(
+                functions,
+                "least",
+                null,
+                1,
+                ARGUMENT_COUNT_MAX,
+                NumberFunctions.extreme("least", Operator.LESS));
     }
 
     private static void add(

@@ -236,6 +236,17 @@ final class MoreFunctions {
 
     /** Whether a text fits a pattern: % is any text, _ any character, behind the escape itself. */
     static @Nullable Object like(List<BoundExpression> arguments, BoundExpression.Row row) {
+        return like(arguments, row, false);
+    }
+
+    /** The same, whatever the case of letters. */
+    static @Nullable Object likeOfAnyCase(
+            List<BoundExpression> arguments, BoundExpression.Row row) {
+        return like(arguments, row, true);
+    }
+
+    private static @Nullable Object like(
+            List<BoundExpression> arguments, BoundExpression.Row row, boolean isOfAnyCase) {
         Object value = arguments.get(0).evaluate(row);
         Object pattern = arguments.get(1).evaluate(row);
         Object escape = arguments.size() > 2 ? arguments.get(2).evaluate(row) : "";
@@ -250,11 +261,12 @@ final class MoreFunctions {
         return fits(
                 Values.text(value).codePoints().toArray(),
                 Values.text(pattern).codePoints().toArray(),
-                mark.isEmpty() ? -1 : mark.codePointAt(0));
+                mark.isEmpty() ? -1 : mark.codePointAt(0),
+                isOfAnyCase);
     }
 
     /** Two places that move on, and the last % to go back to: no pattern takes more than n * m. */
-    private static boolean fits(int[] text, int[] pattern, int escape) {
+    private static boolean fits(int[] text, int[] pattern, int escape, boolean isOfAnyCase) {
         int at = 0;
         int in = 0;
         int back = -1;
@@ -266,7 +278,7 @@ final class MoreFunctions {
                 backText = at;
             } else if (width > 0
                     && ((width == 1 && pattern[in] == '_')
-                            || pattern[in + width - 1] == text[at])) {
+                            || isSame(pattern[in + width - 1], text[at], isOfAnyCase))) {
                 in += width;
                 at++;
             } else if (back >= 0) {
@@ -282,6 +294,14 @@ final class MoreFunctions {
             fits &= width(pattern, rest, escape) == 1 && pattern[rest] == '%';
         }
         return fits;
+    }
+
+    private static boolean isSame(int a, int b, boolean isOfAnyCase) {
+        return a == b || (isOfAnyCase && folded(a) == folded(b));
+    }
+
+    private static int folded(int character) {
+        return Character.toLowerCase(Character.toUpperCase(character));
     }
 
     private static void checkRest(int[] pattern, int in, int escape) {
