@@ -20,6 +20,7 @@ import io.turbidite.bench.space.SpaceSuite;
 import io.turbidite.bench.spatial.SpatialSuite;
 import io.turbidite.bench.text.TextSuite;
 import io.turbidite.core.log.Durability;
+import io.turbidite.feeds.command.StandardErrorLogging;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 
@@ -70,6 +71,7 @@ public final class Main implements Runnable {
     private Main() {}
 
     public static void main(String[] args) {
+        StandardErrorLogging.install();
         CommandLine command = new CommandLine(new Main());
         StrategyCommand.addAll(command);
         command.setCaseInsensitiveEnumValuesAllowed(true);

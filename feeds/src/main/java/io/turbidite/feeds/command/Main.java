@@ -102,6 +102,7 @@ public final class Main {
         // messages are English, and so are the numbers in them
         Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);
         StandardError.restore();
+        StandardErrorLogging.install();
         StandardOutput standard = new StandardOutput(new FileOutputStream(FileDescriptor.out));
         PrintStream out = new PrintStream(standard, false, StandardCharsets.UTF_8);
         PrintStream err = new PrintStream(

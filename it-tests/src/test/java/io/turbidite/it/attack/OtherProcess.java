@@ -2,6 +2,7 @@ package io.turbidite.it.attack;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.core.log.Durability;
+import io.turbidite.feeds.command.StandardErrorLogging;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
@@ -66,6 +67,7 @@ final class OtherProcess {
     }
 
     public static void main(String[] args) throws IOException {
+        StandardErrorLogging.install();
         OtherProcess process = new OtherProcess();
         PrintStream out = System.out;
         BufferedReader in =

@@ -2,6 +2,7 @@ package io.turbidite.it.crash;
 
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.type.Point;
+import io.turbidite.feeds.command.StandardErrorLogging;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
@@ -27,6 +28,7 @@ final class KilledWriter {
 
     /** Directory, version to go on from, durability, threads. */
     public static void main(String[] args) throws InterruptedException {
+        StandardErrorLogging.install();
         long version = Long.parseLong(args[1]);
         int threadCount = Integer.parseInt(args[3]);
         try (Store store = Store.open(

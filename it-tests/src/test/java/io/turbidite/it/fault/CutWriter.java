@@ -2,6 +2,7 @@ package io.turbidite.it.fault;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.core.log.Durability;
+import io.turbidite.feeds.command.StandardErrorLogging;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
@@ -43,6 +44,7 @@ final class CutWriter {
     }
 
     public static void main(String[] args) throws IOException {
+        StandardErrorLogging.install();
         CutWriter writer = new CutWriter();
         BufferedReader in =
                 new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

@@ -51,8 +51,8 @@ public final class RegionHandle {
     /**
      * Notes that it can't be used: nobody reads it any more. The first cause stays.
      *
-     * @param cause a {@link StorageException}, or the {@link InternalError} by which the JVM tells a
-     *     fault in a mapped file; that may come after the call that met it, where no room of the
+     * @param cause a {@link StorageException}, or the {@link InternalError} by which the JVM tells
+     *     a fault in a mapped file; that may come after the call that met it, where no room of the
      *     region's sees it
      * @return the cause as an exception of the storage
      */
