@@ -5,6 +5,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.dataset.OneAtATime;
 import io.turbidite.lsm.write.Write;
 
+import java.util.BitSet;
+
 /**
  * Operations that happen together or not at all, across datasets and partitions of one store: one
  * timestamp, one log record. Reusable after {@link #clear()}.
@@ -89,6 +91,23 @@ public final class WriteBatch {
         }
     }
 
+    /**
+     * Makes the batch depend on it that the key of each operation has the very record which a
+     * snapshot shows: it is done if all have, else nothing of it, and {@link #changed} says which
+     * have not. Until {@link #clear}. It has no insert; the keys are read, whatever the strategy.
+     *
+     * @param timestamp of the snapshot, or of a view
+     */
+    public WriteBatch onlyIfUnchangedSince(long timestamp) {
+        calls.enter();
+        try {
+            write.operations().onlyIfUnchangedSince(timestamp);
+            return this;
+        } finally {
+            calls.leave();
+        }
+    }
+
     private void requireOwn(Dataset dataset) {
         store.checkReadable();
         if (dataset.store() != store) {
@@ -117,9 +136,29 @@ public final class WriteBatch {
         return write.operations().byteCount();
     }
 
-    /** Whether the last write did nothing because of {@link #onlyIf}. */
+    /**
+     * Whether a record or key of so many bytes goes in beside what was put in, with the batch far
+     * below what the log takes at once. An empty batch has room for any.
+     */
+    public boolean hasRoom(int bytes) {
+        int bytesMax = store.engine().options().log().payloadBytesMax() / 4;
+        return size() == 0 || byteCount() + (long) bytes <= bytesMax;
+    }
+
+    /**
+     * Whether the last write did nothing because of {@link #onlyIf} or {@link
+     * #onlyIfUnchangedSince}.
+     */
     public boolean isRefused() {
         return write.isRefused();
+    }
+
+    /**
+     * Which operations met another record than {@link #onlyIfUnchangedSince} asked for, or none,
+     * when the last write was refused; from 0, in the order of adding.
+     */
+    public BitSet changed() {
+        return (BitSet) write.changed().clone();
     }
 
     /** The version of the records that the last write put; 0 if it did nothing. */

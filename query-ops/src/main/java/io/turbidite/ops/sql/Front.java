@@ -66,6 +66,9 @@ import java.util.regex.Pattern;
 
 /** From a text to a tree of relational operators. <em>Confined to one thread.</em> */
 final class Front {
+    /** The name of the dataset that a statement changes, where its rows are looked for. */
+    static final String TARGET = "target$";
+
     private static final int EXPECTED_SHOWN = 5;
     private static final SqlOperatorTable OPERATORS = Operators.table();
     private static final HepProgram REWRITING = rewriting();
@@ -93,6 +96,11 @@ final class Front {
 
     private final Collection<SourceAndView> sources;
     private final String text;
+    private final String shown;
+
+    /** What a statement changes, under {@link #TARGET}; null if it changes nothing. */
+    private final @Nullable SourceAndView target;
+
     private final Types.Factory types = new Types.Factory();
     private @Nullable RelDataType parameterTypes;
 
@@ -102,8 +110,23 @@ final class Front {
     private boolean isOfMoment;
 
     Front(Collection<SourceAndView> sources, String text, Instant now) {
+        this(sources, text, text, null, now);
+    }
+
+    /**
+     * @param shown as it was given, for messages
+     * @param target what the statement changes
+     */
+    Front(
+            Collection<SourceAndView> sources,
+            String text,
+            String shown,
+            @Nullable SourceAndView target,
+            Instant now) {
         this.sources = sources;
         this.text = text;
+        this.shown = shown;
+        this.target = target;
         this.now = now.truncatedTo(ChronoUnit.MICROS);
     }
 
@@ -115,9 +138,13 @@ final class Front {
     RelRoot plan() {
         SqlNode parsed = parse();
         if (!SqlKind.QUERY.contains(parsed.getKind())) {
-            throw SqlException.of("%s is not supported: a statement asks for rows"
-                    .formatted(parsed.getKind().sql));
+            throw SqlException.of("%s is not supported".formatted(parsed.getKind().sql));
         }
+        return plan(parsed);
+    }
+
+    /** Validates and rewrites a query. */
+    RelRoot plan(SqlNode parsed) {
         CalciteCatalogReader catalog = catalog();
         SqlValidator validator = SqlValidatorUtil.newValidator(
                 OPERATORS,
@@ -181,7 +208,7 @@ final class Front {
         }
     }
 
-    private SqlNode parse() {
+    SqlNode parse() {
         SqlParser.Config config = SqlParser.config()
                 .withParserFactory(SqlBabelParserImpl.FACTORY)
                 .withConformance(SqlConformanceEnum.BABEL)
@@ -190,7 +217,7 @@ final class Front {
                 .withQuotedCasing(Casing.UNCHANGED)
                 .withCaseSensitive(true);
         try {
-            SqlNode parsed = SqlParser.create(text, config).parseQuery();
+            SqlNode parsed = SqlParser.create(text, config).parseStmt();
             return Objects.requireNonNull(parsed.accept(new Rewording(text)));
         } catch (SqlParseException e) {
             throw unparsed(e);
@@ -221,7 +248,7 @@ final class Front {
         if (!expected.isEmpty() && expected.size() <= EXPECTED_SHOWN) {
             message += "; expected " + String.join(", ", expected);
         }
-        return SqlException.at(message, text, line, column, e);
+        return SqlException.at(message, shown, line, column, e);
     }
 
     private SqlException invalid(CalciteContextException e) {
@@ -251,7 +278,7 @@ final class Front {
                     : "there is no function %s%s"
                             .formatted(name, NearestName.hint(name, Operators.names()));
         }
-        return SqlException.at(message, text, e.getPosLine(), e.getPosColumn(), e);
+        return SqlException.at(message, shown, e.getPosLine(), e.getPosColumn(), e);
     }
 
     private List<String> datasetNames() {
@@ -270,6 +297,9 @@ final class Front {
         CalciteSchema schema = CalciteSchema.createRootSchema(false, false);
         for (SourceAndView source : sources) {
             schema.add(source.source().name(), new DatasetTable(source));
+        }
+        if (target != null) {
+            schema.add(TARGET, new DatasetTable(target));
         }
         Properties properties = new Properties();
         properties.setProperty("caseSensitive", "true");

@@ -9,6 +9,7 @@ import io.turbidite.ops.run.RunOptions;
 import org.apache.calcite.rel.RelRoot;
 import org.apache.calcite.rex.RexBuilder;
 import org.apache.calcite.rex.RexNode;
+import org.apache.calcite.sql.SqlNode;
 import org.jspecify.annotations.Nullable;
 
 import java.time.InstantSource;
@@ -41,12 +42,21 @@ final class Planned {
     private final boolean isOfMoment;
 
     private Planned(List<SourceAndView> sources, StatementText text, InstantSource clock) {
+        this(sources, text, clock, new Front(sources, text.query(), clock.instant()), null);
+    }
+
+    /** @param query what asks for the rows; null: the statement itself */
+    private Planned(
+            List<SourceAndView> sources,
+            StatementText text,
+            InstantSource clock,
+            Front front,
+            @Nullable SqlNode query) {
         this.sources = sources;
         this.clock = clock;
         this.types = sources.stream().map(given -> given.source().type()).toList();
         this.text = text;
-        Front front = new Front(sources, text.query(), clock.instant());
-        root = front.plan();
+        root = query == null ? front.plan() : front.plan(query);
         isOfMoment = front.isOfMoment();
         rex = root.rel.getCluster().getRexBuilder();
         parameters = front.parameters();
@@ -61,7 +71,17 @@ final class Planned {
                 UnaryOperator.identity(),
                 parameters.stream().map(Parameter::sample).toArray());
         relation.type();
-        template = Template.of(this);
+        template = query == null ? Template.of(this) : null;
+    }
+
+    /** The query that finds or makes the records of a statement that changes. */
+    static Planned ofRows(
+            List<SourceAndView> sources,
+            StatementText text,
+            InstantSource clock,
+            Front front,
+            SqlNode query) {
+        return new Planned(sources, text, clock, front, query);
     }
 
     static Planned of(List<SourceAndView> sources, StatementText text, InstantSource clock) {
@@ -69,7 +89,7 @@ final class Planned {
     }
 
     /** Errors as those of a statement. */
-    private static <T> T told(Supplier<T> step) {
+    static <T> T told(Supplier<T> step) {
         try {
             return step.get();
         } catch (SqlException e) {
@@ -90,15 +110,25 @@ final class Planned {
 
     /** This, or planned anew if a source has got another type, or for the time of day. */
     Planned current() {
+        return isOutdated() ? of(sources, text, clock) : this;
+    }
+
+    /** Whether a source has got another type, or it is of the time of day. */
+    boolean isOutdated() {
         if (isOfMoment) {
-            return of(sources, text, clock);
+            return true;
         }
         for (int i = 0; i < sources.size(); i++) {
             if (!sources.get(i).source().type().equals(types.get(i))) {
-                return of(sources, text, clock);
+                return true;
             }
         }
-        return this;
+        return false;
+    }
+
+    /** The tree as the front leaves it. */
+    RelRoot root() {
+        return root;
     }
 
     StatementText text() {

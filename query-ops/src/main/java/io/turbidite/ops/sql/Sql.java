@@ -1,9 +1,12 @@
 package io.turbidite.ops.sql;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.expr.Given;
+
+import org.jspecify.annotations.Nullable;
 
 import java.time.InstantSource;
 import java.util.Collection;
@@ -37,16 +40,20 @@ public final class Sql {
 
     private final List<SourceAndView> sources;
 
+    /** What statements change; null if they only read. */
+    private final @Nullable Catalog catalog;
+
     private final InstantSource clock;
 
-    private Sql(List<SourceAndView> sources, InstantSource clock) {
+    private Sql(List<SourceAndView> sources, @Nullable Catalog catalog, InstantSource clock) {
         this.sources = sources;
+        this.catalog = catalog;
         this.clock = clock;
     }
 
     /** The same, by another clock: what {@code NOW()} and {@code CURRENT_DATE} go by. */
     public Sql by(InstantSource newClock) {
-        return new Sql(sources, Given.notNull(newClock, "the clock of statements"));
+        return new Sql(sources, catalog, Given.notNull(newClock, "the clock of statements"));
     }
 
     /** Statements may name these sources. */
@@ -60,7 +67,22 @@ public final class Sql {
                 Given.notNull(sources, "the sources of statements").stream()
                         .map(source -> new SourceAndView(source, null))
                         .toList(),
+                null,
                 InstantSource.system());
+    }
+
+    /**
+     * Statements may read, change and define what a store has. Ask for it anew when datasets have
+     * come or gone.
+     */
+    public static Sql on(Catalog catalog) {
+        return on(Given.notNull(catalog, "the catalog of statements").datasets())
+                .changing(catalog);
+    }
+
+    /** The same, but statements may also change and define what a store has. */
+    public Sql changing(Catalog newCatalog) {
+        return new Sql(sources, Given.notNull(newCatalog, "the catalog of statements"), clock);
     }
 
     /**
@@ -72,7 +94,17 @@ public final class Sql {
                 Given.notNull(views, "the views of statements").stream()
                         .map(view -> new SourceAndView(view.source(), view))
                         .toList(),
+                null,
                 InstantSource.system());
+    }
+
+    /**
+     * Whether a text begins as a statement does that changes or defines: that needs a store which
+     * was opened to be changed. Nothing else of it is checked.
+     */
+    public static boolean changes(String text) {
+        String first = Tokens.firstWord(Given.notNull(text, "the text of a statement"));
+        return Changes.FIRST_WORDS.contains(first) || Definitions.FIRST_WORDS.contains(first);
     }
 
     /**
@@ -83,7 +115,7 @@ public final class Sql {
     public SqlStatement statement(String text) {
         StatementText read = StatementText.of(Given.notNull(text, "the text of a statement"));
         try {
-            return new SqlStatement(Planned.of(sources, read, clock));
+            return planned(read);
         } catch (NoClassDefFoundError e) {
             if (String.valueOf(e.getMessage()).startsWith("org/apache/calcite")) {
                 throw new InvalidRequestException(
@@ -92,5 +124,28 @@ public final class Sql {
             }
             throw e;
         }
+    }
+
+    private SqlStatement planned(StatementText text) {
+        String first = Tokens.firstWord(text.query());
+        if (Changes.FIRST_WORDS.contains(first)) {
+            Catalog changed = required();
+            return new SqlStatement(text, () -> Changes.of(sources, changed, text, clock));
+        }
+        if (Definitions.FIRST_WORDS.contains(first)) {
+            Effect definition = Definitions.of(required(), text);
+            return new SqlStatement(text, () -> definition);
+        }
+        return Listings.FIRST_WORDS.contains(first)
+                ? new SqlStatement(text, Listings.of(required(), text))
+                : new SqlStatement(Planned.of(sources, text, clock));
+    }
+
+    private Catalog required() {
+        if (catalog == null) {
+            throw SqlException.of(
+                    "statements over sources can't change or list what a store has: give its catalog");
+        }
+        return catalog;
     }
 }

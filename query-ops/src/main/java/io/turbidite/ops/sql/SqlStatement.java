@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -28,32 +29,105 @@ import java.util.function.UnaryOperator;
  * thread.</em>
  */
 public final class SqlStatement {
-    private Planned planned;
+    private final StatementText text;
 
+    /** How its rows come; null if it defines or lists. */
+    private @Nullable Planned planned;
+
+    /** What it lists; null if it does not. */
+    private final @Nullable Relation listing;
+
+    /** What it changes or defines; null if it gives rows. */
+    private @Nullable Effect effect;
+
+    /** Plans {@link #effect} anew. */
+    private final @Nullable Supplier<Effect> effects;
+
+    private ChangedCount changed = new ChangedCount();
+
+    /** One that asks for rows. */
     SqlStatement(Planned planned) {
+        this.text = planned.text();
         this.planned = planned;
+        this.listing = null;
+        this.effects = null;
+    }
+
+    /** One that lists. */
+    SqlStatement(StatementText text, Relation listing) {
+        this.text = text;
+        this.listing = listing;
+        this.effects = null;
+    }
+
+    /** One that changes or defines. */
+    SqlStatement(StatementText text, Supplier<Effect> effects) {
+        this.text = text;
+        this.listing = null;
+        this.effects = effects;
+        Effect first = effects.get();
+        this.effect = first;
+        this.planned = first.rows();
     }
 
     /** A column of the answer. */
     public record Column(String name, String type) {}
 
     /**
-     * The tree of queries and joins that it was compiled to.
+     * The tree of queries and joins that it was compiled to; of one that changes, how its records
+     * are found.
      *
-     * @throws SqlException if it has parameters: the tree depends on their values
+     * @throws SqlException if it has parameters: the tree depends on their values; or if it
+     *     defines: that has no rows
      */
     public Relation relation() {
         checked();
-        return planned.sample();
+        return sample();
+    }
+
+    private Relation sample() {
+        return listing != null ? listing : planned().sample();
+    }
+
+    private Planned planned() {
+        if (planned == null) {
+            throw SqlException.of("the statement defines: it has no rows");
+        }
+        return planned;
+    }
+
+    /** Plans it anew where that is needed. */
+    private Planned current() {
+        Planned before = planned();
+        if (effects == null) {
+            planned = before.current();
+        } else if (before.isOutdated()) {
+            effect = effects.get();
+            planned = effect.rows();
+        }
+        return planned();
+    }
+
+    /** Whether it gives rows: then {@link #run} it; otherwise {@link #execute} it. */
+    public boolean givesRows() {
+        return effects == null;
+    }
+
+    /** Whether it defines: it changes no record, and has no rows. */
+    public boolean defines() {
+        return listing == null && planned == null;
     }
 
     /** What the rows have. */
     public RecordType type() {
-        return planned.sample().type();
+        return sample().type();
     }
 
-    /** The columns of the answer, with the names of their types in SQL. */
+    /** The columns of the answer, with the names of their types in SQL; none without rows. */
     public List<Column> columns() {
+        if (!givesRows()) {
+            return List.of();
+        }
         return type().declared().stream()
                 .map(field -> new Column(field.name(), Types.label(field)))
                 .toList();
@@ -61,17 +135,17 @@ public final class SqlStatement {
 
     /** The types of the parameters by the names that SQL has for them, in the order of their places. */
     public List<String> parameters() {
-        return planned.parameters().stream().map(Parameter::label).toList();
+        return places().stream().map(Parameter::label).toList();
     }
 
     /** Whether the statement begins with {@code EXPLAIN}: it asks for {@link #explanation}. */
     public boolean explains() {
-        return planned.text().explains();
+        return text.explains();
     }
 
     /** Whether its rows come in an order that it asks for. */
     public boolean isOrdered() {
-        return planned.isOrdered();
+        return listing != null || (givesRows() && planned().isOrdered());
     }
 
     /** Starts it; close the result. */
@@ -89,8 +163,12 @@ public final class SqlStatement {
      *     is of another type or out of range
      */
     public QueryResult run(RunOptions options, @Nullable Object... values) {
-        planned = planned.current();
-        return planned.run(UnaryOperator.identity(), options, checked(values));
+        checkGivesRows();
+        if (listing != null) {
+            checked(values);
+            return listing.with(options).run();
+        }
+        return current().run(UnaryOperator.identity(), options, checked(values));
     }
 
     /**
@@ -103,19 +181,65 @@ public final class SqlStatement {
             Function<? super Source, ? extends ReadView> moments,
             RunOptions options,
             @Nullable Object... values) {
-        planned = planned.current();
-        return planned.run(
-                read -> new SourceAndView(read.source(), moments.apply(read.source())),
-                options,
-                checked(values));
+        checkGivesRows();
+        if (listing != null) {
+            return run(options, values);
+        }
+        return current()
+                .run(
+                        read -> new SourceAndView(read.source(), moments.apply(read.source())),
+                        options,
+                        checked(values));
     }
 
-    /** How it is answered; for {@code EXPLAIN ANALYZE} it runs, and rows are counted. */
+    private void checkGivesRows() {
+        if (!givesRows()) {
+            throw SqlException.of("the statement gives no rows: execute it");
+        }
+    }
+
+    /** Changes or defines; see {@link #execute(RunOptions, Object...)}. */
+    public long execute() {
+        return execute(RunOptions.defaults());
+    }
+
+    /**
+     * Changes or defines, within limits. Records are found at one moment. They are changed in
+     * batches, each whole or not at all. What others have changed meanwhile is read and tested once
+     * more. If it fails, batches before stay: {@link #changedCount} counts them.
+     *
+     * @param values of the parameters, as in {@link #run(RunOptions, Object...)}
+     * @return how many records it has changed; 0 if it defines
+     * @throws io.turbidite.core.DuplicateKeyException naming the key, if that of an insert is taken
+     * @throws SqlException if it gives rows, or a value does not fit its field
+     */
+    public long execute(RunOptions options, @Nullable Object... values) {
+        changed = new ChangedCount();
+        if (planned != null) {
+            current();
+        }
+        if (effect == null || text.explains()) {
+            throw SqlException.of("the statement gives rows: run it");
+        }
+        effect.apply(options, checked(values), changed);
+        return changed.count();
+    }
+
+    /** How many records the last {@link #execute} has changed, also where it failed. */
+    public long changedCount() {
+        return changed.count();
+    }
+
+    /**
+     * How it is answered, or how the records are found that it changes; for {@code EXPLAIN ANALYZE} the rows
+     * are read and counted, and nothing is changed.
+     */
     public Explanation explanation(RunOptions options, @Nullable Object... values) {
-        planned = planned.current();
-        Relation asked =
-                planned.relation(UnaryOperator.identity(), checked(values)).with(options);
-        if (!planned.text().analyzes()) {
+        Relation asked = (listing != null
+                        ? listing
+                        : current().relation(UnaryOperator.identity(), checked(values)))
+                .with(options);
+        if (!text.analyzes()) {
             return asked.explain();
         }
         try (QueryResult rows = asked.run()) {
@@ -126,8 +250,12 @@ public final class SqlStatement {
         }
     }
 
+    private List<Parameter> places() {
+        return planned == null ? List.of() : planned.parameters();
+    }
+
     private @Nullable Object[] checked(@Nullable Object... values) {
-        List<Parameter> parameters = planned.parameters();
+        List<Parameter> parameters = places();
         if (values.length != parameters.size()) {
             throw SqlException.of("the statement has %d parameters, %d values were given"
                     .formatted(parameters.size(), values.length));

@@ -102,7 +102,7 @@ record StatementText(String whole, String query, boolean explains, boolean analy
                 .isBlank();
     }
 
-    private static SqlException at(String message, String text, int index) {
+    static SqlException at(String message, String text, int index) {
         int line = 1;
         int start = 0;
         for (int i = text.indexOf('\n'); i >= 0 && i < index; i = text.indexOf('\n', i + 1)) {

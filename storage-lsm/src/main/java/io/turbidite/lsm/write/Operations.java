@@ -65,6 +65,9 @@ public final class Operations {
 
     private int expectedEnd;
 
+    /** The moment since when no record may have changed; {@link #ANY_VERSION}: any may. */
+    private long unchangedSince = ANY_VERSION;
+
     /** Bytes of keys that the operations put into secondary indexes, about. */
     private long entryByteCount;
 
@@ -148,6 +151,33 @@ public final class Operations {
         expectedBegin = lastBegin;
         expectedEnd = count;
         return this;
+    }
+
+    /**
+     * Makes all operations depend on it that each of their keys has a record, which was written at
+     * that moment or before. Such a batch has no insert.
+     */
+    public Operations onlyIfUnchangedSince(long timestamp) {
+        if (timestamp < NO_VERSION) {
+            throw new InvalidRequestException("%d is no moment of a store".formatted(timestamp));
+        }
+        unchangedSince = timestamp;
+        return this;
+    }
+
+    /** Whether the operations depend on it that no record has changed. */
+    boolean hasToBeUnchanged() {
+        return unchangedSince != ANY_VERSION;
+    }
+
+    /** Whether a record of that version was there at the moment that was asked for. */
+    boolean isUnchanged(long version) {
+        return version > NO_VERSION && version <= unchangedSince;
+    }
+
+    /** Whether an operation was put in beside the one before it, for another key of its value. */
+    boolean isTwin(int at) {
+        return isTwin[at];
     }
 
     /** Whether the operations are done only if a certain version, or none, is there. */
@@ -267,6 +297,7 @@ public final class Operations {
     public Operations clear() {
         count = 0;
         expectedVersion = ANY_VERSION;
+        unchangedSince = ANY_VERSION;
         entryByteCount = 0;
         bytes.clear();
         madeBytes.clear();

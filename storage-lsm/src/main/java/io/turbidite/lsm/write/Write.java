@@ -9,6 +9,8 @@ import io.turbidite.lsm.strategy.KeyedRecord;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.BitSet;
+
 /**
  * One write: the operations that were put in, what is to be done of them, and what
  * {@link WritePath} needs and holds on the way. Can be written again, and reused after
@@ -52,6 +54,9 @@ public final class Write {
     /** What the records have that it put; 0 if it did nothing. */
     long version;
 
+    /** The operations whose records had changed, as they were put in from outside, from 0. */
+    final BitSet changed = new BitSet();
+
     /**
      * @param bytesMax most bytes of its log record
      */
@@ -66,7 +71,7 @@ public final class Write {
 
     /**
      * Of a write that has returned: whether it did nothing because another version was there than
-     * {@link Operations#onlyIf} asked for.
+     * {@link Operations#onlyIf} or {@link Operations#onlyIfUnchangedSince} asked for.
      */
     public boolean isRefused() {
         return isRefused;
@@ -75,6 +80,14 @@ public final class Write {
     /** Of a write that has returned: the version of the records that it put; 0 if it did nothing. */
     public long version() {
         return version;
+    }
+
+    /**
+     * Of a write that was {@link #isRefused refused}: the operations whose keys had another record
+     * than {@link Operations#onlyIfUnchangedSince} asked for, or none, from 0.
+     */
+    public BitSet changed() {
+        return changed;
     }
 
     /** Whether others wait for something of it. */

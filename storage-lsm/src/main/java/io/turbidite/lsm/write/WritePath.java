@@ -250,12 +250,44 @@ public final class WritePath {
         return version == write.operations.expectedVersion();
     }
 
+    /** Whether each operation meets the record that it is meant for; notes those that don't. */
+    private static boolean areUnchanged(Write write) {
+        WriteSet set = write.set;
+        Operations operations = write.operations;
+        write.changed.clear();
+        int count = set.operationCount();
+        int number = 0;
+        int at = 0;
+        while (at < count) {
+            boolean counts = false;
+            long version = Operations.NO_VERSION;
+            // several keys of one value lie side by side: at most one of them has a record
+            do {
+                if (!set.isVoid(at)) {
+                    counts = true;
+                    if (find(at, write, OldRecord.KEY) == Found.MATTER) {
+                        version = write.found.timestamp;
+                    }
+                }
+                at++;
+            } while (at < count && operations.isTwin(at));
+            if (counts && !operations.isUnchanged(version)) {
+                write.changed.set(number);
+            }
+            number++;
+        }
+        return write.changed.isEmpty();
+    }
+
     /** Reads what the operations replace, checks inserts, leaves out deletes of nothing. */
     private static void readOld(Write write) {
         WriteSet set = write.set;
         int left = 0;
         write.positions.begin(set.operationCount());
         write.isRefused = write.operations.isConditional() && !meetsExpected(write);
+        if (write.operations.hasToBeUnchanged() && !write.isRefused) {
+            write.isRefused = !areUnchanged(write);
+        }
         if (write.isRefused) {
             set.keepFirst(0);
             return;

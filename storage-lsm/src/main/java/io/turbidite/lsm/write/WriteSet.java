@@ -159,6 +159,11 @@ final class WriteSet {
         leftCount = count;
     }
 
+    /** Whether a later operation makes it void. */
+    boolean isVoid(int at) {
+        return outcomes[at] == VOID;
+    }
+
     /** What is to be done. */
     int outcome(int at) {
         return outcomes[at];

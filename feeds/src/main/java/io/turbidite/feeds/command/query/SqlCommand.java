@@ -29,7 +29,7 @@ import java.util.concurrent.Callable;
         name = "sql",
         customSynopsis = "./turbidite sql STORE \"STATEMENT\" [options]",
         description = {
-            "Run a statement of SQL and print its rows as a table.",
+            "Run a statement of SQL. Print its rows as a table, or how many records it changed.",
             "Datasets are tables; their names and those of fields are case-sensitive.",
         },
         sortOptions = false,
@@ -49,7 +49,8 @@ public final class SqlCommand implements Callable<Integer> {
             index = "1",
             arity = "0..1",
             paramLabel = "STATEMENT",
-            description = "A SELECT, or EXPLAIN [ANALYZE] before one.")
+            description =
+                    "SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN [ANALYZE] before one of them; CREATE, DROP, SHOW, DESCRIBE.")
     private @Nullable String statement;
 
     @Option(
@@ -75,6 +76,12 @@ public final class SqlCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         String text = text();
+        if (Sql.changes(text)) {
+            return stores.change(
+                    given,
+                    store -> new SqlRun(console, common.json, csv, common.debug)
+                            .change(store, text));
+        }
         return stores.use(given, store -> {
             boolean spilled = store.environment().disk().exists(StoreFiles.SPILL);
             try (Snapshot snapshot = store.openSnapshot()) {

@@ -10,6 +10,7 @@ import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Snapshot;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.catalog.StoreCatalog;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.ops.Explanation;
 import io.turbidite.ops.QueryResult;
@@ -49,18 +50,16 @@ final class SqlRun {
             for (Dataset dataset : store.datasets()) {
                 views.add(snapshot.view(dataset));
             }
-            RunOptions options = RunOptions.defaults()
-                    .withSpill(store.environment().disk(), StoreFiles.SPILL)
-                    .withTasks(store.environment().tasks())
-                    .withStop(stopped::get);
-            SqlStatement planned = Sql.at(views).statement(text);
+            RunOptions options = options(store, stopped);
+            SqlStatement planned =
+                    Sql.at(views).changing(StoreCatalog.of(store, false)).statement(text);
             long startNanos = console.clock().monotonicNanos();
             try {
                 if (planned.explains()) {
                     explain(planned.explanation(options));
                 } else {
                     long rows = print(planned, options);
-                    tell(rows, console.clock().monotonicNanos() - startNanos);
+                    tell("row", rows, console.clock().monotonicNanos() - startNanos);
                 }
             } catch (CancellationException e) {
                 return ExitCode.INTERRUPTED;
@@ -71,15 +70,67 @@ final class SqlRun {
             console.out().flush();
             return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
         } catch (SqlException e) {
-            if (debug) {
-                throw e;
-            }
-            // the place is shown in lines of its own
-            console.err().println("turbidite: " + e.getMessage());
-            return ExitCode.USAGE;
+            return refused(e);
         } finally {
             views.forEach(ReadView::close);
         }
+    }
+
+    private int refused(SqlException e) {
+        if (debug) {
+            throw e;
+        }
+        // the place is shown in lines of its own
+        console.err().println("turbidite: " + e.getMessage());
+        return ExitCode.USAGE;
+    }
+
+    /** Plans a statement that changes or defines, and does it; returns the exit code. */
+    int change(Store store, String text) {
+        AtomicBoolean stopped = new AtomicBoolean();
+        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
+            SqlStatement planned = Sql.on(StoreCatalog.of(store, false)).statement(text);
+            long startNanos = console.clock().monotonicNanos();
+            try {
+                long count = planned.execute(options(store, stopped));
+                if (json) {
+                    Json.line().put("ok", true).put("changed", count).printTo(console.out());
+                } else {
+                    console.out()
+                            .println(
+                                    planned.defines()
+                                            ? "done"
+                                            : Words.count(count, "record") + " changed");
+                }
+                console.out().flush();
+                tell("record", count, console.clock().monotonicNanos() - startNanos);
+                return ExitCode.OK;
+            } catch (CancellationException e) {
+                tellChanged(planned);
+                return ExitCode.INTERRUPTED;
+            } catch (RuntimeException e) {
+                tellChanged(planned);
+                throw e;
+            }
+        } catch (SqlException e) {
+            return refused(e);
+        }
+    }
+
+    /** Batches stay that were written before a failure. */
+    private void tellChanged(SqlStatement failed) {
+        if (failed.changedCount() > 0) {
+            console.err()
+                    .println("turbidite: %s changed before it ended"
+                            .formatted(Words.count(failed.changedCount(), "record")));
+        }
+    }
+
+    private static RunOptions options(Store store, AtomicBoolean stopped) {
+        return RunOptions.defaults()
+                .withSpill(store.environment().disk(), StoreFiles.SPILL)
+                .withTasks(store.environment().tasks())
+                .withStop(stopped::get);
     }
 
     private void explain(Explanation explanation) {
@@ -95,12 +146,12 @@ final class SqlRun {
         }
     }
 
-    private void tell(long rows, long nanos) {
+    private void tell(String what, long rows, long nanos) {
         if (console.terminal() && !json && !csv) {
             console.err()
                     .println("%s in %s"
                             .formatted(
-                                    Words.count(rows, "row"), Words.millis(Words.toMillis(nanos))));
+                                    Words.count(rows, what), Words.millis(Words.toMillis(nanos))));
         }
     }
 }

@@ -1,0 +1,259 @@
+package io.turbidite.ops.sql;
+
+import io.turbidite.core.catalog.Catalog;
+import io.turbidite.core.scan.Source;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+
+import org.apache.calcite.sql.SqlCall;
+import org.apache.calcite.sql.SqlDelete;
+import org.apache.calcite.sql.SqlIdentifier;
+import org.apache.calcite.sql.SqlInsert;
+import org.apache.calcite.sql.SqlKind;
+import org.apache.calcite.sql.SqlNode;
+import org.apache.calcite.sql.SqlNodeList;
+import org.apache.calcite.sql.SqlSelect;
+import org.apache.calcite.sql.SqlUpdate;
+import org.apache.calcite.sql.fun.SqlStdOperatorTable;
+import org.apache.calcite.sql.parser.SqlParserPos;
+import org.jspecify.annotations.Nullable;
+
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Plans the statements that change records: their rows are those of a query. <em>Confined to one
+ * thread.</em>
+ */
+final class Changes {
+    /** The first words of such statements. */
+    static final Set<String> FIRST_WORDS = Set.of("insert", "upsert", "update", "delete");
+
+    private static final String UPSERT = "upsert";
+
+    private final List<SourceAndView> sources;
+    private final Catalog catalog;
+    private final StatementText text;
+    private final InstantSource clock;
+
+    private Changes(
+            List<SourceAndView> sources, Catalog catalog, StatementText text, InstantSource clock) {
+        this.clock = clock;
+        this.sources = sources;
+        this.catalog = catalog;
+        this.text = text;
+    }
+
+    /** What a statement changes. */
+    static Effect of(
+            List<SourceAndView> sources, Catalog catalog, StatementText text, InstantSource clock) {
+        return Planned.told(() -> new Changes(sources, catalog, text, clock).read());
+    }
+
+    private Effect read() {
+        String query = text.query();
+        boolean replaces = Tokens.firstWord(query).equals(UPSERT);
+        if (replaces) {
+            // as many characters, so that all places stay
+            int start = Tokens.behindBlanks(query, 0);
+            query = query.substring(0, start) + "insert" + query.substring(start + UPSERT.length());
+        }
+        SqlNode parsed = new Front(sources, query, text.whole(), null, clock.instant()).parse();
+        return switch (parsed) {
+            case SqlInsert insert -> insertion(insert, replaces, query);
+            case SqlUpdate update -> update(update, query);
+            case SqlDelete delete -> deletion(delete, query);
+            default -> throw Terms.unsupported(parsed.getKind().sql);
+        };
+    }
+
+    private SqlException wrong(String message, SqlParserPos place) {
+        return SqlException.at(
+                message, text.whole(), place.getLineNum(), place.getColumnNum(), null);
+    }
+
+    private Source target(SqlNode named) {
+        if (!(named instanceof SqlIdentifier name) || name.names.size() != 1) {
+            throw wrong("a dataset has one name, without options", named.getParserPosition());
+        }
+        return Targets.find(
+                catalog, name.getSimple(), message -> wrong(message, named.getParserPosition()));
+    }
+
+    /** A field at the top of records, by the name that a statement gives. */
+    private String field(Source target, SqlNode named, Set<String> taken) {
+        SqlIdentifier name = (SqlIdentifier) named;
+        String path = String.join(".", name.names);
+        RecordType type = target.type();
+        int field = type.memberOf(RecordType.TOP, path);
+        if (field < 0) {
+            throw wrong(
+                    type.indexOf(path) >= 0
+                            ? "'%s' lies in a nested record: only whole records are put"
+                                    .formatted(path)
+                            : "there is no column '%s'%s".formatted(path, type.meant(path)),
+                    named.getParserPosition());
+        }
+        if (!taken.add(path)) {
+            throw wrong("'%s' is given twice".formatted(path), named.getParserPosition());
+        }
+        return path;
+    }
+
+    private Effect insertion(SqlInsert insert, boolean replaces, String query) {
+        Source target = target(insert.getTargetTable());
+        SqlNodeList columns = insert.getTargetColumnList();
+        List<String> names = new ArrayList<>();
+        Set<String> taken = new HashSet<>();
+        if (columns == null) {
+            target.type().declared().forEach(field -> names.add(field.name()));
+        } else {
+            columns.forEach(column -> names.add(field(target, column, taken)));
+        }
+        SqlNode source = insert.getSource();
+        RowPlan rows = plan(source, query, null);
+        if (rows.columnCount() != names.size()) {
+            throw wrong(
+                    "a row of %d values goes into %d columns: %s"
+                            .formatted(rows.columnCount(), names.size(), String.join(", ", names)),
+                    source.getParserPosition());
+        }
+        SqlParserPos head =
+                (columns == null ? insert.getTargetTable() : columns).getParserPosition();
+        for (Field field : target.type().declared()) {
+            if (!field.optional() && !names.contains(field.name())) {
+                throw wrong(
+                        "field '%s' of %s is required, but no value is put there"
+                                .formatted(field.name(), target.name()),
+                        head);
+            }
+        }
+        List<Assignment> assignments = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            assignments.add(Assignment.of(
+                    target.type(), names.get(i), rows, i, place(source, 0, i), this::wrong));
+        }
+        return new Insertion(
+                catalog, target, rows, assignments, replaces, (message, row, column, cause) -> {
+                    SqlParserPos place =
+                            column == Insertion.WHOLE ? head : place(source, row, column);
+                    return SqlException.at(
+                            "row %d: %s".formatted(row + 1, message),
+                            text.whole(),
+                            place.getLineNum(),
+                            place.getColumnNum(),
+                            cause);
+                });
+    }
+
+    /** Where a statement says the value of a row; where it begins if it does not say each. */
+    private static SqlParserPos place(SqlNode source, long row, int column) {
+        SqlNode said = null;
+        if (source instanceof SqlCall values
+                && values.getKind() == SqlKind.VALUES
+                && row < values.operandCount()
+                && values.operand((int) row) instanceof SqlCall one
+                && one.getKind() == SqlKind.ROW
+                && column < one.operandCount()) {
+            said = one.operand(column);
+        } else if (source instanceof SqlSelect select
+                && column < select.getSelectList().size()) {
+            said = select.getSelectList().get(column);
+        }
+        return (said == null ? source : said).getParserPosition();
+    }
+
+    private RowPlan plan(SqlNode query, String statement, @Nullable Source target) {
+        SourceAndView looked =
+                target == null ? null : new SourceAndView(target, null, true, List.of());
+        Front front = new Front(sources, statement, text.whole(), looked, clock.instant());
+        List<SourceAndView> read = new ArrayList<>(sources);
+        if (looked != null) {
+            read.add(looked);
+        }
+        return new RowPlan(Planned.ofRows(read, text, clock, front, query));
+    }
+
+    private Effect deletion(SqlDelete delete, String query) {
+        Source target = target(delete.getTargetTable());
+        SqlIdentifier alias = alias(delete.getAlias(), target);
+        SqlSelect found = select(target, alias, List.of(), delete.getCondition(), delete);
+        return new Alteration(catalog, target, plan(found, query, target), null, this::wrong);
+    }
+
+    private Effect update(SqlUpdate update, String query) {
+        Source target = target(update.getTargetTable());
+        SqlIdentifier alias = alias(update.getAlias(), target);
+        List<String> names = new ArrayList<>();
+        Set<String> taken = new HashSet<>();
+        for (SqlNode column : update.getTargetColumnList()) {
+            String name = field(target, column, taken);
+            for (String path : target.primaryKey()) {
+                if (path.equals(name) || path.startsWith(name + ".")) {
+                    throw wrong(
+                            "'%s' is of the primary key, which never changes: delete the record and insert another"
+                                    .formatted(name),
+                            column.getParserPosition());
+                }
+            }
+            names.add(name);
+        }
+        List<SqlNode> values = update.getSourceExpressionList();
+        SqlSelect found = select(target, alias, values, update.getCondition(), update);
+        // the validator rewrites what it is given
+        List<SqlParserPos> places =
+                values.stream().map(SqlNode::getParserPosition).toList();
+        RowPlan rows = plan(found, query, target);
+        List<Assignment> assignments = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            assignments.add(Assignment.of(
+                    target.type(),
+                    names.get(i),
+                    rows,
+                    target.primaryKey().size() + i,
+                    places.get(i),
+                    this::wrong));
+        }
+        return new Alteration(catalog, target, rows, assignments, this::wrong);
+    }
+
+    private static SqlIdentifier alias(@Nullable SqlIdentifier given, Source target) {
+        return given != null ? given : new SqlIdentifier(target.name(), SqlParserPos.ZERO);
+    }
+
+    /** The keys of the records that are changed, and the new values. */
+    private static SqlSelect select(
+            Source target,
+            SqlIdentifier alias,
+            List<SqlNode> values,
+            @Nullable SqlNode condition,
+            SqlNode statement) {
+        SqlParserPos place = statement.getParserPosition();
+        SqlNodeList columns = new SqlNodeList(place);
+        for (String path : target.primaryKey()) {
+            List<String> names = new ArrayList<>(List.of(alias.getSimple()));
+            names.addAll(Arrays.asList(path.split("\\.", -1)));
+            columns.add(new SqlIdentifier(names, place));
+        }
+        columns.addAll(values);
+        for (int i = 0; i < columns.size(); i++) {
+            SqlNode column = Objects.requireNonNull(columns.get(i));
+            columns.set(
+                    i,
+                    SqlStdOperatorTable.AS.createCall(
+                            column.getParserPosition(),
+                            column,
+                            new SqlIdentifier("c$" + i, place)));
+        }
+        SqlNode from = SqlStdOperatorTable.AS.createCall(
+                place, new SqlIdentifier(Front.TARGET, place), alias);
+        return new SqlSelect(
+                place, null, columns, from, condition, null, null, null, null, null, null, null,
+                null);
+    }
+}
