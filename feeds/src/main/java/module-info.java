@@ -28,6 +28,12 @@ module io.turbidite.feeds {
     exports io.turbidite.feeds.command;
     exports io.turbidite.feeds.log;
     exports io.turbidite.feeds.parse;
+    exports io.turbidite.feeds.source;
+
+    uses io.turbidite.feeds.source.SourceKind;
+
+    provides io.turbidite.feeds.source.SourceKind with
+            io.turbidite.feeds.source.file.FileKind;
 
     // options and parameters are fields that the library sets
     opens io.turbidite.feeds.command to

@@ -7,7 +7,6 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordParser;
-import io.turbidite.feeds.source.SourceFile;
 import io.turbidite.feeds.store.Delivery;
 
 import org.jspecify.annotations.Nullable;
@@ -24,7 +23,7 @@ import java.util.Objects;
  */
 record Continuation(
         String feed,
-        SourceFile file,
+        String partition,
         long takenTo,
         RecordParser parser,
         Delivery delivery,
@@ -50,7 +49,7 @@ record Continuation(
         }
         RecordFrame before = frame.head((int) Math.min(frame.length(), takenTo - frame.offset()));
         if (parser.isWhole(before) && frame.problem() == null && parser.isWhole(frame)) {
-            batch.pass(frame); // white space was added
+            batch.move(); // white space was added
             return null;
         }
         byte[] taken = parsed(before);
@@ -60,7 +59,7 @@ record Continuation(
                 : new SourceContinued(
                         clock.wallMicros(),
                         feed,
-                        file.name(),
+                        partition,
                         frame.line(),
                         frame.offset(),
                         before.text(TEXT_CHARS_MAX),
@@ -87,7 +86,7 @@ record Continuation(
             Slice record = parser.parse(frame);
             Slice before = Slice.of(taken);
             if (record.compareBytes(before) == 0) {
-                batch.pass(frame);
+                batch.move();
                 return "";
             }
             if (delivery.replaces(before, record)) {

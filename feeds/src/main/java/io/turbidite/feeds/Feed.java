@@ -2,6 +2,7 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.DefinitionException.Problem;
@@ -9,16 +10,15 @@ import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
-import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.parse.Transform;
-import io.turbidite.feeds.source.FileSource;
-import io.turbidite.feeds.source.SourceFile;
-import io.turbidite.feeds.source.SourceStream;
+import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -37,12 +37,9 @@ import java.util.List;
 public final class Feed implements AutoCloseable {
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** So many bytes are read within a second. */
-    private static final long DAMAGE_SOUGHT_BYTES = 32 << 20;
-
     private final FeedDefinition definition;
     private final Store store;
-    private final FileSource source;
+    private final FeedSource source;
     private final RecordParser parser;
     private final FeedDelivery delivery;
     private volatile boolean stopped;
@@ -50,7 +47,7 @@ public final class Feed implements AutoCloseable {
     private Feed(
             FeedDefinition definition,
             Store store,
-            FileSource source,
+            FeedSource source,
             RecordParser parser,
             FeedDelivery delivery) {
         this.definition = definition;
@@ -68,7 +65,9 @@ public final class Feed implements AutoCloseable {
      * @throws DefinitionException naming file, line and key
      */
     public static void check(FeedDefinition definition) {
-        checkHeader(definition, openSource(definition));
+        try (FeedSource source = openSource(definition)) {
+            checkHeader(definition, source);
+        }
     }
 
     /**
@@ -79,7 +78,7 @@ public final class Feed implements AutoCloseable {
      */
     public static Feed open(FeedDefinition definition, Store store) {
         List<Problem> problems = new ArrayList<>();
-        FileSource source = null;
+        FeedSource source = null;
         try {
             source = openSource(definition);
             checkHeader(definition, source);
@@ -93,10 +92,20 @@ public final class Feed implements AutoCloseable {
             checkNotRun(definition, source, store, problems);
         }
         if (source == null || !problems.isEmpty()) {
+            if (source != null) {
+                source.close();
+            }
             throw new DefinitionException(problems.stream()
                     .sorted(Comparator.comparingInt(Problem::line))
                     .toList());
         }
+        try (Undo undo = Undo.of(source::close)) {
+            return undo.keep(open(definition, store, source, there));
+        }
+    }
+
+    private static Feed open(
+            FeedDefinition definition, Store store, FeedSource source, @Nullable Dataset there) {
         Dataset dataset = there == null ? store.createDataset(definition.toDatasetSpec()) : there;
         Operation operation = switch (definition.mode()) {
             case UPSERT -> Operation.UPSERT;
@@ -164,22 +173,24 @@ public final class Feed implements AutoCloseable {
         return definition;
     }
 
-    /** The files of the source, as they were at opening. */
-    List<SourceFile> files() {
-        return source.files();
+    /** The partitions of the source that are there now. */
+    List<String> partitions() {
+        return source.partitions();
     }
 
-    /** Closes the dead-letter file; the store stays open. */
+    /** Closes the source and the dead-letter file; the store stays open. */
     @Override
     public void close() {
-        delivery.close();
+        try (source) {
+            delivery.close();
+        }
     }
 
-    private static FileSource openSource(FeedDefinition definition) {
+    private static FeedSource openSource(FeedDefinition definition) {
         try {
-            return FileSource.open(definition.source().resolved());
+            return definition.source().open();
         } catch (StorageException e) {
-            throw definition.problem("source.path", "is wrong: " + e.getMessage());
+            throw definition.problem(definition.source().key(), "is wrong: " + e.getMessage());
         }
     }
 
@@ -188,16 +199,16 @@ public final class Feed implements AutoCloseable {
      * them.
      */
     private static void checkNotRun(
-            FeedDefinition definition, FileSource source, Store store, List<Problem> problems) {
-        for (SourceFile file : source.files()) {
-            if (FeedDelivery.hasPosition(store, definition.feed(), file.name())) {
+            FeedDefinition definition, FeedSource source, Store store, List<Problem> problems) {
+        for (String partition : source.partitions()) {
+            if (FeedDelivery.hasPosition(store, definition.feed(), partition)) {
                 problems.addAll(definition
                         .problem(
                                 "feed",
                                 "'%s' has already read %s, but dataset %s is gone: give the feed another name to load everything anew"
                                         .formatted(
                                                 definition.feed(),
-                                                file.name(),
+                                                partition,
                                                 definition.dataset().name()))
                         .problems());
                 return;
@@ -205,40 +216,17 @@ public final class Feed implements AutoCloseable {
         }
     }
 
-    /** Reads the header of the first file that has one, quickly: the run reads it again, proven. */
-    private static void checkHeader(FeedDefinition definition, FileSource source) {
+    private static void checkHeader(FeedDefinition definition, FeedSource source) {
         RecordParser parser;
         try {
             parser = newParser(definition, definition.dataset().type());
         } catch (InvalidRequestException e) {
             throw definition.problem("parser.columns", "does not fit: " + e.getMessage());
         }
-        if (!parser.wantsHeader()) {
-            return;
-        }
-        try (SourceStream stream = source.glance(source.files().getFirst())) {
-            RecordFramer framer =
-                    new RecordFramer(stream::read, parser.quotes(), separator(definition), 0, 1);
-            try {
-                if (framer.next()) {
-                    parser.header(framer.frame());
-                }
-            } catch (InvalidRequestException e) {
-                findDamage(stream);
-                throw definition.problem(
-                        "source.path",
-                        "leads to %s, which does not fit: %s"
-                                .formatted(source.files().getFirst().name(), e.getMessage()));
-            }
-        }
-    }
-
-    /** Reads on for a while to find damage: a header that does not fit may come from damage. */
-    private static void findDamage(SourceStream stream) {
-        byte[] step = new byte[64 << 10];
-        int count = 0;
-        while (count >= 0 && stream.fileBytesRead() < DAMAGE_SOUGHT_BYTES) {
-            count = stream.read(step, 0, step.length);
+        try {
+            source.check(parser, separator(definition));
+        } catch (InvalidRequestException e) {
+            throw definition.problem(definition.source().key(), String.valueOf(e.getMessage()));
         }
     }
 

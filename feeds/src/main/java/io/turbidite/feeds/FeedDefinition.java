@@ -6,7 +6,9 @@ import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
-import io.turbidite.feeds.source.FileSource;
+import io.turbidite.feeds.source.FeedSource;
+import io.turbidite.feeds.source.SourceKind;
+import io.turbidite.feeds.source.file.FileSource;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.StoreOptions;
@@ -178,12 +180,48 @@ public record FeedDefinition(
     }
 
     /**
-     * A file or a directory.
+     * Where records come from.
      *
-     * @param path as the definition has it
-     * @param resolved against the definition's directory
+     * @param kind the name of a {@link SourceKind}
+     * @param options what the kind is to be told
+     * @param directory to which paths in them are relative
      */
-    public record SourcePart(String path, Path resolved) {}
+    public record SourcePart(String kind, Map<String, String> options, Path directory) {
+        private static final String PATH = "path";
+
+        public SourcePart {
+            options = Map.copyOf(options);
+        }
+
+        /** A file, or the files of a directory. */
+        public static SourcePart ofFile(Path path) {
+            return new SourcePart(SourceKinds.FILE, Map.of(PATH, path.toString()), Path.of(""));
+        }
+
+        /**
+         * The option {@code path}, resolved against the directory.
+         *
+         * @throws InvalidRequestException if the source has none
+         */
+        public Path resolved() {
+            String path = options.get(PATH);
+            if (path == null) {
+                throw new InvalidRequestException(
+                        "a source of kind %s has no path".formatted(kind));
+            }
+            return directory.resolve(path);
+        }
+
+        /** The key that problems of opening the source are told at. */
+        String key() {
+            return options.containsKey(PATH) ? "source.path" : "source";
+        }
+
+        /** Opens the source. */
+        FeedSource open() {
+            return SourceKinds.require(kind).open(options, directory);
+        }
+    }
 
     /** How records are written in the source. */
     public sealed interface FormatPart {

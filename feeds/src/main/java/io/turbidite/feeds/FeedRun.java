@@ -11,37 +11,42 @@ import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.flow.Pipeline;
 import io.turbidite.feeds.parse.MalformedFrameException;
 import io.turbidite.feeds.parse.RecordFrame;
-import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
-import io.turbidite.feeds.source.FileSource;
-import io.turbidite.feeds.source.SourceFile;
-import io.turbidite.feeds.source.SourceStream;
+import io.turbidite.feeds.source.FeedSource;
+import io.turbidite.feeds.source.PartitionReader;
+import io.turbidite.feeds.source.PartitionReader.Step;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.SourceHost;
+import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.feeds.store.Delivery;
-import io.turbidite.feeds.store.FilePosition;
 
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
- * One run over a source. For each file it finds where the feed stopped; from there on it cuts,
- * parses and batches until the file ends or the run is stopped. The pipeline's consumer delivers
- * meanwhile.
+ * One run over a source. For each partition it finds where the feed stopped; from there on it
+ * parses and batches until the partition ends or the run is stopped. The pipeline's consumer
+ * delivers meanwhile.
+ *
+ * <p>Partitions of a source that has an end are read one after the other; those of an endless one
+ * take turns of a batch.
  *
  * <em>Confined to the thread that runs it; used once.</em>
  */
 final class FeedRun {
     private static final long PROGRESS_NANOS = 100_000_000;
 
-    /** It would be a strange chance if so many lines of a text looked like records of the file. */
-    private static final int RECORDS_IN_BROKEN_QUOTE = 2;
-
     /** The parts with which a run works. */
     record Parts(
             String feed,
-            FileSource source,
+            FeedSource source,
             RecordParser parser,
             char separator,
             Delivery delivery,
@@ -52,32 +57,35 @@ final class FeedRun {
     private final Parts parts;
     private final FeedProgress progress;
     private final BooleanSupplier stopped;
+    private final SourceHost host;
     private final Pipeline pipeline;
     private final long sourceBytesTotal;
     private long sourceBytesBefore;
     private long reportedNanos;
+    private boolean hasStopped;
     private boolean resumed;
     private long waiting;
     private final List<SourceContinued> continued = new ArrayList<>();
-
-    /** Whether nothing of the file counts yet: what was counted of another of its name does not. */
-    private boolean anew;
-
-    /** Set while the run reads the file from a record that was taken in part. */
-    private @Nullable Continuation continuation;
-
     private final long acceptedBefore;
     private final long rejectedBefore;
+
+    /** Of the partition whose turn it is. */
+    private @Nullable PartitionReader current;
 
     FeedRun(Parts parts, FeedProgress progress, BooleanSupplier stopped) {
         this.parts = parts;
         this.progress = progress;
         this.stopped = stopped;
-        this.sourceBytesTotal =
-                parts.source.files().stream().mapToLong(SourceFile::byteCount).sum();
+        this.host = new SourceHost(
+                parts.feed, parts.parser, parts.separator, parts.tasks, parts.clock, () -> {
+                    reportSometimes();
+                    return isStopped();
+                });
+        this.sourceBytesTotal = parts.source.byteCount();
         this.acceptedBefore = parts.delivery.accepted();
         this.rejectedBefore = parts.delivery.rejected();
         this.reportedNanos = parts.clock.monotonicNanos();
+        parts.delivery.whenDurable(parts.source::durable);
         this.pipeline = Pipeline.start(parts.tasks, "feed-" + parts.feed, parts.delivery::deliver);
     }
 
@@ -92,7 +100,7 @@ final class FeedRun {
             report(sourceBytesBefore);
             return finished;
         } catch (StorageIoException e) {
-            if (e.kind() != StorageIoException.Kind.INTERRUPTED || !stopped.getAsBoolean()) {
+            if (e.kind() != StorageIoException.Kind.INTERRUPTED || !isStopped()) {
                 throw e;
             }
             return false; // what the store has not taken is read again by the next run
@@ -101,16 +109,77 @@ final class FeedRun {
 
     private boolean readAll() {
         try {
-            for (SourceFile file : parts.source.files()) {
-                if (!read(file)) {
-                    return false;
-                }
-                sourceBytesBefore += file.byteCount();
-            }
-            return true;
+            return parts.source.isEndless() ? readForEver() : readEach();
         } finally {
+            current = null;
             pipeline.drain();
         }
+    }
+
+    private boolean readEach() {
+        for (String partition : parts.source.partitions()) {
+            try (Opened opened = open(partition)) {
+                Step last = read(opened, Integer.MAX_VALUE);
+                waiting += opened.reader.waiting();
+                if (last != Step.END && isStopped()) {
+                    return false;
+                }
+                sourceBytesBefore += opened.reader.bytesRead();
+            }
+        }
+        return true;
+    }
+
+    /** Returns false when the run is stopped. */
+    private boolean readForEver() {
+        Map<String, Opened> open = new LinkedHashMap<>();
+        Set<String> ended = new HashSet<>();
+        try {
+            while (!isStopped()) {
+                boolean hasRead = false;
+                List<String> there = parts.source.partitions();
+                ended.retainAll(there);
+                for (String partition : there) {
+                    if (ended.contains(partition) || isStopped()) {
+                        continue;
+                    }
+                    Opened opened = open.get(partition);
+                    if (opened == null) {
+                        opened = open(partition);
+                        open.put(partition, opened);
+                    }
+                    Step last = read(opened, 1);
+                    hasRead |= last != Step.NOTHING;
+                    if (last == Step.END) {
+                        ended.add(partition);
+                        open.remove(partition);
+                        opened.close();
+                    }
+                }
+                if (!hasRead) {
+                    awaitNews();
+                }
+            }
+            return false;
+        } finally {
+            open.values().forEach(Opened::close);
+        }
+    }
+
+    private void awaitNews() {
+        parts.tasks.await(() -> {
+            reportSometimes();
+            return isStopped() || pipeline.hasFailed() || parts.source.hasNews();
+        });
+        if (pipeline.hasFailed()) {
+            pipeline.drain();
+        }
+    }
+
+    /** Once it was asked to stop a run stays stopped. */
+    private boolean isStopped() {
+        hasStopped |= stopped.getAsBoolean();
+        return hasStopped;
     }
 
     /** Whether something of the source was delivered before this run. */
@@ -128,163 +197,125 @@ final class FeedRun {
         return List.copyOf(continued);
     }
 
-    /** Reads a file; false if the run was stopped in the middle. */
-    private boolean read(SourceFile file) {
-        continuation = null;
-        FilePosition position = positionIn(file);
-        anew = position == null;
-        if (position != null) {
-            resumed = true;
-            if (position.ended() && position.fileBytes() == file.byteCount()) {
-                return true;
-            }
+    /** A partition that is being read. */
+    private static final class Opened implements AutoCloseable {
+        private final String partition;
+        private final PartitionReader reader;
+
+        /** Behind what is published, or taken by earlier runs. */
+        private @Nullable SourcePosition published;
+
+        /** Whether nothing of the partition counts yet. */
+        private boolean startsAnew;
+
+        /** Set while the run reads from a record that was taken in part. */
+        private @Nullable Continuation continuation;
+
+        Opened(String partition, PartitionReader reader, @Nullable PartitionState taken) {
+            this.partition = partition;
+            this.reader = reader;
+            this.published = taken == null ? null : taken.position();
+            this.startsAnew = reader.startsAnew();
         }
-        try (SourceStream stream = parts.source.read(file)) {
-            stream.stopWhen(() -> {
-                reportSometimes(stream);
-                return stopped.getAsBoolean();
-            });
-            RecordFramer framer = framer(stream, 0, 1);
-            if (parts.parser.wantsHeader() && !header(file, stream, framer)) {
-                return !stopped.getAsBoolean();
-            }
-            if (position != null && position.offset() > framer.nextOffset()) {
-                stream.restart();
-                boolean inLine = skipTo(file, stream, position);
-                framer = framer(stream, position.offset(), position.line());
-                if (inLine && !framer.passLineEnd()) {
-                    Place start = startOfContinued(stream, position);
-                    if (start == null) {
-                        return false;
-                    }
-                    stream.restart();
-                    var _ = stream.skip(start.offset);
-                    framer = framer(stream, start.offset, start.line);
-                    continuation = new Continuation(
-                            parts.feed,
-                            file,
-                            position.offset(),
-                            parts.parser,
-                            parts.delivery,
-                            parts.clock);
-                }
-            }
-            return read(file, stream, framer);
+
+        @Override
+        public void close() {
+            reader.close();
         }
     }
 
-    /** Where a record begins. */
-    private record Place(long offset, long line) {}
+    private Opened open(String partition) {
+        PartitionState taken = parts.delivery.taken(partition);
+        Opened opened = new Opened(partition, parts.source.open(partition, taken, host), taken);
+        resumed |= taken != null && !opened.startsAnew;
+        if (opened.reader.takenTo() > 0) {
+            opened.continuation = new Continuation(
+                    parts.feed,
+                    partition,
+                    opened.reader.takenTo(),
+                    parts.parser,
+                    parts.delivery,
+                    parts.clock);
+        }
+        return opened;
+    }
 
     /**
-     * Looks for the start of the record at the position, from the beginning of the file: positions
-     * don't tell it, and a quoted field may begin many lines before. Seldom needed.
+     * Reads until there is nothing, the run is stopped, or so many full batches are published.
      *
-     * @return null if the run was stopped meanwhile
+     * @return what came last: NOTHING also if the run was stopped
      */
-    private @Nullable Place startOfContinued(SourceStream stream, FilePosition position) {
-        stream.restart();
-        RecordFramer framer = framer(stream, 0, 1);
-        while (framer.next()) {
-            RecordFrame frame = framer.frame();
-            if (frame.endOffset() > position.offset()) {
-                return new Place(frame.offset(), frame.line());
-            }
-            if (stopped.getAsBoolean()) {
-                return null;
-            }
-        }
-        RecordFrame rest = framer.rest();
-        return rest == null
-                ? new Place(position.offset(), position.line())
-                : new Place(rest.offset(), rest.line());
-    }
-
-    private boolean read(SourceFile file, SourceStream stream, RecordFramer framer) {
-        Batch batch = begin(file, framer);
+    private Step read(Opened opened, int batchCountMax) {
+        current = opened.reader;
+        Batch batch = begin(opened);
+        int batchCount = 0;
         try {
             while (true) {
-                while (framer.next()) {
-                    take(framer, batch);
-                    if (batch.isFull()) {
-                        publish(batch, stream);
-                        batch = begin(file, framer);
-                        reportSometimes(stream);
+                Step step = opened.reader.next();
+                switch (step) {
+                    case RECORD -> {
+                        take(opened, batch);
+                        if (batch.isFull()) {
+                            publish(opened, batch);
+                            batchCount++;
+                            reportSometimes();
+                            if (batchCount == batchCountMax) {
+                                return step;
+                            }
+                            batch = begin(opened);
+                        }
+                        if (isStopped()) {
+                            return Step.NOTHING;
+                        }
                     }
-                    if (stopped.getAsBoolean()) {
-                        return false;
+                    case BREAK -> {
+                        if (!batch.isEmpty()) {
+                            publish(opened, batch);
+                        }
+                        batch = begin(opened);
                     }
-                }
-                if (framer.rest() == null) {
-                    batch.endFile();
-                    return true;
-                }
-                if (!batch.isEmpty()) {
-                    publish(batch, stream); // it need not wait with the rest
-                    batch = begin(file, framer);
-                }
-                if (quoteIsBroken(stream, framer)) {
-                    framer.cutOpenRest();
-                } else if (restIsRecord(stream, framer)) {
-                    framer.end();
-                } else {
-                    waiting++;
-                    return !stopped.getAsBoolean();
+                    case NOTHING -> {
+                        return step;
+                    }
+                    case END -> {
+                        if (!opened.reader.position().equals(opened.published)) {
+                            batch.move();
+                        }
+                        return step;
+                    }
                 }
             }
         } finally {
             // What was read before a stop or before damage is good, and is not to be read again.
             if (pipeline.hasClaim() && !batch.isEmpty()) {
-                publish(batch, stream);
+                publish(opened, batch);
             }
         }
     }
 
-    private void publish(Batch batch, SourceStream stream) {
-        long fileBytes = batch.fileEnded() ? batch.file().byteCount() : stream.settledBytes();
-        batch.identify(stream.head(), fileBytes);
-        if (anew) {
-            batch.beginFile();
-            anew = false;
+    private void publish(Opened opened, Batch batch) {
+        SourcePosition position = opened.reader.position();
+        batch.end(position);
+        if (opened.startsAnew) {
+            batch.startAnew();
+            opened.startsAnew = false;
         }
+        opened.published = position;
         pipeline.publish();
     }
 
-    private Batch begin(SourceFile file, RecordFramer framer) {
+    private Batch begin(Opened opened) {
         Batch batch = pipeline.claim();
-        batch.begin(file, framer.nextOffset(), framer.nextLine());
+        batch.begin(opened.partition, opened.reader.follows(opened.published));
         return batch;
     }
 
-    /** Whether the last part of the file, without a line end, is a whole record. */
-    private boolean restIsRecord(SourceStream stream, RecordFramer framer) {
-        if (framer.restIsOpen() && !stream.saysItsEnd()) {
-            return false; // not as it is: see quoteIsBroken
-        }
-        RecordFrame rest = framer.rest();
-        boolean whole = rest != null && rest.problem() == null && parts.parser.isWhole(rest);
-        return whole || stream.hasEnded(parts.clock, parts.tasks, stopped);
-    }
-
-    /**
-     * Whether the open quotes at the end of a file are more likely a mistake of its writer than an
-     * unfinished record. A file can rest in the middle of a quoted field for as long as it likes.
-     * But if lines behind the quote are records by themselves, waiting for its end would hold back
-     * all of them.
-     */
-    private boolean quoteIsBroken(SourceStream stream, RecordFramer framer) {
-        return framer.restIsOpen()
-                && !stream.saysItsEnd()
-                && framer.restHoldsRecords(RECORDS_IN_BROKEN_QUOTE, parts.parser::standsAlone)
-                && stream.hasEnded(parts.clock, parts.tasks, stopped);
-    }
-
-    private void take(RecordFramer framer, Batch batch) {
-        RecordFrame frame = framer.frame();
+    private void take(Opened opened, Batch batch) {
+        RecordFrame frame = opened.reader.frame();
         if (frame.line() == 1 && frame.problem() == null && parts.parser.leavesOut(frame)) {
             return;
         }
-        Continuation before = continuation;
+        Continuation before = opened.continuation;
         if (before != null) {
             if (before.concerns(frame)) {
                 SourceContinued told = before.take(frame, batch);
@@ -294,7 +325,7 @@ final class FeedRun {
                 }
                 return;
             }
-            continuation = null;
+            opened.continuation = null;
         }
         @Nullable String problem = frame.problem();
         if (problem != null) {
@@ -305,96 +336,17 @@ final class FeedRun {
             Slice record = parts.parser.parse(frame);
             batch.add(record, frame);
         } catch (MalformedFrameException e) {
-            framer.cutToFirstLine();
-            batch.reject(frame, String.valueOf(e.getMessage()));
+            opened.reader.cutToFirstLine();
+            batch.reject(opened.reader.frame(), String.valueOf(e.getMessage()));
         } catch (InvalidRequestException e) {
             batch.reject(frame, String.valueOf(e.getMessage()));
         }
     }
 
-    /**
-     * Returns false if there is no whole header yet; an empty file has none, and no records either.
-     */
-    private boolean header(SourceFile file, SourceStream stream, RecordFramer framer) {
-        if (!framer.next()) {
-            if (framer.rest() == null) {
-                return true;
-            }
-            if (!restIsRecord(stream, framer)) {
-                waiting++;
-                return false;
-            }
-            framer.end();
-            if (!framer.next()) {
-                return true;
-            }
-        }
-        try {
-            parts.parser.header(framer.frame());
-        } catch (InvalidRequestException e) {
-            throw new InvalidRequestException("%s: %s".formatted(file.name(), e.getMessage()), e);
-        }
-        return true;
-    }
-
-    private RecordFramer framer(SourceStream stream, long offset, long line) {
-        return new RecordFramer(stream::read, parts.parser.quotes(), parts.separator, offset, line);
-    }
-
-    /**
-     * Returns whether the position is within a line: its record was taken, and may have gone on
-     * since.
-     */
-    private boolean skipTo(SourceFile file, SourceStream stream, FilePosition position) {
-        byte[] last = new byte[1];
-        long skipped = stream.skip(position.offset() - 1);
-        if (skipped < position.offset() - 1 || stream.read(last, 0, 1) < 1) {
-            String what = stream.saysItsEnd() ? "uncompressed it" : "it";
-            throw changed(file, shorter(what, skipped, position.offset()), position);
-        }
-        return last[0] != '\n';
-    }
-
-    /**
-     * Where the feed is in a file, or null at its beginning. A file may have grown since, but not
-     * be another, unless nothing of the old one was taken: that may have been damaged.
-     */
-    private @Nullable FilePosition positionIn(SourceFile file) {
-        FilePosition position = parts.delivery.position(file.name());
-        String other = position == null ? null : otherThan(file, position);
-        if (position == null || other == null) {
-            return position;
-        }
-        if (position.records() == 0) {
-            return null;
-        }
-        throw changed(file, other, position);
-    }
-
-    /** How the file differs from the one that the position is in, or null. */
-    private @Nullable String otherThan(SourceFile file, FilePosition position) {
-        if (file.byteCount() < position.fileBytes()) {
-            return shorter("it", file.byteCount(), position.fileBytes());
-        }
-        return parts.source.head(file, position.head().byteCount()).equals(position.head())
-                ? null
-                : "it begins otherwise";
-    }
-
-    private InvalidRequestException changed(SourceFile file, String how, FilePosition position) {
-        return new InvalidRequestException(
-                "%s is not the file that feed %s has read up to line %d: %s; put that one back, or load this one by a feed of another name"
-                        .formatted(file.name(), parts.feed, position.line(), how));
-    }
-
-    private static String shorter(String what, long byteCount, long readBytes) {
-        return "%s has only %d bytes of the %d that were read"
-                .formatted(what, byteCount, readBytes);
-    }
-
-    private void reportSometimes(SourceStream stream) {
+    private void reportSometimes() {
         if (parts.clock.monotonicNanos() - reportedNanos >= PROGRESS_NANOS) {
-            report(sourceBytesBefore + stream.fileBytesRead());
+            PartitionReader reader = current;
+            report(sourceBytesBefore + (reader == null ? 0 : reader.bytesRead()));
         }
     }
 

@@ -6,7 +6,6 @@ import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.feeds.FeedDefinition.Origin;
 import io.turbidite.feeds.FeedDefinition.SourcePart;
-import io.turbidite.feeds.source.SourceFile;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
@@ -58,7 +57,7 @@ public final class FileImport implements AutoCloseable {
                         described.partitions().size(),
                         described.options(),
                         List.of()),
-                new SourcePart(source.toString(), source),
+                SourcePart.ofFile(source),
                 format,
                 List.of(),
                 mode,
@@ -81,10 +80,7 @@ public final class FileImport implements AutoCloseable {
      */
     public FeedReport run(FeedProgress progress) {
         FeedReport report = feed.run(progress);
-        FeedDelivery.forget(
-                store,
-                feed.definition().feed(),
-                feed.files().stream().map(SourceFile::name).toList());
+        FeedDelivery.forget(store, feed.definition().feed(), feed.partitions());
         return report;
     }
 

@@ -10,7 +10,7 @@ import io.turbidite.feeds.log.OpenLog;
 import io.turbidite.feeds.parse.RawRecordParser;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordFramer;
-import io.turbidite.feeds.source.FileSource;
+import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.hashlog.HashLogOptions;
 import io.turbidite.hashlog.parse.ColumnType;
@@ -42,12 +42,12 @@ public final class LogFeed implements AutoCloseable {
     private static final long MICROS_PER_SECOND = 1_000_000;
 
     private final LogFeedDefinition definition;
-    private final FileSource source;
+    private final FeedSource source;
     private final OpenLog open;
     private final FeedDelivery delivery;
 
     private LogFeed(
-            LogFeedDefinition definition, FileSource source, OpenLog open, FeedDelivery delivery) {
+            LogFeedDefinition definition, FeedSource source, OpenLog open, FeedDelivery delivery) {
         this.definition = definition;
         this.source = source;
         this.open = open;
@@ -66,13 +66,20 @@ public final class LogFeed implements AutoCloseable {
      *     another way, or if it has another PSF under the same name
      */
     public static LogFeed open(LogFeedDefinition definition, Path store) {
-        FileSource source;
+        FeedSource source;
         try {
-            source = FileSource.open(definition.source().resolved());
+            source = definition.source().open();
         } catch (StorageException e) {
-            throw new DefinitionException(List.of(
-                    definition.origin().problem("source.path", "is wrong: " + e.getMessage())));
+            throw new DefinitionException(List.of(definition
+                    .origin()
+                    .problem(definition.source().key(), "is wrong: " + e.getMessage())));
         }
+        try (Undo undo = Undo.of(source::close)) {
+            return undo.keep(open(definition, store, source));
+        }
+    }
+
+    private static LogFeed open(LogFeedDefinition definition, Path store, FeedSource source) {
         LogPart log = definition.log();
         OpenLog open = OpenLog.openOrCreate(directory(store, log.name()), options(log));
         try (Undo undo = Undo.of(open::close)) {
@@ -207,10 +214,9 @@ public final class LogFeed implements AutoCloseable {
     /** Closes the log. */
     @Override
     public void close() {
-        try {
+        try (source;
+                open) {
             delivery.close();
-        } finally {
-            open.close();
         }
     }
 }

@@ -137,6 +137,19 @@ final class Section {
         return value == null ? null : textOf(key, value);
     }
 
+    /** The single value of {@code key} as it is written, a text or not. */
+    @Nullable
+    String scalar(String key) {
+        YamlNode value = value(key);
+        if (value instanceof Scalar scalar) {
+            return scalar.text();
+        }
+        if (value != null) {
+            problem(key, "must be a single value, not " + value.described());
+        }
+        return null;
+    }
+
     /** The text of {@code key}; where it is missing that is a problem. */
     @Nullable
     String requiredText(String key) {

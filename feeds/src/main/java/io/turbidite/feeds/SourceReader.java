@@ -6,6 +6,7 @@ import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.SourcePart;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
+import io.turbidite.feeds.source.SourceKind;
 
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,9 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Turns the sections of a definition that say where records come from and what becomes of them on
@@ -24,7 +28,6 @@ import java.util.List;
  * @param directory that relative paths start at
  */
 record SourceReader(Path directory) {
-    private static final List<String> SOURCES = List.of("file");
     private static final List<String> SOURCES_NAMED = List.of("tcp", "http", "kafka", "tweets");
     private static final List<String> PARSERS = List.of("csv", "json");
     private static final List<String> POLICIES = List.of("basic");
@@ -40,14 +43,37 @@ record SourceReader(Path directory) {
             return null;
         }
         section.missing("kind");
-        var _ = section.choice("kind", SOURCES, SOURCES_NAMED);
+        String name = section.choice("kind", SourceKinds.names(), SOURCES_NAMED);
         if (section.ignoreRestOf("kind", SOURCES_NAMED)) {
             return null;
         }
-        String path = section.requiredText("path");
+        SourceKind kind = SourceKinds.find(name == null ? SourceKinds.FILE : name);
+        if (kind == null) {
+            return null;
+        }
+        Map<String, String> options = new TreeMap<>();
+        boolean sound = true;
+        for (String key : new TreeSet<>(kind.required())) {
+            section.missing(key);
+            sound &= put(section, key, options) != null;
+        }
+        for (String key : new TreeSet<>(kind.optional())) {
+            sound &= section.value(key) == null || put(section, key, options) != null;
+        }
         section.end();
-        Path resolved = path == null ? null : section.convert("path", path, this::resolve);
-        return path == null || resolved == null ? null : new SourcePart(path, resolved);
+        return sound ? new SourcePart(kind.name(), options, directory) : null;
+    }
+
+    /** Null if there is no value, or not a sound one. */
+    private @Nullable String put(Section section, String key, Map<String, String> options) {
+        boolean isPath = key.equals("path");
+        String value = isPath ? section.text(key) : section.scalar(key);
+        if (value != null) {
+            options.put(key, value);
+        }
+        return isPath && value != null && section.convert(key, value, this::resolve) == null
+                ? null
+                : value;
     }
 
     private Path resolve(String path) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.sim.Seeds;
-import io.turbidite.feeds.store.FilePosition;
+import io.turbidite.feeds.source.file.FilePosition;
 
 import org.junit.jupiter.api.Test;
 
@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 
 /** Gzip sources: damage, files that are mended, and files that are others. */
@@ -122,7 +123,8 @@ class DamagedMemberTest {
         feed.disk.put("a.json", good);
         assertThat(feed.run("a.json")).isTrue();
         assertThat(feed.memory.ids).containsExactly(0L);
-        assertThat(feed.memory.require("a.json").records()).isEqualTo(1);
+        assertThat(Objects.requireNonNull(feed.memory.taken("a.json")).records())
+                .isEqualTo(1);
         feed.disk.put("a.json", bad);
         assertThatThrownBy(() -> feed.run("a.json")).hasMessageContaining("it begins otherwise");
     }

@@ -16,7 +16,7 @@ import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.CsvRecordParser;
-import io.turbidite.feeds.source.FileSource;
+import io.turbidite.feeds.source.file.FileSource;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.lsm.Dataset;

@@ -13,7 +13,7 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.feeds.parse.RawRecordParser;
-import io.turbidite.feeds.source.FileSource;
+import io.turbidite.feeds.source.file.FileSource;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.hashlog.HashLog;
 import io.turbidite.hashlog.HashLogOptions;

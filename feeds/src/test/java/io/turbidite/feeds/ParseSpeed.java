@@ -4,8 +4,8 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.RecordFramer;
-import io.turbidite.feeds.source.FileSource;
-import io.turbidite.feeds.source.SourceStream;
+import io.turbidite.feeds.source.file.FileSource;
+import io.turbidite.feeds.source.file.SourceStream;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;

@@ -15,9 +15,10 @@ import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.parse.RecordParser;
-import io.turbidite.feeds.source.FileSource;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.file.FilePosition;
+import io.turbidite.feeds.source.file.FileSource;
 import io.turbidite.feeds.store.Delivery;
-import io.turbidite.feeds.store.FilePosition;
 
 import org.jspecify.annotations.Nullable;
 
@@ -55,14 +56,15 @@ final class SimulatedFeed {
         final List<Long> ids = new ArrayList<>();
         final List<String> names = new ArrayList<>();
         final StringBuilder letters = new StringBuilder();
-        final Map<String, FilePosition> positions = new HashMap<>();
+        final Map<String, PartitionState> positions = new HashMap<>();
         int killIn = Integer.MAX_VALUE;
         boolean killAfterCommit;
         long rejected;
         boolean replacing = true;
 
         FilePosition require(String file) {
-            return Objects.requireNonNull(positions.get(file));
+            PartitionState taken = Objects.requireNonNull(positions.get(file));
+            return Objects.requireNonNull(FilePosition.of(taken.position()));
         }
 
         void clear() {
@@ -79,8 +81,13 @@ final class SimulatedFeed {
         }
 
         @Override
-        public @Nullable FilePosition position(String file) {
-            return positions.get(file);
+        public @Nullable PartitionState taken(String partition) {
+            return positions.get(partition);
+        }
+
+        @Override
+        public void whenDurable(DurableListener listener) {
+            // nobody waits for it
         }
 
         @Override
@@ -97,9 +104,10 @@ final class SimulatedFeed {
             }
             letters.append(batch.letters(slice).toUtf8());
             rejected += batch.rejectedCount();
-            String name = batch.file().name();
-            FilePosition before = batch.fileBegun() ? null : positions.get(name);
-            positions.put(name, FilePosition.behind(batch, before, batch.recordCount(), 0));
+            String name = batch.partition();
+            PartitionState before = positions.get(name);
+            assertThat(batch.follows()).isEqualTo(before == null ? null : before.position());
+            positions.put(name, batch.stateBehind(before, batch.recordCount(), 0));
             if (killIn <= 0) {
                 throw new IllegalStateException("killed");
             }

@@ -4,13 +4,16 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.feeds.parse.RecordFrame;
-import io.turbidite.feeds.source.FileSource.Head;
-import io.turbidite.feeds.source.SourceFile;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.SourcePosition;
+
+import org.jspecify.annotations.Nullable;
 
 /**
- * Some records of one file in sequence, each with its place and raw text, and the dead letters met
- * among them; with the position behind the last of them all. Owned by the producer until it is
- * published, then by the consumer. <em>Confined to its owner's thread.</em>
+ * Some records of one partition of a source in sequence, each with its place and raw text, and the
+ * dead letters met among them; with the position that they follow and the one behind the last of
+ * them all. Owned by the producer until it is published, then by the consumer. <em>Confined to its
+ * owner's thread.</em>
  *
  * <p>The raw text is kept because the store may still refuse a record (a duplicate, a key too
  * long), and then it becomes a dead letter too.
@@ -36,25 +39,24 @@ public final class Batch {
     private final int[] rawEnds = new int[RECORDS_MAX + 1];
     private final long[] offsets = new long[RECORDS_MAX];
     private final long[] lines = new long[RECORDS_MAX];
-    private final long[] endOffsets = new long[RECORDS_MAX];
-    private final long[] endLines = new long[RECORDS_MAX];
-    private SourceFile file = new SourceFile("", "", 0);
-    private Head head = new Head(0, 0);
-    private long fileBytes;
-    private long endOffset;
-    private long endLine;
-    private boolean fileEnded;
-    private boolean passed;
-    private boolean fileBegun;
+    private String partition = "";
+    private @Nullable SourcePosition follows;
+    private SourcePosition position = SourcePosition.of(new byte[0]);
+    private boolean moved;
+    private boolean startsAnew;
 
     Batch() {}
 
-    /** Empties the batch and begins it anew at a position. */
-    public void begin(SourceFile newFile, long offset, long line) {
+    /**
+     * Empties the batch and begins it anew.
+     *
+     * @param newFollows the position behind which it begins; null if that is the partition's
+     *     beginning
+     */
+    public void begin(String newPartition, @Nullable SourcePosition newFollows) {
         clear();
-        file = newFile;
-        endOffset = offset;
-        endLine = line;
+        partition = newPartition;
+        follows = newFollows;
     }
 
     /** Takes a copy of the record that {@code frame} was turned into. */
@@ -63,18 +65,14 @@ public final class Batch {
         records.putBytes(record);
         offsets[count] = frame.offset();
         lines[count] = frame.line();
-        endOffsets[count] = frame.endOffset();
-        endLines[count] = frame.endLine();
         count++;
         recordEnds[count] = records.length();
         rawEnds[count] = raw.length();
-        endOffset = frame.endOffset();
-        endLine = frame.endLine();
     }
 
     /** Takes {@code frame} as a dead letter. */
     public void reject(RecordFrame frame, String reason) {
-        new DeadLetter(file.name(), frame.line(), frame.offset(), reason)
+        new DeadLetter(partition, frame.line(), frame.offset(), reason)
                 .append(
                         letters,
                         frame.segment(),
@@ -82,36 +80,21 @@ public final class Batch {
                         frame.length(),
                         frame.fullLength());
         rejectedCount++;
-        endOffset = frame.endOffset();
-        endLine = frame.endLine();
     }
 
-    /** Passes over {@code frame}: what it holds is delivered already. */
-    public void pass(RecordFrame frame) {
-        passed = true;
-        endOffset = frame.endOffset();
-        endLine = frame.endLine();
+    /** The position moves on though there may be no record: what there is was delivered before. */
+    public void move() {
+        moved = true;
     }
 
-    /**
-     * Says by what the file is known again, once it is read as far as the batch goes.
-     *
-     * @param newHead what it begins with
-     * @param newFileBytes how long it must be at least
-     */
-    public void identify(Head newHead, long newFileBytes) {
-        head = newHead;
-        fileBytes = newFileBytes;
+    /** Ends the batch before it is published: with the position behind all that is in it. */
+    public void end(SourcePosition newPosition) {
+        position = newPosition;
     }
 
-    /** The batch is the first of its file: what was counted of another of that name is past. */
-    public void beginFile() {
-        fileBegun = true;
-    }
-
-    /** The file ends behind this batch. */
-    public void endFile() {
-        fileEnded = true;
+    /** The batch is the first of its partition: what was counted of another of its name is past. */
+    public void startAnew() {
+        startsAnew = true;
     }
 
     public boolean isFull() {
@@ -122,23 +105,45 @@ public final class Batch {
                 || letters.length() >= BYTES_FULL;
     }
 
-    /** Whether there is nothing to deliver, not even the news that the file has ended. */
+    /** Whether there is nothing to deliver, not even another position. */
     public boolean isEmpty() {
-        return count == 0 && rejectedCount == 0 && !passed && !fileEnded;
+        return count == 0 && rejectedCount == 0 && !moved;
     }
 
-    public SourceFile file() {
-        return file;
+    /** The name of the partition of the source. */
+    public String partition() {
+        return partition;
     }
 
-    /** What {@link #file} begins with. */
-    public Head head() {
-        return head;
+    /** The position behind which the batch begins; null if that is the partition's beginning. */
+    public @Nullable SourcePosition follows() {
+        return follows;
     }
 
-    /** How long {@link #file} must be at least; if it ends behind this batch, how long it is. */
-    public long fileBytes() {
-        return fileBytes;
+    /** The position behind everything in the batch. */
+    public SourcePosition position() {
+        return position;
+    }
+
+    /** Whether this is the first batch of another partition that has the name of an older one. */
+    public boolean startsAnew() {
+        return startsAnew;
+    }
+
+    /**
+     * What the feed has taken of the partition when it has taken this batch.
+     *
+     * @param before what it had taken before, or null if that is nothing
+     * @param taken records of the batch that are accepted
+     * @param refused those that are not
+     */
+    public PartitionState stateBehind(@Nullable PartitionState before, int taken, int refused) {
+        PartitionState counted = startsAnew ? null : before;
+        return new PartitionState(
+                position,
+                (before == null ? 0 : before.sequence()) + 1,
+                (counted == null ? 0 : counted.records()) + taken,
+                (counted == null ? 0 : counted.rejected()) + rejectedCount + refused);
     }
 
     public int recordCount() {
@@ -155,7 +160,7 @@ public final class Batch {
      * batch.
      */
     public void appendLetter(int index, String reason, ByteSink target) {
-        new DeadLetter(file.name(), lines[index], offsets[index], reason)
+        new DeadLetter(partition, lines[index], offsets[index], reason)
                 .append(target, raw.segment(), rawEnds[index], rawEnds[index + 1] - rawEnds[index]);
     }
 
@@ -169,33 +174,6 @@ public final class Batch {
         return letters.asSlice(slice);
     }
 
-    /** The offset behind record {@code index}. */
-    public long endOffset(int index) {
-        return endOffsets[index];
-    }
-
-    public long endLine(int index) {
-        return endLines[index];
-    }
-
-    /** The offset behind everything in the batch. */
-    public long endOffset() {
-        return endOffset;
-    }
-
-    public long endLine() {
-        return endLine;
-    }
-
-    /** Whether this is the first of its file. */
-    public boolean fileBegun() {
-        return fileBegun;
-    }
-
-    public boolean fileEnded() {
-        return fileEnded;
-    }
-
     /** Bytes of content, as counted against the bound of all batches. */
     long byteCount() {
         return (long) records.length() + raw.length() + letters.length();
@@ -205,9 +183,8 @@ public final class Batch {
     void clear() {
         count = 0;
         rejectedCount = 0;
-        fileEnded = false;
-        passed = false;
-        fileBegun = false;
+        moved = false;
+        startsAnew = false;
         records = cleared(records);
         raw = cleared(raw);
         letters = cleared(letters);

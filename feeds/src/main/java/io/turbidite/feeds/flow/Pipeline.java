@@ -93,6 +93,11 @@ public final class Pipeline implements AutoCloseable {
         worker.wake();
     }
 
+    /** Whether the flow has ended because the consumer failed: {@link #drain} says how. */
+    public boolean hasFailed() {
+        return failure != null;
+    }
+
     /** Waits until all that was published is delivered. */
     public void drain() {
         tasks.await(() -> failure != null || poller.getSequence().get() >= published);

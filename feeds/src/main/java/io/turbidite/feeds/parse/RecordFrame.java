@@ -40,6 +40,28 @@ public final class RecordFrame {
         return frame;
     }
 
+    /**
+     * A frame of its own, for sources that get records rather than text.
+     *
+     * @param bytes one record without a line end; not copied
+     * @param offset where it stands in its partition, for dead letters; in bytes or records
+     * @param line likewise, from 1
+     */
+    public static RecordFrame of(byte[] bytes, long offset, long line) {
+        RecordFrame frame = new RecordFrame();
+        frame.bytes = bytes;
+        frame.segment = MemorySegment.ofArray(bytes);
+        frame.length = bytes.length;
+        frame.offset = offset;
+        frame.line = line;
+        frame.endOffset = offset + bytes.length;
+        frame.endLine = line + 1;
+        for (byte b : bytes) {
+            frame.spansLines |= b == '\n';
+        }
+        return frame;
+    }
+
     /** A frame of its own over a copy of one line, whose place is of no interest. */
     static RecordFrame copyOf(byte[] from, int start, int end) {
         RecordFrame frame = new RecordFrame();

@@ -1,10 +1,10 @@
 /**
- * The bytes of a feed: a file or the files of a directory, plain or gzip.
+ * What a source of a feed must be: a {@link io.turbidite.feeds.source.SourceKind}, found by its
+ * name, opens a {@link io.turbidite.feeds.source.FeedSource}; each of its partitions is read by a
+ * {@link io.turbidite.feeds.source.PartitionReader}.
  *
- * <p>Holds reading and positions in bytes, and nothing about records. Invariants: a position is the
- * offset in the file's content as a parser sees it (uncompressed), so it means the same whatever
- * the file's form; a source gives out nothing of a gzip member before it has found the member's
- * checksum right. Start reading at {@link io.turbidite.feeds.source.FileSource}.
+ * <p>Invariant: a position means something to its source alone; the feed keeps it and compares it.
+ * Start reading at {@code FeedSource}; {@code source.file} has files.
  */
 @NullMarked
 package io.turbidite.feeds.source;

@@ -12,7 +12,10 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.store.Delivery.DurableListener;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
+import io.turbidite.feeds.store.Positions.Row;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.WriteBatch;
@@ -21,7 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -32,7 +37,8 @@ import java.util.Set;
  *       letter,
  *   <li>all dead letters of the batch are appended to their file and made durable,
  *   <li>the position behind the batch, and the length of that file, go into the same write batch,
- *   <li>the store writes it atomically. If an insert meets a duplicate it has written nothing: the
+ *   <li>the store writes it atomically, if the row of the position is still the one that the batch
+ *       follows. If an insert meets a duplicate it has written nothing: the
  *       duplicates are found, become dead letters, and the rest goes again from step 2.
  * </ol>
  *
@@ -63,8 +69,8 @@ final class DatasetTarget implements DeliveryTarget {
     private final Slice slice = new Slice();
     private @Nullable String[] reasons = new String[0];
 
-    private String file = "";
-    private @Nullable FilePosition position;
+    /** What was last read or written of each partition's row. */
+    private final Map<String, Row> rows = new HashMap<>();
 
     DatasetTarget(Store store, Dataset dataset, String feed, Operation operation) {
         this.store = store;
@@ -86,13 +92,29 @@ final class DatasetTarget implements DeliveryTarget {
     }
 
     @Override
-    public @Nullable FilePosition position(String name) {
-        return positions.file(name);
+    public @Nullable PartitionState taken(String partition) {
+        Row row = positions.row(partition);
+        return row == null ? null : row.state();
     }
 
     @Override
-    public Taken take(Batch batch, DeadLetterFile letters) {
-        beginFile(batch);
+    public @Nullable PartitionState last(String partition) {
+        Row row = rows.get(partition);
+        if (row == null) {
+            row = positions.row(partition);
+            if (row == null) {
+                return null;
+            }
+            rows.put(partition, row);
+        }
+        return row.state();
+    }
+
+    @Override
+    public Taken take(Batch batch, DeadLetterFile letters, DurableListener durable) {
+        String partition = batch.partition();
+        Row row = rows.get(partition);
+        PartitionState before = row == null ? null : row.state();
         int count = batch.recordCount();
         if (reasons.length < count) {
             reasons = new String[Math.max(count, 512)];
@@ -101,15 +123,20 @@ final class DatasetTarget implements DeliveryTarget {
         int refusedCount = fill(batch, letters);
         for (int round = 1; ; round++) {
             long nowMicros = clock.wallMicros();
-            FilePosition behind =
-                    FilePosition.behind(batch, position, count - refusedCount, refusedCount);
-            positions.putFile(write, file, behind, nowMicros);
+            PartitionState behind = batch.stateBehind(before, count - refusedCount, refusedCount);
+            positions.put(write, partition, behind, nowMicros);
+            write.onlyIf(row == null ? 0 : row.version());
             if (batch.rejectedCount() + refusedCount > 0) {
                 positions.putLetterBytes(write, letters.byteCount(), nowMicros);
             }
             try {
                 store.write(write);
-                position = behind;
+                if (write.isRefused()) {
+                    rows.remove(partition);
+                    throw overtaken(partition);
+                }
+                rows.put(partition, new Row(behind, write.version()));
+                durable.durable(partition, behind.position());
                 return new Taken(count - refusedCount, 0, refusedCount);
             } catch (DuplicateKeyException e) {
                 if (e.index() != null) {
@@ -128,7 +155,7 @@ final class DatasetTarget implements DeliveryTarget {
 
     /** Each batch is as durable as the store makes it. */
     @Override
-    public void commit(DeadLetterFile letters) {
+    public void commit(DeadLetterFile letters, DurableListener durable) {
         // nothing waits
     }
 
@@ -159,14 +186,10 @@ final class DatasetTarget implements DeliveryTarget {
         // nothing is held
     }
 
-    private void beginFile(Batch batch) {
-        String name = batch.file().name();
-        if (batch.fileBegun()) {
-            position = null;
-        } else if (!name.equals(file)) {
-            position = positions.file(name);
-        }
-        file = name;
+    private static InvalidRequestException overtaken(String partition) {
+        return new InvalidRequestException(
+                "another run of the feed has read %s on meanwhile: this one ends"
+                        .formatted(partition));
     }
 
     /**

@@ -2,6 +2,8 @@ package io.turbidite.feeds.store;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.SourcePosition;
 
 import org.jspecify.annotations.Nullable;
 
@@ -10,14 +12,16 @@ import org.jspecify.annotations.Nullable;
  * source; everything else may be called by any.
  */
 public interface Delivery extends AutoCloseable {
-    /** How far the feed has got with the file of this name, or null if it has not begun it. */
+    /** What the feed has taken of a partition of its source, or null if that is nothing. */
     @Nullable
-    FilePosition position(String file);
+    PartitionState taken(String partition);
 
     /**
-     * Accepts a batch. In a dataset its records, its dead letters and its position are all there
-     * when this returns, or none of them is; in a log the position comes later, by {@link #commit}
-     * at the latest.
+     * Accepts a batch, unless the feed has taken all of it before: then it is passed over. In a
+     * dataset its records, its dead letters and its position are all there when this returns, or
+     * none of them is; in a log the position comes later, by {@link #commit} at the latest.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if it does not follow what was taken
      */
     void deliver(Batch batch);
 
@@ -26,6 +30,19 @@ public interface Delivery extends AutoCloseable {
      * that turned out to be the first part of it. To be asked by the thread that reads the source.
      */
     boolean replaces(Slice before, Slice after);
+
+    /**
+     * Has {@code listener} told up to where a partition is durable, by any thread. One alone is
+     * told.
+     */
+    void whenDurable(DurableListener listener);
+
+    /** Hears what has become durable. */
+    @FunctionalInterface
+    interface DurableListener {
+        /** All of a partition before this position is as durable as the store's mode says. */
+        void durable(String partition, SourcePosition position);
+    }
 
     /** Makes all that was delivered durable, where that takes more than its delivery. */
     void commit();

@@ -2,33 +2,40 @@ package io.turbidite.feeds.store;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.store.Delivery.DurableListener;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * Where a feed's records go: a dataset or a hash log. <em>Confined to the delivering thread</em>,
- * but for {@link #position} and {@link #replaces}, which any thread may call.
+ * but for {@link #taken} and {@link #replaces}, which any thread may call.
  */
 interface DeliveryTarget extends AutoCloseable {
     /** How long the dead-letter file was at the last commit. */
     long letterBytes();
 
-    /** See {@link Delivery#position}. */
+    /** See {@link Delivery#taken}. */
     @Nullable
-    FilePosition position(String file);
+    PartitionState taken(String partition);
+
+    /** What the next batch of the partition must follow; by the delivering thread. */
+    @Nullable
+    PartitionState last(String partition);
 
     /** See {@link Delivery#replaces}. */
     boolean replaces(Slice before, Slice after);
 
     /**
-     * Takes the records of a batch and notes the position behind it.
+     * Takes the records of a batch, which follows {@link #last}, and notes the position behind it.
      *
+     * @param durable is told of positions that have become durable
      * @param letters has the parser's; gets those of records that the target refuses
      */
-    Taken take(Batch batch, DeadLetterFile letters);
+    Taken take(Batch batch, DeadLetterFile letters, DurableListener durable);
 
     /** See {@link Delivery#commit}. */
-    void commit(DeadLetterFile letters);
+    void commit(DeadLetterFile letters, DurableListener durable);
 
     @Override
     void close();

@@ -1,11 +1,14 @@
 package io.turbidite.feeds.store;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.hashlog.HashLog;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
@@ -13,6 +16,7 @@ import io.turbidite.lsm.Store;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -29,7 +33,9 @@ public final class FeedDelivery implements Delivery {
     private final Disk disk;
     private final Slice slice = new Slice();
     private final AtomicLong accepted = new AtomicLong();
+    private final AtomicLong repeated = new AtomicLong();
     private final AtomicLong rejected = new AtomicLong();
+    private volatile DurableListener durable = (partition, position) -> {};
 
     /** What is done with a record. */
     public enum Operation {
@@ -78,15 +84,15 @@ public final class FeedDelivery implements Delivery {
         }
     }
 
-    /** Whether {@code feed} has read of a file of that name into this store. */
-    public static boolean hasPosition(Store store, String feed, String file) {
+    /** Whether {@code feed} has read of a partition of that name into this store. */
+    public static boolean hasPosition(Store store, String feed, String partition) {
         return store.findDataset(Positions.DATASET) != null
-                && Positions.open(store, feed).file(file) != null;
+                && Positions.open(store, feed).row(partition) != null;
     }
 
-    /** Forgets how far a feed is in these files. Its dead letters stay. */
-    public static void forget(Store store, String feed, List<String> files) {
-        Positions.open(store, feed).forget(files);
+    /** Forgets how far a feed is in these partitions. Its dead letters stay. */
+    public static void forget(Store store, String feed, List<String> partitions) {
+        Positions.open(store, feed).forget(partitions);
     }
 
     /** The type of the records that {@link Operation#DELETE} takes: the primary key's fields. */
@@ -95,16 +101,53 @@ public final class FeedDelivery implements Delivery {
     }
 
     @Override
-    public @Nullable FilePosition position(String file) {
-        return target.position(file);
+    public @Nullable PartitionState taken(String partition) {
+        return target.taken(partition);
+    }
+
+    @Override
+    public void whenDurable(DurableListener listener) {
+        durable = listener;
     }
 
     @Override
     public void deliver(Batch batch) {
+        PartitionState last = target.last(batch.partition());
+        SourcePosition position = last == null ? null : last.position();
+        if (!Objects.equals(batch.follows(), position)) {
+            pass(batch, position);
+            return;
+        }
         letters.append(batch.letters(slice));
-        DeliveryTarget.Taken taken = target.take(batch, letters);
+        DeliveryTarget.Taken taken = target.take(batch, letters, durable);
         accepted.addAndGet(taken.newCount());
         rejected.addAndGet(batch.rejectedCount() + taken.refusedCount());
+    }
+
+    /**
+     * Passes over a batch that the feed has taken before.
+     *
+     * @param position behind all that was taken; null if that is nothing
+     */
+    private void pass(Batch batch, @Nullable SourcePosition position) {
+        if (position == null || batch.position().compareTo(position) > 0) {
+            throw new InvalidRequestException(
+                    "%s goes on behind position %s, but the feed has taken it up to %s: %s"
+                            .formatted(
+                                    batch.partition(),
+                                    batch.follows() == null ? "none" : batch.follows(),
+                                    position == null ? "none" : position,
+                                    isGap(batch.follows(), position)
+                                            ? "the source has left out what is between"
+                                            : "another run of the feed has read on meanwhile"));
+        }
+        repeated.addAndGet(batch.recordCount() + batch.rejectedCount());
+        durable.durable(batch.partition(), position);
+    }
+
+    private static boolean isGap(
+            @Nullable SourcePosition follows, @Nullable SourcePosition position) {
+        return follows != null && (position == null || follows.compareTo(position) > 0);
     }
 
     @Override
@@ -114,7 +157,7 @@ public final class FeedDelivery implements Delivery {
 
     @Override
     public void commit() {
-        target.commit(letters);
+        target.commit(letters, durable);
     }
 
     @Override
@@ -125,6 +168,11 @@ public final class FeedDelivery implements Delivery {
     @Override
     public long rejected() {
         return rejected.get();
+    }
+
+    /** Records that came again since opening, and were passed over. */
+    public long repeated() {
+        return repeated.get();
     }
 
     @Override

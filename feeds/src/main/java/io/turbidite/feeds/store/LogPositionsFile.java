@@ -1,12 +1,15 @@
 package io.turbidite.feeds.store;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.WholeFile;
 import io.turbidite.core.format.Envelope;
 import io.turbidite.core.format.FileHeader;
-import io.turbidite.feeds.source.FileSource.Head;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.file.FilePosition;
+import io.turbidite.feeds.source.file.FileSource.Head;
 
 import org.jspecify.annotations.Nullable;
 
@@ -59,7 +62,7 @@ final class LogPositionsFile {
      * @param letterBytes length of the dead-letter file
      * @param files by name
      */
-    record State(long address, long letterBytes, Map<String, FilePosition> files) {
+    record State(long address, long letterBytes, Map<String, PartitionState> files) {
         State {
             files = Map.copyOf(files);
         }
@@ -98,8 +101,8 @@ final class LogPositionsFile {
             out.writeLong(state.address);
             out.writeLong(state.letterBytes);
             out.writeInt(state.files.size());
-            for (Map.Entry<String, FilePosition> entry : new TreeMap<>(state.files).entrySet()) {
-                FilePosition position = entry.getValue();
+            for (Map.Entry<String, PartitionState> entry : new TreeMap<>(state.files).entrySet()) {
+                FilePosition position = inFile(entry.getValue());
                 out.writeUTF(entry.getKey());
                 out.writeLong(position.offset());
                 out.writeLong(position.line());
@@ -107,8 +110,8 @@ final class LogPositionsFile {
                 out.writeLong(position.fileBytes());
                 out.writeInt(position.head().byteCount());
                 out.writeLong(position.head().crc32c());
-                out.writeLong(position.records());
-                out.writeLong(position.rejected());
+                out.writeLong(entry.getValue().records());
+                out.writeLong(entry.getValue().rejected());
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e); // nothing of a byte array can fail
@@ -116,23 +119,32 @@ final class LogPositionsFile {
         return bytes.toByteArray();
     }
 
+    private static FilePosition inFile(PartitionState state) {
+        FilePosition position = FilePosition.of(state.position());
+        if (position == null) {
+            throw new InvalidRequestException(
+                    "a feed into a hash log keeps positions in files alone");
+        }
+        return position;
+    }
+
     private static State decode(String name, byte[] payload) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(payload))) {
             long address = in.readLong();
             long letterBytes = in.readLong();
             int count = in.readInt();
-            Map<String, FilePosition> files = new TreeMap<>();
+            Map<String, PartitionState> files = new TreeMap<>();
             for (int i = 0; i < count; i++) {
+                String file = in.readUTF();
+                FilePosition position = new FilePosition(
+                        in.readLong(),
+                        in.readLong(),
+                        in.readBoolean(),
+                        in.readLong(),
+                        new Head(in.readInt(), in.readLong()));
                 files.put(
-                        in.readUTF(),
-                        new FilePosition(
-                                in.readLong(),
-                                in.readLong(),
-                                in.readBoolean(),
-                                in.readLong(),
-                                new Head(in.readInt(), in.readLong()),
-                                in.readLong(),
-                                in.readLong()));
+                        file,
+                        new PartitionState(position.encode(), 0, in.readLong(), in.readLong()));
             }
             if (in.available() != 0) {
                 throw new IOException("%d bytes too many".formatted(in.available()));

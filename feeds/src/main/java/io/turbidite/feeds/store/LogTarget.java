@@ -5,6 +5,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.store.Delivery.DurableListener;
 import io.turbidite.feeds.store.LogPositionsFile.State;
 import io.turbidite.hashlog.HashLog;
 import io.turbidite.hashlog.IngestSession;
@@ -42,7 +44,7 @@ final class LogTarget implements DeliveryTarget {
     private final IngestSession session;
     private final LogPositionsFile positionsFile;
     private final long letterBytes;
-    private final Map<String, FilePosition> files = new HashMap<>();
+    private final Map<String, PartitionState> files = new HashMap<>();
     private final Slice slice = new Slice();
     private final ByteSink refused = new ByteSink(64, Integer.MAX_VALUE - 16);
     private String reason = "";
@@ -110,14 +112,19 @@ final class LogTarget implements DeliveryTarget {
     }
 
     @Override
-    public @Nullable FilePosition position(String file) {
+    public @Nullable PartitionState taken(String partition) {
         synchronized (files) {
-            return files.get(file);
+            return files.get(partition);
         }
     }
 
     @Override
-    public Taken take(Batch batch, DeadLetterFile letters) {
+    public @Nullable PartitionState last(String partition) {
+        return taken(partition);
+    }
+
+    @Override
+    public Taken take(Batch batch, DeadLetterFile letters, DurableListener durable) {
         refused.clear();
         int taken = 0;
         int passed = 0;
@@ -136,7 +143,7 @@ final class LogTarget implements DeliveryTarget {
         }
         letters.append(refused.asSlice(slice));
         note(batch, taken + passed, refusedCount);
-        commitIfDue(letters);
+        commitIfDue(letters, durable);
         return new Taken(taken, passed, refusedCount);
     }
 
@@ -172,15 +179,14 @@ final class LogTarget implements DeliveryTarget {
     }
 
     private void note(Batch batch, int taken, int refusedCount) {
-        String name = batch.file().name();
+        String name = batch.partition();
         synchronized (files) {
-            FilePosition before = batch.fileBegun() ? null : files.get(name);
-            files.put(name, FilePosition.behind(batch, before, taken, refusedCount));
+            files.put(name, batch.stateBehind(files.get(name), taken, refusedCount));
         }
     }
 
     /** A position waits until the log is durable to it; then the next is taken. */
-    private void commitIfDue(DeadLetterFile letters) {
+    private void commitIfDue(DeadLetterFile letters, DurableListener durable) {
         long now = clock.monotonicNanos();
         if (pending == null
                 && now - committedNanos >= COMMIT_NANOS
@@ -189,9 +195,14 @@ final class LogTarget implements DeliveryTarget {
         }
         if (pending != null && log.log().durable() >= pending.address()) {
             positionsFile.write(pending);
+            tell(pending, durable);
             pending = null;
             committedNanos = now;
         }
+    }
+
+    private static void tell(State state, DurableListener durable) {
+        state.files().forEach((name, taken) -> durable.durable(name, taken.position()));
     }
 
     private State state(DeadLetterFile letters) {
@@ -201,12 +212,13 @@ final class LogTarget implements DeliveryTarget {
     }
 
     @Override
-    public void commit(DeadLetterFile letters) {
+    public void commit(DeadLetterFile letters, DurableListener durable) {
         session.awaitDurable();
         if (nextBehind >= behind.length) {
             State now = state(letters);
             log.log().awaitDurable(now.address());
             positionsFile.write(now);
+            tell(now, durable);
         }
         pending = null;
     }

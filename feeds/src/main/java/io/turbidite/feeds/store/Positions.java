@@ -3,10 +3,14 @@ package io.turbidite.feeds.store;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordWriter;
-import io.turbidite.feeds.source.FileSource.Head;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.SourcePosition;
+import io.turbidite.feeds.source.file.FilePosition;
+import io.turbidite.feeds.source.file.FileSource.Head;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.VersionedRecord;
 import io.turbidite.lsm.WriteBatch;
 
 import org.jspecify.annotations.Nullable;
@@ -16,8 +20,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The internal dataset {@value #DATASET}: for each feed and file a row that says how far it is, and
- * for each feed with dead letters a row with an empty file name that says how long their file is.
+ * The internal dataset {@value #DATASET}: for each feed and partition of its source a row that says
+ * how far it is, and for each feed with dead letters a row with an empty name that says how long
+ * their file is.
+ *
+ * <p>The field {@code file} is the partition's name. Positions in files have fields of their own;
+ * those of other sources are bytes in the undeclared field {@value #POSITION}, so that a dataset
+ * which an older release made takes them.
  *
  * <p>Rows are written in the batch of the records they speak of. <em>Confined to one thread at a
  * time for writing; reading is thread-safe.</em>
@@ -27,6 +36,8 @@ final class Positions {
     static final String DATASET = "_feeds";
 
     private static final String LETTERS_FILE = "";
+    private static final String POSITION = "position";
+    private static final String SEQUENCE = "sequence";
 
     private final Dataset dataset;
     private final String feed;
@@ -92,20 +103,45 @@ final class Positions {
                 .primaryKey("feed", "file");
     }
 
+    /**
+     * What a row says.
+     *
+     * @param version of the row's record
+     */
+    record Row(PartitionState state, long version) {}
+
+    /** The row of a partition, or null if there is none. */
     @Nullable
-    FilePosition file(String file) {
-        Map<String, @Nullable Object> row = dataset.get(feed, file);
-        if (row == null) {
+    Row row(String partition) {
+        VersionedRecord record = dataset.getVersioned(feed, partition);
+        if (record == null) {
             return null;
         }
-        return new FilePosition(
-                number(row, "offset"),
-                number(row, "line"),
-                Boolean.TRUE.equals(row.get("ended")),
-                number(row, "file_bytes"),
-                new Head((int) number(row, "head_bytes"), number(row, "head_crc32c")),
+        Map<String, @Nullable Object> row = record.fields();
+        PartitionState state = new PartitionState(
+                row.get(POSITION) == null ? filePosition(row) : position(row),
+                row.get(SEQUENCE) == null ? 0 : number(row, SEQUENCE),
                 number(row, "records"),
                 number(row, "rejected"));
+        return new Row(state, record.version());
+    }
+
+    private static SourcePosition position(Map<String, @Nullable Object> row) {
+        if (row.get(POSITION) instanceof byte[] bytes && bytes.length <= SourcePosition.BYTES_MAX) {
+            return SourcePosition.of(bytes);
+        }
+        throw new CorruptionException(
+                DATASET, 0, "row " + row, "a position", String.valueOf(row.get(POSITION)));
+    }
+
+    private static SourcePosition filePosition(Map<String, @Nullable Object> row) {
+        return new FilePosition(
+                        number(row, "offset"),
+                        number(row, "line"),
+                        Boolean.TRUE.equals(row.get("ended")),
+                        number(row, "file_bytes"),
+                        new Head((int) number(row, "head_bytes"), number(row, "head_crc32c")))
+                .encode();
     }
 
     /** How long the dead-letter file was at the last commit. */
@@ -114,16 +150,24 @@ final class Positions {
         return row == null ? 0 : number(row, "letter_bytes");
     }
 
-    void putFile(WriteBatch batch, String file, FilePosition position, long wallMicros) {
-        begin(file, wallMicros);
-        writer.setLong(column.offset, position.offset());
-        writer.setLong(column.line, position.line());
-        writer.setLong(column.ended, position.ended() ? 1 : 0);
-        writer.setLong(column.fileBytes, position.fileBytes());
-        writer.setLong(column.headBytes, position.head().byteCount());
-        writer.setLong(column.headCrc32c, position.head().crc32c());
-        writer.setLong(column.records, position.records());
-        writer.setLong(column.rejected, position.rejected());
+    /** Puts the row of a partition. */
+    void put(WriteBatch batch, String partition, PartitionState state, long wallMicros) {
+        begin(partition, wallMicros);
+        FilePosition file = FilePosition.of(state.position());
+        if (file != null) {
+            writer.setLong(column.offset, file.offset());
+            writer.setLong(column.line, file.line());
+            writer.setLong(column.ended, file.ended() ? 1 : 0);
+            writer.setLong(column.fileBytes, file.fileBytes());
+            writer.setLong(column.headBytes, file.head().byteCount());
+            writer.setLong(column.headCrc32c, file.head().crc32c());
+        }
+        writer.setLong(column.records, state.records());
+        writer.setLong(column.rejected, state.rejected());
+        if (file == null) {
+            writer.openField(POSITION, state.position().toByteArray());
+        }
+        writer.openField(SEQUENCE, state.sequence());
         batch.upsert(dataset, writer.finish());
     }
 
@@ -133,10 +177,10 @@ final class Positions {
         batch.upsert(dataset, writer.finish());
     }
 
-    /** Deletes the feed's rows of these files and of its dead letters. */
-    void forget(List<String> files) {
-        for (String file : files) {
-            dataset.delete(feed, file);
+    /** Deletes the feed's rows of these partitions and of its dead letters. */
+    void forget(List<String> partitions) {
+        for (String partition : partitions) {
+            dataset.delete(feed, partition);
         }
         dataset.delete(feed, LETTERS_FILE);
     }

@@ -11,7 +11,7 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordFramer.Quotes;
-import io.turbidite.feeds.source.SourceFile;
+import io.turbidite.feeds.source.SourcePosition;
 
 import org.junit.jupiter.api.Test;
 
@@ -21,8 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 
 class PipelineTest {
-    private static final SourceFile FILE = new SourceFile("f", "f", 0);
-
     /**
      * Sends the numbers below {@code count}, each as record and frame, and publishes full batches.
      */
@@ -35,7 +33,7 @@ class PipelineTest {
                 new ByteArrayInputStream(text.toString().getBytes(StandardCharsets.UTF_8));
         RecordFramer framer = new RecordFramer(in::read, Quotes.NONE, ',', 0, 1);
         Slice record = new Slice();
-        Batch batch = begin(pipeline, framer);
+        Batch batch = begin(pipeline);
         while (framer.next()) {
             batch.add(
                     record.set(
@@ -44,17 +42,19 @@ class PipelineTest {
                             framer.frame().length()),
                     framer.frame());
             if (batch.isFull()) {
+                batch.end(SourcePosition.of(0));
                 pipeline.publish();
-                batch = begin(pipeline, framer);
+                batch = begin(pipeline);
             }
         }
-        batch.endFile();
+        batch.move();
+        batch.end(SourcePosition.of(count));
         pipeline.publish();
     }
 
-    private static Batch begin(Pipeline pipeline, RecordFramer framer) {
+    private static Batch begin(Pipeline pipeline) {
         Batch batch = pipeline.claim();
-        batch.begin(FILE, framer.nextOffset(), framer.nextLine());
+        batch.begin("a", null);
         return batch;
     }
 
@@ -70,7 +70,7 @@ class PipelineTest {
         List<Boolean> ends = new ArrayList<>();
         try (Pipeline pipeline = Pipeline.start(tasks, "test", batch -> {
             collect(batch, records);
-            ends.add(batch.fileEnded());
+            ends.add(batch.position().number() == count);
         })) {
             send(pipeline, count);
             pipeline.drain();
@@ -123,7 +123,7 @@ class PipelineTest {
     @Test
     void aHugeRecordGrowsABatchForOnceOnly() {
         Batch batch = new Batch();
-        batch.begin(FILE, 0, 1);
+        batch.begin("a", null);
         int hugeLength = 4 << 20;
         byte[] huge = new byte[hugeLength + 1];
         huge[hugeLength] = '\n';
@@ -135,7 +135,7 @@ class PipelineTest {
         assertThat(batch.byteCount()).isEqualTo(8 << 20);
         batch.clear();
         assertThat(batch.byteCount()).isZero();
-        batch.begin(FILE, 0, 1);
+        batch.begin("a", null);
         batch.add(Slice.of(new byte[7]), framer.frame());
         assertThat(batch.record(0, new Slice()).segment().byteSize()).isLessThan(1 << 20);
     }

@@ -7,7 +7,9 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
-import io.turbidite.feeds.source.FileSource.Head;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.file.FilePosition;
+import io.turbidite.feeds.source.file.FileSource.Head;
 import io.turbidite.feeds.store.LogPositionsFile.State;
 
 import org.junit.jupiter.api.Test;
@@ -20,7 +22,13 @@ class LogPositionsFileTest {
     private static final State STATE = new State(
             4_096,
             77,
-            Map.of("a.json", new FilePosition(512, 9, true, 600, new Head(600, 0xCAFEL), 7, 1)));
+            Map.of(
+                    "a.json",
+                    new PartitionState(
+                            new FilePosition(512, 9, true, 600, new Head(600, 0xCAFEL)).encode(),
+                            0,
+                            7,
+                            1)));
 
     private static SimDisk written() {
         SimDisk disk = new SimDisk(1, Profile.STRICT);

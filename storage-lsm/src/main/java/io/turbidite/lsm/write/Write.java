@@ -77,7 +77,9 @@ public final class Write {
         return isRefused;
     }
 
-    /** Of a write that has returned: the version of the records that it put; 0 if it did nothing. */
+    /**
+     * Of a write that has returned: the version of the records that it put; 0 if it did nothing.
+     */
     public long version() {
         return version;
     }

@@ -18,10 +18,10 @@ import io.turbidite.feeds.command.common.Words;
 import io.turbidite.feeds.log.LogLoad;
 import io.turbidite.feeds.log.LogPsfs;
 import io.turbidite.feeds.log.OpenLog;
-import io.turbidite.feeds.source.FileSource;
-import io.turbidite.feeds.source.Packing;
-import io.turbidite.feeds.source.SourceFile;
-import io.turbidite.feeds.source.SourceStream;
+import io.turbidite.feeds.source.file.FileSource;
+import io.turbidite.feeds.source.file.Packing;
+import io.turbidite.feeds.source.file.SourceFile;
+import io.turbidite.feeds.source.file.SourceStream;
 import io.turbidite.hashlog.parse.ParserSpec;
 
 import org.jspecify.annotations.Nullable;

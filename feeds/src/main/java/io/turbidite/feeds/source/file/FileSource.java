@@ -1,10 +1,18 @@
-package io.turbidite.feeds.source;
+package io.turbidite.feeds.source.file;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.file.RealDisk;
+import io.turbidite.feeds.parse.RecordFramer;
+import io.turbidite.feeds.parse.RecordParser;
+import io.turbidite.feeds.source.FeedSource;
+import io.turbidite.feeds.source.PartitionReader;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.SourceHost;
+
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -19,9 +27,12 @@ import java.util.zip.CRC32C;
  * and directories inside the directory are left out. <em>Immutable</em>: what files there are is
  * looked up once, at opening.
  */
-public final class FileSource {
+public final class FileSource implements FeedSource {
     /** Enough to tell two files of one form apart, little enough to read at each start. */
     static final int HEAD_BYTES = 4096;
+
+    /** So many bytes are read within a second. */
+    private static final long DAMAGE_SOUGHT_BYTES = 32 << 20;
 
     private final Disk disk;
     private final List<SourceFile> files;
@@ -121,6 +132,62 @@ public final class FileSource {
     /** Sorted by name. */
     public List<SourceFile> files() {
         return files;
+    }
+
+    @Override
+    public List<String> partitions() {
+        return files.stream().map(SourceFile::name).toList();
+    }
+
+    @Override
+    public boolean canGoBack() {
+        return true;
+    }
+
+    @Override
+    public long byteCount() {
+        return files.stream().mapToLong(SourceFile::byteCount).sum();
+    }
+
+    @Override
+    public PartitionReader open(String partition, @Nullable PartitionState taken, SourceHost host) {
+        SourceFile file = files.stream()
+                .filter(one -> one.name().equals(partition))
+                .findFirst()
+                .orElseThrow(() -> new InvalidRequestException("there is no file " + partition));
+        return FileReader.open(this, file, taken, host);
+    }
+
+    /** Reads the header of the first file, quickly: the run reads it again, proven. */
+    @Override
+    public void check(RecordParser parser, char separator) {
+        if (!parser.wantsHeader()) {
+            return;
+        }
+        SourceFile first = files.getFirst();
+        try (SourceStream stream = glance(first)) {
+            RecordFramer framer = new RecordFramer(stream::read, parser.quotes(), separator, 0, 1);
+            try {
+                if (framer.next()) {
+                    parser.header(framer.frame());
+                }
+            } catch (InvalidRequestException e) {
+                findDamage(stream);
+                throw new InvalidRequestException(
+                        "leads to %s, which does not fit: %s"
+                                .formatted(first.name(), e.getMessage()),
+                        e);
+            }
+        }
+    }
+
+    /** Reads on for a while to find damage: a header that does not fit may come from damage. */
+    private static void findDamage(SourceStream stream) {
+        byte[] step = new byte[64 << 10];
+        int count = 0;
+        while (count >= 0 && stream.fileBytesRead() < DAMAGE_SOUGHT_BYTES) {
+            count = stream.read(step, 0, step.length);
+        }
     }
 
     /** The content of {@code file} from its beginning. */

@@ -1,8 +1,8 @@
-package io.turbidite.feeds.source;
+package io.turbidite.feeds.source.file;
 
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.DiskFile;
-import io.turbidite.feeds.source.FileSource.Head;
+import io.turbidite.feeds.source.file.FileSource.Head;
 
 import java.io.EOFException;
 import java.io.IOException;

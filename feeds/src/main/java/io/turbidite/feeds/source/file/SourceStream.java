@@ -1,4 +1,4 @@
-package io.turbidite.feeds.source;
+package io.turbidite.feeds.source.file;
 
 import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.StorageIoException;
@@ -8,7 +8,7 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
-import io.turbidite.feeds.source.FileSource.Head;
+import io.turbidite.feeds.source.file.FileSource.Head;
 
 import org.jspecify.annotations.Nullable;
 

@@ -1,4 +1,4 @@
-package io.turbidite.feeds.source;
+package io.turbidite.feeds.source.file;
 
 import org.jspecify.annotations.Nullable;
 

@@ -1,4 +1,4 @@
-package io.turbidite.feeds.source;
+package io.turbidite.feeds.source.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

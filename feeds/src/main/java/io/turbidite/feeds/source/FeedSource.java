@@ -1,0 +1,76 @@
+package io.turbidite.feeds.source;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.parse.RecordParser;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+
+/**
+ * Where a feed's records come from: partitions, each a sequence of records with positions in it.
+ *
+ * <p>The feed keeps the position of each partition in the same atomic write as the records before
+ * it, so a source that {@linkplain #canGoBack can go back} has each of its records taken exactly
+ * once, whatever is killed.
+ *
+ * <p>{@link #durable} may be called by any thread; all else is <em>confined to the thread of the
+ * run</em>.
+ */
+public interface FeedSource extends AutoCloseable {
+    /**
+     * The names of the partitions that are there now, in the order in which they should be read. A
+     * name stays with its partition for good; up to 512 bytes of UTF-8, not empty.
+     */
+    List<String> partitions();
+
+    /**
+     * Whether reading can begin at any position that the source has given out. If not, what was
+     * read and was not durable when the process died is lost.
+     */
+    boolean canGoBack();
+
+    /** Whether more may always come: then a run ends only when it is stopped. */
+    default boolean isEndless() {
+        return false;
+    }
+
+    /**
+     * For an endless source whose partitions had nothing to read: whether they may have something
+     * now. Asked about once a millisecond.
+     */
+    default boolean hasNews() {
+        return true;
+    }
+
+    /**
+     * Looks whether the source holds what the feed expects, if that costs little.
+     *
+     * @param parser says how records end, and is given a header
+     * @param separator between the fields of a record
+     * @throws InvalidRequestException saying what does not fit
+     */
+    default void check(RecordParser parser, char separator) {}
+
+    /**
+     * Opens a partition.
+     *
+     * @param taken what the feed has taken of it, or null if that is nothing
+     * @throws InvalidRequestException if the partition can't go on from there
+     */
+    PartitionReader open(String partition, @Nullable PartitionState taken, SourceHost host);
+
+    /**
+     * All of a partition before {@code position} is as durable as the store's mode says: who sent
+     * it may be told, and forget it.
+     */
+    default void durable(String partition, SourcePosition position) {}
+
+    /** How much there is to read in all, for progress; 0 if nobody knows. */
+    default long byteCount() {
+        return 0;
+    }
+
+    @Override
+    default void close() {}
+}
