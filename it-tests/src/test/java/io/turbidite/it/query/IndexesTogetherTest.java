@@ -31,6 +31,8 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** How several indexes are asked together: what explain says, what it takes, and when it pays. */
 class IndexesTogetherTest {
@@ -143,6 +145,31 @@ class IndexesTogetherTest {
                 .usingIndexes("by_a", "by_text"));
         assertThat(actual(explanation, "intersect")).isEqualTo(1);
         assertThat(search(explanation, "by_text").actualRows().orElseThrow()).isLessThan(20);
+    }
+
+    @Test
+    void a_word_with_few_entries_does_not_leap_but_says_which_candidates_to_sort() {
+        Explanation few = run(query().where(Predicates.within("place", 0, 0, 9, 9))
+                .where(Predicates.contains("text", "w7"))
+                .usingIndexes("by_place", "by_text"));
+        assertThat(search(few, "by_place").actualRows()).hasValue(200);
+        assertThat(actual(few, "intersect")).isEqualTo(20);
+        assertThat(sortedCount(few)).isBetween(40L, 80L);
+        Explanation many = run(query().where(Predicates.within("place", 0, 0, 9, 9))
+                .where(Predicates.contains("text", "all"))
+                .usingIndexes("by_place", "by_text"));
+        assertThat(sortedCount(many)).as("a word in all texts leaps").isEqualTo(200);
+    }
+
+    private static long sortedCount(Explanation explanation) {
+        String detail = explanation.operators().stream()
+                .filter(step -> step.name().equals("intersect"))
+                .findFirst()
+                .orElseThrow()
+                .detail();
+        Matcher sorted = Pattern.compile("; (\\d+) entries sorted").matcher(detail);
+        assertThat(sorted.find()).as(detail).isTrue();
+        return Long.parseLong(sorted.group(1));
     }
 
     @Test

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,8 @@ import java.util.Optional;
  * The primary keys that several searches of one partition have in common.
  *
  * <ol>
- *   <li>Searches that give primary keys in order are not read yet: they leap (step 4).
+ *   <li>Searches that give primary keys in order are not read yet: they leap (step 4). But one that
+ *       has only a few times the entries of another that must be sorted is read with those.
  *   <li>The others are read one after the other, the one with fewest entries first. What an earlier
  *       one can't have is dropped ({@link CandidateBits}), and then of the earlier ones what the
  *       last one can't have. What is left is sorted. Where the memory is used up all is sorted, and
@@ -42,6 +44,9 @@ import java.util.Optional;
 public final class Intersection implements AutoCloseable {
     /** Entries read between two looks whether the query was stopped. */
     private static final int ENTRIES_A_LOOK = 1_024;
+
+    /** A search leaps if it has more than so many times the entries of those that are sorted. */
+    private static final int MORE_TO_LEAP = 16;
 
     private static final Slice NOTHING = Slice.of(new byte[0]);
 
@@ -119,9 +124,8 @@ public final class Intersection implements AutoCloseable {
         for (int i = 0; i < ranges.ranges().size(); i++) {
             (JoinedRanges.isInKeyOrder(ranges.ranges().get(i)) ? leaping : sorted).add(i);
         }
-        if (!sorted.isEmpty() && !leaping.isEmpty() && leaping.getFirst() == 0) {
-            // it has fewest entries: most of what the others have need not be sorted
-            sorted.addFirst(leaping.removeFirst());
+        if (!sorted.isEmpty() && !leaping.isEmpty()) {
+            takeOneOfAsFew(leaping, sorted);
         }
         if (!sorted.isEmpty() && !collectAll(view, partition, sorted, memoryBytes)) {
             return false;
@@ -139,6 +143,19 @@ public final class Intersection implements AutoCloseable {
             entries[i] = new EntriesOfKey();
         }
         return true;
+    }
+
+    /**
+     * Has one that could leap read whole where it leaves few places to leap over, and no other one
+     * says of the only candidates which of them need not be sorted.
+     */
+    private void takeOneOfAsFew(List<Integer> leaping, List<Integer> sorted) {
+        int first = leaping.getFirst();
+        long most = MORE_TO_LEAP * ranges.estimated().get(sorted.getFirst());
+        if (first == 0 || (sorted.size() == 1 && ranges.estimated().get(first) <= most)) {
+            sorted.add(leaping.removeFirst());
+            sorted.sort(Comparator.naturalOrder());
+        }
     }
 
     /** Takes over a side, to be closed with the others, before anything is read. */
