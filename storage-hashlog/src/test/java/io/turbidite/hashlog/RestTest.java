@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.sim.ForwardingTasks;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimTasks;
-import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.log.LogSite;
 
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,7 +17,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /** Workers of a log that nobody writes to rest, and look again soon while something waits. */
@@ -26,43 +25,17 @@ class RestTest {
     private static final long REST_MICROS = 100_000;
 
     /** Tasks that know how long each worker would rest now. */
-    private static final class AskedTasks implements Tasks {
-        private final SimTasks tasks;
+    private static final class AskedTasks extends ForwardingTasks {
         private final Map<String, LongSupplier> rests = new HashMap<>();
 
         AskedTasks(SimTasks tasks) {
-            this.tasks = tasks;
-        }
-
-        @Override
-        public Worker start(String name, long idleMicros, Step step) {
-            return start(name, () -> idleMicros, step);
+            super(tasks);
         }
 
         @Override
         public Worker start(String name, LongSupplier idleMicros, Step step) {
             rests.put(name, idleMicros);
-            return tasks.start(name, idleMicros, step);
-        }
-
-        @Override
-        public void await(BooleanSupplier condition) {
-            tasks.await(condition);
-        }
-
-        @Override
-        public boolean awaitUnlessInterrupted(BooleanSupplier condition) {
-            return tasks.awaitUnlessInterrupted(condition);
-        }
-
-        @Override
-        public void signal() {
-            tasks.signal();
-        }
-
-        @Override
-        public void close() {
-            tasks.close();
+            return super.start(name, idleMicros, step);
         }
     }
 
@@ -70,7 +43,8 @@ class RestTest {
     @ValueSource(longs = {20_000, REST_MICROS, 5_000_000})
     void who_has_nothing_to_do_rests_as_long_as_a_record_may_wait(long flushMicros) {
         SimClock clock = new SimClock();
-        AskedTasks tasks = new AskedTasks(new SimTasks(SEED, clock));
+        SimTasks simulated = new SimTasks(SEED, clock);
+        AskedTasks tasks = new AskedTasks(simulated);
         HashLogOptions options = LogBench.options();
         LogSite site = new LogSite(
                 "test",
@@ -86,7 +60,7 @@ class RestTest {
                 options.withLog(options.log().withFlushMicros(flushMicros)),
                 LogBench.LOG_ID)) {
             long rest = Math.min(REST_MICROS, flushMicros);
-            tasks.tasks.runForMicros(300_000);
+            simulated.runForMicros(300_000);
             assertThat(tasks.rests)
                     .allSatisfy((name, micros) ->
                             assertThat(micros.getAsLong()).as(name).isGreaterThanOrEqualTo(rest));
@@ -95,7 +69,7 @@ class RestTest {
                 session.ingest(LogBench.segment("{}"), 0, 2);
                 long tail = log.log().tail();
                 assertThat(flusher.getAsLong()).isEqualTo(1_000);
-                tasks.tasks.runForMicros(flushMicros + rest);
+                simulated.runForMicros(flushMicros + rest);
                 assertThat(log.log().durable()).isEqualTo(tail);
                 assertThat(flusher.getAsLong()).isEqualTo(rest);
             }

@@ -5,19 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.sim.ForwardingTasks;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
-import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.log.LogSite;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 /** A thread can't be started while a log is opened: nothing of the opening stays. */
 class UnstartedTest {
@@ -25,41 +25,23 @@ class UnstartedTest {
     private static final HashLogOptions OPTIONS = LogBench.options();
 
     /** Tasks of which one worker can't be started. */
-    private static final class FewTasks implements Tasks {
-        private final SimTasks tasks = new SimTasks(SEED, new SimClock());
+    private static final class FewTasks extends ForwardingTasks {
+        private final SimTasks tasks;
         private final int missing;
         private int count;
 
-        FewTasks(int missing) {
+        FewTasks(SimTasks tasks, int missing) {
+            super(tasks);
+            this.tasks = tasks;
             this.missing = missing;
         }
 
         @Override
-        public Worker start(String name, long idleMicros, Step step) {
+        public Worker start(String name, LongSupplier idleMicros, Step step) {
             if (count++ == missing) {
                 throw new OutOfMemoryError("no thread for " + name);
             }
-            return tasks.start(name, idleMicros, step);
-        }
-
-        @Override
-        public void await(BooleanSupplier condition) {
-            tasks.await(condition);
-        }
-
-        @Override
-        public boolean awaitUnlessInterrupted(BooleanSupplier condition) {
-            return tasks.awaitUnlessInterrupted(condition);
-        }
-
-        @Override
-        public void signal() {
-            tasks.signal();
-        }
-
-        @Override
-        public void close() {
-            tasks.close();
+            return super.start(name, idleMicros, step);
         }
     }
 
@@ -67,7 +49,7 @@ class UnstartedTest {
     private static int tryWithoutEach(@Nullable SimDisk disk, Function<LogSite, HashLog> opening) {
         for (int missing = 0; ; missing++) {
             MemoryBudget budget = MemoryBudget.of(640 << 20);
-            FewTasks tasks = new FewTasks(missing);
+            FewTasks tasks = new FewTasks(new SimTasks(SEED, new SimClock()), missing);
             LogSite site = new LogSite(
                     "test",
                     disk,

@@ -2,18 +2,17 @@ package io.turbidite.core.log;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.turbidite.core.sim.ForwardingTasks;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
-import io.turbidite.core.task.Tasks;
 
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /** What {@link Durability#INTERVAL} bounds, where rests of 100 ms and more end 50 ms late. */
@@ -24,39 +23,18 @@ class LogIntervalTest {
     private static final long SLACK_MICROS = 5_000;
 
     /** As the threads of a process: who rests for long gives its thread back. */
-    private record LateTasks(SimTasks tasks) implements Tasks {
-        @Override
-        public Worker start(String name, long idleMicros, Step step) {
-            return start(name, () -> idleMicros, step);
+    private static final class LateTasks extends ForwardingTasks {
+        LateTasks(SimTasks tasks) {
+            super(tasks);
         }
 
         @Override
         public Worker start(String name, LongSupplier idleMicros, Step step) {
-            return tasks.start(name, () -> late(idleMicros.getAsLong()), step);
+            return super.start(name, () -> late(idleMicros.getAsLong()), step);
         }
 
         private static long late(long idle) {
             return idle >= 100_000 ? idle + 50_000 : idle;
-        }
-
-        @Override
-        public void await(BooleanSupplier condition) {
-            tasks.await(condition);
-        }
-
-        @Override
-        public boolean awaitUnlessInterrupted(BooleanSupplier condition) {
-            return tasks.awaitUnlessInterrupted(condition);
-        }
-
-        @Override
-        public void signal() {
-            tasks.signal();
-        }
-
-        @Override
-        public void close() {
-            tasks.close();
         }
     }
 

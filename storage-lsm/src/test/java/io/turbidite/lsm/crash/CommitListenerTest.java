@@ -9,6 +9,7 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.ForwardingTasks;
 import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
@@ -29,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /** Listeners that come while another one is waited for, or while the store is closed. */
 class CommitListenerTest {
@@ -124,42 +126,26 @@ class CommitListenerTest {
     }
 
     /** Lets somebody in behind each wait. */
-    private static final class Interrupting implements Tasks {
-        private final Tasks tasks;
+    private static final class Interrupting extends ForwardingTasks {
         private Runnable afterAwait = () -> {};
         private boolean startsNone;
 
         Interrupting(Tasks tasks) {
-            this.tasks = tasks;
+            super(tasks);
         }
 
         @Override
-        public Worker start(String name, long idleMicros, Step step) {
+        public Worker start(String name, LongSupplier idleMicros, Step step) {
             if (startsNone) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
-            return tasks.start(name, idleMicros, step);
+            return super.start(name, idleMicros, step);
         }
 
         @Override
         public void await(BooleanSupplier condition) {
-            tasks.await(condition);
+            super.await(condition);
             afterAwait.run();
-        }
-
-        @Override
-        public boolean awaitUnlessInterrupted(BooleanSupplier condition) {
-            return tasks.awaitUnlessInterrupted(condition);
-        }
-
-        @Override
-        public void signal() {
-            tasks.signal();
-        }
-
-        @Override
-        public void close() {
-            tasks.close();
         }
     }
 }
