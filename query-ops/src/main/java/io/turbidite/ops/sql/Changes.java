@@ -4,18 +4,24 @@ import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
 
+import org.apache.calcite.sql.SqlBasicTypeNameSpec;
 import org.apache.calcite.sql.SqlCall;
+import org.apache.calcite.sql.SqlDataTypeSpec;
 import org.apache.calcite.sql.SqlDelete;
+import org.apache.calcite.sql.SqlDynamicParam;
 import org.apache.calcite.sql.SqlIdentifier;
 import org.apache.calcite.sql.SqlInsert;
 import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.SqlNode;
 import org.apache.calcite.sql.SqlNodeList;
 import org.apache.calcite.sql.SqlSelect;
+import org.apache.calcite.sql.SqlTypeNameSpec;
 import org.apache.calcite.sql.SqlUpdate;
 import org.apache.calcite.sql.fun.SqlStdOperatorTable;
 import org.apache.calcite.sql.parser.SqlParserPos;
+import org.apache.calcite.sql.type.SqlTypeName;
 import org.jspecify.annotations.Nullable;
 
 import java.time.InstantSource;
@@ -116,6 +122,7 @@ final class Changes {
             columns.forEach(column -> names.add(field(target, column, taken)));
         }
         SqlNode source = insert.getSource();
+        typeParameters(source, target, names);
         RowPlan rows = plan(source, query, null);
         if (rows.columnCount() != names.size()) {
             throw wrong(
@@ -149,6 +156,55 @@ final class Changes {
                             place.getColumnNum(),
                             cause);
                 });
+    }
+
+    /** Gives parameters that stand for a value alone the types of the fields that they go into. */
+    private static void typeParameters(SqlNode source, Source target, List<String> names) {
+        if (source instanceof SqlSelect select) {
+            typeParameters(select.getSelectList(), target, names);
+        } else if (source instanceof SqlCall values && values.getKind() == SqlKind.VALUES) {
+            for (SqlNode row : values.getOperandList()) {
+                if (row instanceof SqlCall one && one.getKind() == SqlKind.ROW) {
+                    for (int i = 0; i < Math.min(one.operandCount(), names.size()); i++) {
+                        one.setOperand(i, typed(one.operand(i), target, names.get(i)));
+                    }
+                }
+            }
+        }
+    }
+
+    private static void typeParameters(SqlNodeList values, Source target, List<String> names) {
+        for (int i = 0; i < Math.min(values.size(), names.size()); i++) {
+            values.set(i, typed(Objects.requireNonNull(values.get(i)), target, names.get(i)));
+        }
+    }
+
+    private static SqlNode typed(SqlNode value, Source target, String name) {
+        if (!(value instanceof SqlDynamicParam)) {
+            return value;
+        }
+        RecordType type = target.type();
+        SqlParserPos place = value.getParserPosition();
+        TypeKind kind = type.field(type.memberOf(RecordType.TOP, name)).kind();
+        SqlTypeNameSpec spec = switch (kind) {
+            case BOOL -> new SqlBasicTypeNameSpec(SqlTypeName.BOOLEAN, place);
+            case INT8, INT16, INT32, INT64 -> new SqlBasicTypeNameSpec(SqlTypeName.BIGINT, place);
+            case FLOAT, DOUBLE -> new SqlBasicTypeNameSpec(SqlTypeName.DOUBLE, place);
+            case DECIMAL ->
+                new SqlBasicTypeNameSpec(
+                        SqlTypeName.DECIMAL,
+                        Types.DECIMAL_DIGITS_MAX,
+                        Types.DECIMAL_DIGITS_MAX / 2,
+                        place);
+            case DATE -> new SqlBasicTypeNameSpec(SqlTypeName.DATE, place);
+            case TIME -> new SqlBasicTypeNameSpec(SqlTypeName.TIME, place);
+            case DATETIME -> new SqlBasicTypeNameSpec(SqlTypeName.TIMESTAMP, place);
+            case UUID -> new SqlBasicTypeNameSpec(SqlTypeName.UUID, place);
+            case STRING, BINARY, DURATION, POINT, LONLAT, RECTANGLE, ARRAY, RECORD ->
+                // all but strings are written as text, as in CSV
+                new SqlBasicTypeNameSpec(SqlTypeName.VARCHAR, place);
+        };
+        return SqlStdOperatorTable.CAST.createCall(place, value, new SqlDataTypeSpec(spec, place));
     }
 
     /** Where a statement says the value of a row; where it begins if it does not say each. */
@@ -203,7 +259,8 @@ final class Changes {
             }
             names.add(name);
         }
-        List<SqlNode> values = update.getSourceExpressionList();
+        SqlNodeList values = update.getSourceExpressionList();
+        typeParameters(values, target, names);
         SqlSelect found = select(target, alias, values, update.getCondition(), update);
         // the validator rewrites what it is given
         List<SqlParserPos> places =
