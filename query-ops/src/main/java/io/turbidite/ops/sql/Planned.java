@@ -30,8 +30,7 @@ final class Planned {
     private final RexBuilder rex;
     private final List<Parameter> parameters;
 
-    /** The statement for its values, or for samples of them. */
-    private final Relation relation;
+    private final RecordType rowType;
 
     /** The statement as one prepared query; null: it is compiled for each run. */
     private final @Nullable Template template;
@@ -67,10 +66,8 @@ final class Planned {
                     root.fields.size(),
                     Sql.COLUMN_COUNT_MAX));
         }
-        relation = compiled(
-                UnaryOperator.identity(),
-                parameters.stream().map(Parameter::sample).toArray());
-        relation.type();
+        Object[] samples = parameters.stream().map(Parameter::sample).toArray();
+        rowType = compiled(UnaryOperator.identity(), samples).type();
         template = query == null ? Template.of(this) : null;
     }
 
@@ -139,9 +136,9 @@ final class Planned {
         return parameters;
     }
 
-    /** For its values; if it has parameters, for samples of them. */
-    Relation sample() {
-        return relation;
+    /** What its rows have. */
+    RecordType rowType() {
+        return rowType;
     }
 
     boolean isOrdered() {
@@ -178,7 +175,8 @@ final class Planned {
      *
      * @param values what stands for each parameter
      */
-    Relation compiled(UnaryOperator<SourceAndView> reading, List<RexNode> values) {
+    synchronized Relation compiled(UnaryOperator<SourceAndView> reading, List<RexNode> values) {
+        // plans that are kept serve several threads, and Calcite's trees are made for one
         return new Compiler(rex, reading)
                 .compile(root.withRel(Parameters.replaced(root.rel, values)));
     }

@@ -24,7 +24,7 @@ record RowPlan(Planned planned) {
     }
 
     RecordType type() {
-        return planned.sample().type();
+        return planned.rowType();
     }
 
     int columnCount() {

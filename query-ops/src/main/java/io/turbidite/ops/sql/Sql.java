@@ -26,7 +26,8 @@ import java.util.List;
  * }</pre>
  *
  * <p>Needs Apache Calcite on the class path ({@code org.apache.calcite:calcite-babel}); nothing
- * else here does. <em>Immutable.</em>
+ * else here does. It keeps the plans of the 256 texts that were asked for last, so keep it as long as
+ * its sources. <em>Thread-safe;</em> its statements are not.
  */
 public final class Sql {
     /** Longest text of a statement, in characters. */
@@ -44,6 +45,7 @@ public final class Sql {
     private final @Nullable Catalog catalog;
 
     private final InstantSource clock;
+    private final KeptPlans plans = new KeptPlans();
 
     private Sql(List<SourceAndView> sources, @Nullable Catalog catalog, InstantSource clock) {
         this.sources = sources;
@@ -113,7 +115,11 @@ public final class Sql {
      * @throws SqlException with the place of what is wrong, or the construct that is not supported
      */
     public SqlStatement statement(String text) {
-        StatementText read = StatementText.of(Given.notNull(text, "the text of a statement"));
+        Planned known = plans.of(Given.notNull(text, "the text of a statement"));
+        if (known != null) {
+            return new SqlStatement(known);
+        }
+        StatementText read = StatementText.of(text);
         try {
             return planned(read);
         } catch (NoClassDefFoundError e) {
@@ -138,7 +144,7 @@ public final class Sql {
         }
         return Listings.FIRST_WORDS.contains(first)
                 ? new SqlStatement(text, Listings.of(required(), text))
-                : new SqlStatement(Planned.of(sources, text, clock));
+                : new SqlStatement(plans.kept(text.whole(), Planned.of(sources, text, clock)));
     }
 
     private Catalog required() {

@@ -81,12 +81,8 @@ public final class SqlStatement {
      *     defines: that has no rows
      */
     public Relation relation() {
-        checked();
-        return sample();
-    }
-
-    private Relation sample() {
-        return listing != null ? listing : planned().sample();
+        @Nullable Object[] values = checked();
+        return listing != null ? listing : planned().relation(UnaryOperator.identity(), values);
     }
 
     private Planned planned() {
@@ -120,7 +116,7 @@ public final class SqlStatement {
 
     /** What the rows have. */
     public RecordType type() {
-        return sample().type();
+        return listing != null ? listing.type() : planned().rowType();
     }
 
     /** The columns of the answer, with the names of their types in SQL; none without rows. */

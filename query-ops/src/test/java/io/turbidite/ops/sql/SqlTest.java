@@ -20,6 +20,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 
 class SqlTest {
     private static final List<String> OPERANDS =
@@ -177,6 +181,60 @@ class SqlTest {
                 assertThat(row.get("d")).isEqualTo(LocalDate.ofInstant(now, ZoneOffset.UTC));
                 assertThat(row.get("same")).isEqualTo(true);
                 assertThat(row.get("m")).isEqualTo(Instant.parse("2024-02-29T12:30:00Z"));
+            }
+        }
+    }
+
+    /** Each planning asks the clock for the moment of the statement. */
+    @Test
+    void a_text_that_was_seen_is_not_planned_again() {
+        AtomicInteger planned = new AtomicInteger();
+        Sql sql = people.sql().by(() -> {
+            planned.incrementAndGet();
+            return Instant.EPOCH;
+        });
+        String text = "select name from People where age > ? order by id";
+        for (int i = 0; i < 3; i++) {
+            SqlStatement statement = sql.statement(text);
+            try (QueryResult rows = statement.run(RunOptions.defaults(), 40 + 10 * i)) {
+                assertThat(rows.toList()).hasSize(i == 0 ? 3 : 1);
+            }
+        }
+        assertThat(planned).hasValue(1);
+        for (int i = 0; i < KeptPlans.PLAN_COUNT_MAX; i++) {
+            sql.statement("select %d as n".formatted(i));
+        }
+        planned.set(0);
+        sql.statement("select 200 as n");
+        assertThat(planned).hasValue(0);
+        sql.statement(text);
+        assertThat(planned).as("forgotten").hasValue(1);
+        sql.statement("select now() as n");
+        sql.statement("select now() as n");
+        assertThat(planned).as("of the moment").hasValue(3);
+        String longText = "select 1 as n -- " + "x".repeat(KeptPlans.TEXT_CHARS_MAX);
+        sql.statement(longText);
+        sql.statement(longText);
+        assertThat(planned).as("too long to be kept").hasValue(5);
+    }
+
+    @Test
+    void a_plan_that_is_kept_serves_several_threads() throws Exception {
+        Sql sql = people.sql();
+        String text = "select p.name, c.country from People p left join Cities c on c.city = p.city"
+                + " where p.id <= ? order by p.id";
+        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            List<Future<Integer>> answers = new ArrayList<>();
+            for (int i = 0; i < 40; i++) {
+                int id = i % 9;
+                answers.add(threads.submit(() -> {
+                    try (QueryResult rows = sql.statement(text).run(RunOptions.defaults(), id)) {
+                        return rows.toList().size();
+                    }
+                }));
+            }
+            for (int i = 0; i < 40; i++) {
+                assertThat(answers.get(i).get()).isEqualTo(Math.min(8, i % 9));
             }
         }
     }
