@@ -459,11 +459,7 @@ class SqlChangesTwinTest {
         }
         dataset.flush();
         AtomicLong step = new AtomicLong();
-        disk.onOperation(operation -> {
-            if (step.incrementAndGet() % 7 == 0 && images.size() < 12) {
-                images.add(disk.crashImage(step.get()));
-            }
-        });
+        disk.onOperation(_ -> images.add(disk.crashImage(step.incrementAndGet())));
         Sql sql = Sql.on(StoreCatalog.of(store, false));
         assertThat(sql.statement("update T set a = a + 1").execute()).isEqualTo(records);
         store.close();
@@ -480,6 +476,6 @@ class SqlChangesTwinTest {
                 }
             }
         }
-        assertThat(seen).isSubsetOf(0L, 1_024L, 2_048L, 3_000L).hasSizeGreaterThan(1);
+        assertThat(seen).isSubsetOf(0L, 1_024L, 2_048L, 3_000L).contains(0L, 1_024L, 2_048L);
     }
 }

@@ -106,6 +106,9 @@ class ArchitectureTest {
         check(noClasses()
                 .that()
                 .resideInAPackage("io.turbidite.lsm.*..")
+                .and()
+                // it asks a store as an application does
+                .resideOutsideOfPackage("io.turbidite.lsm.catalog")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.turbidite.lsm"));

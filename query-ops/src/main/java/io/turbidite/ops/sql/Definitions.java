@@ -137,7 +137,9 @@ final class Definitions {
                         .anyMatch(one -> one.name().equals(index));
     }
 
-    /** {@code name (field type, …, PRIMARY KEY (field, …)) FILTER (field) PARTITIONS 4 WITH (…)}. */
+    /**
+     * {@code name (field type, …, PRIMARY KEY (field, …)) FILTER (field) PARTITIONS 4 WITH (…)}.
+     */
     private Effect dataset() {
         boolean isIfMissing = takesIf(true);
         Token name = tokens.name("a name");

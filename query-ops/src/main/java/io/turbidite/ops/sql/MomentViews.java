@@ -11,7 +11,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The datasets of a store at one moment, as a statement asks for them. <em>Confined to one thread.</em> */
+/**
+ * The datasets of a store at one moment, as a statement asks for them. <em>Confined to one
+ * thread.</em>
+ */
 final class MomentViews implements AutoCloseable {
     private final Moment moment;
     private final Map<String, ReadView> views = new LinkedHashMap<>();

@@ -20,7 +20,8 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * A statement as its front leaves it, to be compiled for values of its parameters. <em>Immutable.</em>
+ * A statement as its front leaves it, to be compiled for values of its parameters.
+ * <em>Immutable.</em>
  */
 final class Planned {
     private final List<SourceAndView> sources;

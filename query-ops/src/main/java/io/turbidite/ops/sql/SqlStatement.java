@@ -129,7 +129,9 @@ public final class SqlStatement {
                 .toList();
     }
 
-    /** The types of the parameters by the names that SQL has for them, in the order of their places. */
+    /**
+     * The types of the parameters by the names that SQL has for them, in the order of their places.
+     */
     public List<String> parameters() {
         return places().stream().map(Parameter::label).toList();
     }
@@ -227,8 +229,8 @@ public final class SqlStatement {
     }
 
     /**
-     * How it is answered, or how the records are found that it changes; for {@code EXPLAIN ANALYZE} the rows
-     * are read and counted, and nothing is changed.
+     * How it is answered, or how the records are found that it changes; for {@code
+     * EXPLAIN ANALYZE} the rows are read and counted, and nothing is changed.
      */
     public Explanation explanation(RunOptions options, @Nullable Object... values) {
         Relation asked = (listing != null
