@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * The plans of the texts that were asked for last. A plan is taken while its sources have the types
- * that it was made for; its parameters have theirs by the text, and indexes are chosen when it runs.
+ * that it was made for; its parameters have theirs by the text, indexes are chosen when it runs.
  * <em>Thread-safe by its monitor.</em>
  */
 final class KeptPlans {

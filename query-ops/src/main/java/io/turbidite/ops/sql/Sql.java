@@ -26,8 +26,8 @@ import java.util.List;
  * }</pre>
  *
  * <p>Needs Apache Calcite on the class path ({@code org.apache.calcite:calcite-babel}); nothing
- * else here does. It keeps the plans of the 256 texts that were asked for last, so keep it as long as
- * its sources. <em>Thread-safe;</em> its statements are not.
+ * else here does. It keeps the plans of the 256 texts that were asked for last, so keep it as long
+ * as its sources. <em>Thread-safe;</em> its statements are not.
  */
 public final class Sql {
     /** Longest text of a statement, in characters. */
