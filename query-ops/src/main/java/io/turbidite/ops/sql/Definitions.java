@@ -9,12 +9,12 @@ import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.run.RunOptions;
-import io.turbidite.ops.sql.Tokens.Kind;
 import io.turbidite.ops.sql.Tokens.Token;
 
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -145,19 +145,34 @@ final class Definitions {
         Token name = tokens.name("a name");
         tokens.requireSign("(");
         List<Field> fields = new ArrayList<>();
+        Set<String> unsaid = new HashSet<>();
         List<String> primaryKey = List.of();
         do {
-            if (primaryKey.isEmpty() && takesPrimaryKey()) {
+            Token place = tokens.peek();
+            boolean isKeyToo = !primaryKey.isEmpty();
+            if (takesPrimaryKey()) {
                 primaryKey = fields("a field");
             } else {
-                fields.add(field());
+                ColumnReader column = new ColumnReader(tokens);
+                Field field = column.read();
+                fields.add(field);
+                if (column.isNullableUnsaid()) {
+                    unsaid.add(field.name());
+                }
+                if (!column.isKey()) {
+                    continue;
+                }
+                primaryKey = List.of(field.name());
+            }
+            if (isKeyToo) {
+                throw tokens.at("the primary key is given twice", place);
             }
         } while (tokens.takesSign(","));
         tokens.requireSign(")");
         List<String> filter = tokens.takes("filter") ? fields("a field") : List.of();
         int partitions = 1;
         if (tokens.takes("partitions")) {
-            partitions = number();
+            partitions = tokens.number();
         }
         Map<String, String> options = options();
         tokens.end();
@@ -167,6 +182,10 @@ final class Definitions {
                             .formatted(name.text()),
                     name);
         }
+        Set<String> key = Set.copyOf(primaryKey);
+        fields.replaceAll(field -> unsaid.contains(field.name()) && key.contains(field.name())
+                ? field.as(field.name(), false)
+                : field);
         RecordType type = checked(name, () -> RecordType.of(fields));
         DatasetDefinition definition = new DatasetDefinition(
                 name.text(), type, primaryKey, filter, partitions, options, List.of());
@@ -186,35 +205,6 @@ final class Definitions {
         tokens.require("primary");
         tokens.require("key");
         return true;
-    }
-
-    /** A name and a type as feed definitions have it, up to a comma or the end of the list. */
-    private Field field() {
-        Token name = tokens.name("a field");
-        Token first = tokens.peek();
-        int depth = 0;
-        int end = first.start();
-        while (true) {
-            Token token = tokens.peek();
-            String sign = token.kind() == Kind.SIGN ? token.text() : "";
-            boolean isAtEnd = token.kind() == Kind.END
-                    || (depth == 0 && (sign.equals(",") || sign.equals(")")));
-            if (isAtEnd) {
-                break;
-            }
-            depth += switch (sign) {
-                case "(", "[", "{" -> 1;
-                case ")", "]", "}" -> -1;
-                default -> 0;
-            };
-            end = tokens.next().end();
-        }
-        if (end == first.start()) {
-            tokens.expect("a type");
-            throw tokens.wrong();
-        }
-        String label = tokens.between(first.start(), end);
-        return checked(first, () -> Field.parse(name.text(), label));
     }
 
     /** What is refused is at a token. */
@@ -243,15 +233,6 @@ final class Definitions {
         } while (tokens.takesSign(","));
         tokens.requireSign(")");
         return paths;
-    }
-
-    private int number() {
-        Token token = tokens.peek();
-        tokens.expect("a whole number");
-        if (token.kind() != Kind.NUMBER || !token.text().matches("[0-9]{1,9}")) {
-            throw tokens.wrong();
-        }
-        return Integer.parseInt(tokens.next().text());
     }
 
     /** {@code WITH (key = value, …)}: the keys of feed definitions. */

@@ -213,6 +213,16 @@ final class Tokens {
         return token.kind() == Kind.TEXT || token.kind() == Kind.NUMBER ? next() : null;
     }
 
+    /** A whole number of at most nine digits. */
+    int number() {
+        Token token = peek();
+        expected.add("a whole number");
+        if (token.kind() != Kind.NUMBER || !token.text().matches("[0-9]{1,9}")) {
+            throw wrong();
+        }
+        return Integer.parseInt(next().text());
+    }
+
     /** That the statement ends here. */
     void end() {
         if (peek().kind() != Kind.END) {
