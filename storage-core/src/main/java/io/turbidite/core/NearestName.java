@@ -30,7 +30,8 @@ public final class NearestName {
         int least = given.length() / LETTERS_AN_ERROR + 1;
         for (String name : names) {
             int differing = Math.abs(name.length() - wanted.length());
-            if (differing < least) {
+            // the very name may be there, but not where it is asked for
+            if (differing < least && !name.equals(given)) {
                 int distance = distance(wanted, name.toLowerCase(Locale.ROOT));
                 if (distance < least) {
                     least = distance;

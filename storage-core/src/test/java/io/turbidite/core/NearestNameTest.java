@@ -19,8 +19,7 @@ class NearestNameTest {
         "Fligths,Flights",
         "Tweet,Tweets",
         "bytail,by_tail",
-        "ID,id",
-        "Flights,Flights"
+        "ID,id"
     })
     void a_name_like_it_is_found(String given, String meant) {
         assertThat(NearestName.of(given, NAMES)).isEqualTo(meant);
@@ -28,7 +27,7 @@ class NearestNameTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"Nobody", "ix", "x", "dii", "di", "''", "Flightsssssssss"})
+    @CsvSource({"Flights", "Nobody", "ix", "x", "dii", "di", "''", "Flightsssssssss"})
     void one_like_no_other_has_none(String given) {
         assertThat(NearestName.of(given, NAMES)).isNull();
         assertThat(NearestName.hint(given, NAMES)).isEmpty();
