@@ -20,6 +20,8 @@ import org.apache.calcite.rel.RelHomogeneousShuttle;
 import org.apache.calcite.rel.RelNode;
 import org.apache.calcite.rel.RelRoot;
 import org.apache.calcite.rel.RelShuttleImpl;
+import org.apache.calcite.rel.core.Aggregate;
+import org.apache.calcite.rel.core.AggregateCall;
 import org.apache.calcite.rel.core.Project;
 import org.apache.calcite.rel.core.RelFactories;
 import org.apache.calcite.rel.core.SetOp;
@@ -27,6 +29,7 @@ import org.apache.calcite.rel.logical.LogicalAggregate;
 import org.apache.calcite.rel.metadata.DefaultRelMetadataProvider;
 import org.apache.calcite.rel.metadata.ProxyingMetadataHandlerProvider;
 import org.apache.calcite.rel.metadata.RelMetadataQuery;
+import org.apache.calcite.rel.rules.AggregateExpandDistinctAggregatesRule;
 import org.apache.calcite.rel.rules.CoreRules;
 import org.apache.calcite.rel.type.RelDataType;
 import org.apache.calcite.rex.RexBuilder;
@@ -60,6 +63,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -73,6 +77,9 @@ final class Front {
     private static final SqlOperatorTable OPERATORS = Operators.table();
     private static final HepProgram REWRITING = rewriting();
     private static final HepProgram WITHOUT_SUBQUERIES = withoutSubqueries();
+    private static final HepProgram WITHOUT_DISTINCT = withoutDistinct();
+    private static final Set<SqlKind> MADE_AS_THEY_ARE =
+            Set.of(SqlKind.COUNT, SqlKind.MIN, SqlKind.MAX, SqlKind.ANY_VALUE);
     private static final Pattern NO_COLUMN = Pattern.compile(
             "Column '([^']*)' not found in (any table|table '[^']*')(.*)", Pattern.DOTALL);
     private static final Pattern NO_TABLE =
@@ -313,7 +320,7 @@ final class Front {
         RelBuilder builder = RelFactories.LOGICAL_BUILDER.create(cluster, null);
         RelNode uncorrelated =
                 RelDecorrelator.decorrelateQuery(joined.accept(new KeptConstants()), builder);
-        return run(REWRITING, uncorrelated, cluster);
+        return run(REWRITING, run(WITHOUT_DISTINCT, uncorrelated, cluster), cluster);
     }
 
     /** The functions of the time of day become constants: a statement has one moment. */
@@ -379,6 +386,27 @@ final class Front {
                 .addRuleInstance(CoreRules.PROJECT_SUB_QUERY_TO_CORRELATE)
                 .addRuleInstance(CoreRules.JOIN_SUB_QUERY_TO_CORRELATE)
                 .build();
+    }
+
+    /** Different values are groups of their own; counts and extremes are made without. */
+    private static HepProgram withoutDistinct() {
+        return new HepProgramBuilder()
+                .addRuleInstance(AggregateExpandDistinctAggregatesRule.Config.JOIN
+                        .withOperandSupplier(aggregate -> aggregate
+                                .operand(LogicalAggregate.class)
+                                .predicate(Front::hasDistinctValues)
+                                .anyInputs())
+                        .toRule())
+                .build();
+    }
+
+    private static boolean hasDistinctValues(Aggregate aggregate) {
+        return aggregate.getAggCallList().stream()
+                .anyMatch(call -> call.isDistinct() && !MADE_AS_THEY_ARE.contains(kind(call)));
+    }
+
+    private static SqlKind kind(AggregateCall call) {
+        return call.getAggregation().getKind();
     }
 
     private static HepProgram rewriting() {
