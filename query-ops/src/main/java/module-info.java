@@ -2,6 +2,8 @@
 module io.turbidite.query.ops {
     requires transitive io.turbidite.storage.core;
     requires transitive org.jspecify;
+    // optional: who connects by JDBC has it
+    requires static transitive java.sql;
     // optional: who asks in SQL has them; those of Calcite have no names but those of their files
     requires static avatica.core;
     requires static calcite.babel;
@@ -16,8 +18,12 @@ module io.turbidite.query.ops {
     exports io.turbidite.ops.expr;
     exports io.turbidite.ops.expression;
     exports io.turbidite.ops.frame;
+    exports io.turbidite.ops.jdbc;
     exports io.turbidite.ops.run;
     exports io.turbidite.ops.sql;
     exports io.turbidite.ops.join to
             io.turbidite.feeds;
+
+    provides java.sql.Driver with
+            io.turbidite.ops.jdbc.TurbiditeDriver;
 }

@@ -14,8 +14,13 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The code in the documents runs and is the code that was run. */
 class SamplesTest {
@@ -79,8 +84,40 @@ class SamplesTest {
     }
 
     @Test
+    void a_connection_asks_for_the_late_flights(@TempDir Path directory) throws SQLException {
+        try (Store store = Store.open(directory)) {
+            Dataset flights = store.createDataset(DatasetSpec.named("Flights")
+                    .field("id", "int64")
+                    .field("origin", "string?")
+                    .field("dest", "string?")
+                    .field("delay", "int32?")
+                    .primaryKey("id"));
+            flights.upsert(Map.of("id", 1L, "origin", "JFK", "dest", "BOS", "delay", 50));
+            flights.upsert(Map.of("id", 2L, "origin", "JFK", "dest", "SFO", "delay", 90));
+            flights.upsert(Map.of("id", 3L, "origin", "LGA", "dest", "BOS", "delay", 99));
+            flights.upsert(Map.of("id", 4L, "origin", "JFK", "dest", "MIA", "delay", 5));
+        }
+        assertThat(FirstConnection.late(directory, "JFK", 30)).containsExactly("SFO 90", "BOS 50");
+    }
+
+    /** The address in the README is that of the driver. */
+    @Test
+    void the_line_of_the_README_connects(@TempDir Path directory) throws Exception {
+        Store.open(directory.resolve("my-store")).close();
+        Matcher line = Pattern.compile(
+                        "DriverManager\\.getConnection\\(\"(jdbc:turbidite:)(my-store\\?readOnly=true)\"\\)")
+                .matcher(document("README.md"));
+        assertThat(line.find()).isTrue();
+        try (Connection connection =
+                DriverManager.getConnection(line.group(1) + directory + "/" + line.group(2))) {
+            assertThat(connection.isReadOnly()).isTrue();
+        }
+    }
+
+    @Test
     void the_documents_show_the_code_that_runs() throws IOException {
         assertThat(document("README.md")).contains(sample("FirstStore", "README"));
+        assertThat(document("docs/jdbc.md")).contains(sample("FirstConnection", "jdbc"));
         assertThat(document("docs/queries.md")).contains(sample("RowsOfRows", "relations"));
         assertThat(document("docs/hashlog.md"))
                 .contains(sample("FirstLog", "ingestion"), sample("FirstLog", "join"));

@@ -1,0 +1,516 @@
+package io.turbidite.ops.jdbc;
+
+import io.turbidite.core.type.Field;
+import io.turbidite.ops.QueryResult;
+import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.sql.SqlStatement;
+
+import org.jspecify.annotations.Nullable;
+
+import java.sql.BatchUpdateException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLWarning;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+
+/**
+ * A statement, and what prepared ones have in common with it. It has one result at a time.
+ * <em>For one thread at a time;</em> any may cancel or close it.
+ */
+sealed class StoreStatement implements Statement permits StorePreparedStatement {
+    private static final long NO_COUNT = -1;
+
+    private final StoreConnection connection;
+    private final List<String> batch = new ArrayList<>();
+    private volatile @Nullable Execution execution;
+    private volatile @Nullable Rows result;
+    private long updateCount = NO_COUNT;
+    private long rowsMax;
+    private int timeoutSeconds;
+    private int fetchSize;
+    private boolean closesOnCompletion;
+    private boolean poolable;
+    private volatile boolean closed;
+
+    StoreStatement(StoreConnection connection) {
+        this.connection = connection;
+    }
+
+    final void checkOpen() throws SQLException {
+        if (closed) {
+            throw Errors.closed("statement");
+        }
+        connection.checkOpen();
+    }
+
+    final StoreConnection connection() {
+        return connection;
+    }
+
+    /** Plans a text; errors as those of JDBC. */
+    final SqlStatement planned(String sql) throws SQLException {
+        checkOpen();
+        if (sql == null) {
+            throw Errors.of("no statement is given", Errors.ARGUMENT);
+        }
+        try {
+            return connection.sql().statement(sql);
+        } catch (RuntimeException e) {
+            throw Errors.of(e);
+        }
+    }
+
+    /** Runs a planned statement, of which the result before is closed. */
+    final Rows rows(SqlStatement planned, @Nullable Object... values) throws SQLException {
+        checkOpen();
+        closeResult();
+        if (!givesRows(planned)) {
+            throw Errors.of("the statement gives no rows: it is an update", Errors.ARGUMENT);
+        }
+        Execution run = new Execution(connection.clock(), timeoutSeconds);
+        execution = run;
+        RunOptions options = connection.options().withStop(run::mustEnd);
+        Reading reading = connection.reading();
+        Rows.AutoCloseableReading owned = connection.isOneStatementATime() ? reading::close : null;
+        Rows rows = null;
+        try {
+            run.check();
+            rows = planned.explains()
+                    ? explained(planned, run, options, values)
+                    : started(planned, run, options, reading, owned, values);
+            result = rows;
+            return rows;
+        } catch (CancellationException e) {
+            SQLException ended = run.ended();
+            ended.initCause(e);
+            throw ended;
+        } catch (RuntimeException e) {
+            throw Errors.of(e);
+        } finally {
+            if (owned != null && (rows == null || planned.explains())) {
+                owned.close();
+            }
+        }
+    }
+
+    private Rows started(
+            SqlStatement planned,
+            Execution run,
+            RunOptions options,
+            Reading reading,
+            Rows.@Nullable AutoCloseableReading owned,
+            @Nullable Object... values) {
+        QueryResult rows = planned.runAt(reading::of, options, values);
+        Columns columns = connection.columnsOf(rows.rowType());
+        return new Rows(
+                this,
+                columns,
+                new RowCursor.OfQuery(rows, columns.placesIn(rows.rowType()), columns.areWhole()),
+                run,
+                owned,
+                rowsMax);
+    }
+
+    private Rows explained(
+            SqlStatement planned, Execution run, RunOptions options, @Nullable Object... values) {
+        List<@Nullable Object[]> lines = new ArrayList<>();
+        planned.explanation(options, values)
+                .toString()
+                .lines()
+                .forEach(line -> lines.add(new @Nullable Object[] {line}));
+        return new Rows(
+                this, Columns.described("plan"), new RowCursor.OfList(lines), run, null, rowsMax);
+    }
+
+    /** The columns of a statement's answer, before it runs. */
+    static Columns columnsOf(SqlStatement planned) {
+        return planned.explains()
+                ? Columns.described("plan")
+                : new Columns(List.<Field>copyOf(planned.type().declared()));
+    }
+
+    final void closeResult() {
+        Rows open = result;
+        result = null;
+        execution = null;
+        updateCount = NO_COUNT;
+        if (open != null) {
+            open.closeQuietly();
+        }
+    }
+
+    /** A result of this statement was closed by its user. */
+    final void resultClosed(Rows rows) throws SQLException {
+        if (result == rows) {
+            result = null;
+            execution = null;
+        }
+        if (closesOnCompletion) {
+            close();
+        }
+    }
+
+    /** Runs a planned statement, whatever it does; whether it gives rows. */
+    final boolean done(SqlStatement planned, @Nullable Object... values) throws SQLException {
+        if (givesRows(planned)) {
+            Rows _ = rows(planned, values);
+            return true;
+        }
+        updateCount = changed(planned, values);
+        return false;
+    }
+
+    static boolean givesRows(SqlStatement planned) {
+        return planned.givesRows() || planned.explains();
+    }
+
+    /** Runs a planned statement that changes or defines; how many records it changed. */
+    final long changed(SqlStatement planned, @Nullable Object... values) throws SQLException {
+        checkOpen();
+        closeResult();
+        if (givesRows(planned)) {
+            throw Errors.of("the statement gives rows: it is no update", Errors.ARGUMENT);
+        }
+        connection.checkMayChange();
+        Execution run = new Execution(connection.clock(), timeoutSeconds);
+        execution = run;
+        try {
+            run.check();
+            return planned.execute(connection.options().withStop(run::mustEnd), values);
+        } catch (CancellationException e) {
+            SQLException ended = run.ended();
+            ended.initCause(e);
+            throw ended;
+        } catch (RuntimeException e) {
+            throw Errors.of(e);
+        } finally {
+            execution = null;
+        }
+    }
+
+    @Override
+    public ResultSet executeQuery(String sql) throws SQLException {
+        return rows(planned(sql));
+    }
+
+    @Override
+    public boolean execute(String sql) throws SQLException {
+        return done(planned(sql));
+    }
+
+    @Override
+    public long executeLargeUpdate(String sql) throws SQLException {
+        return changed(planned(sql));
+    }
+
+    @Override
+    public int executeUpdate(String sql) throws SQLException {
+        return bounded(executeLargeUpdate(sql));
+    }
+
+    static int bounded(long count) {
+        return (int) Math.min(count, Integer.MAX_VALUE);
+    }
+
+    @Override
+    public boolean execute(String sql, int autoGeneratedKeys) throws SQLException {
+        checkNoKeys(autoGeneratedKeys);
+        return execute(sql);
+    }
+
+    @Override
+    public boolean execute(String sql, int[] columnIndexes) throws SQLException {
+        throw Errors.unsupported("keys that a store makes");
+    }
+
+    @Override
+    public boolean execute(String sql, String[] columnNames) throws SQLException {
+        throw Errors.unsupported("keys that a store makes");
+    }
+
+    @Override
+    public int executeUpdate(String sql, int autoGeneratedKeys) throws SQLException {
+        checkNoKeys(autoGeneratedKeys);
+        return executeUpdate(sql);
+    }
+
+    @Override
+    public int executeUpdate(String sql, int[] columnIndexes) throws SQLException {
+        throw Errors.unsupported("keys that a store makes");
+    }
+
+    @Override
+    public int executeUpdate(String sql, String[] columnNames) throws SQLException {
+        throw Errors.unsupported("keys that a store makes");
+    }
+
+    static void checkNoKeys(int autoGeneratedKeys) throws SQLException {
+        if (autoGeneratedKeys != NO_GENERATED_KEYS) {
+            throw Errors.unsupported("keys that a store makes");
+        }
+    }
+
+    @Override
+    public ResultSet getGeneratedKeys() throws SQLException {
+        throw Errors.unsupported("keys that a store makes");
+    }
+
+    @Override
+    public void addBatch(String sql) throws SQLException {
+        checkOpen();
+        batch.add(sql);
+    }
+
+    @Override
+    public void clearBatch() throws SQLException {
+        checkOpen();
+        batch.clear();
+    }
+
+    @Override
+    public int[] executeBatch() throws SQLException {
+        checkOpen();
+        int[] counts = new int[batch.size()];
+        List<String> statements = List.copyOf(batch);
+        batch.clear();
+        for (int i = 0; i < counts.length; i++) {
+            try {
+                counts[i] = executeUpdate(statements.get(i));
+            } catch (SQLException e) {
+                throw failed(e, counts, i);
+            }
+        }
+        return counts;
+    }
+
+    /** A batch that failed behind some of its statements. */
+    static BatchUpdateException failed(SQLException e, int[] counts, int done) {
+        return new BatchUpdateException(
+                e.getMessage(), e.getSQLState(), e.getErrorCode(), Arrays.copyOf(counts, done), e);
+    }
+
+    @Override
+    public @Nullable ResultSet getResultSet() throws SQLException {
+        checkOpen();
+        return result;
+    }
+
+    @Override
+    public int getUpdateCount() throws SQLException {
+        return bounded(getLargeUpdateCount());
+    }
+
+    @Override
+    public long getLargeUpdateCount() throws SQLException {
+        checkOpen();
+        return updateCount;
+    }
+
+    @Override
+    public boolean getMoreResults() throws SQLException {
+        checkOpen();
+        closeResult();
+        return false;
+    }
+
+    @Override
+    public boolean getMoreResults(int current) throws SQLException {
+        if (current != CLOSE_CURRENT_RESULT) {
+            throw Errors.unsupported("several open results of a statement");
+        }
+        return getMoreResults();
+    }
+
+    @Override
+    public void cancel() throws SQLException {
+        if (closed) {
+            throw Errors.closed("statement");
+        }
+        Execution running = execution;
+        if (running != null) {
+            running.cancel();
+        }
+    }
+
+    @Override
+    public void close() throws SQLException {
+        if (!closed) {
+            closed = true;
+            closeResult();
+            connection.closed(this);
+        }
+    }
+
+    @Override
+    public boolean isClosed() {
+        return closed;
+    }
+
+    @Override
+    public void closeOnCompletion() throws SQLException {
+        checkOpen();
+        closesOnCompletion = true;
+    }
+
+    @Override
+    public boolean isCloseOnCompletion() throws SQLException {
+        checkOpen();
+        return closesOnCompletion;
+    }
+
+    @Override
+    public Connection getConnection() throws SQLException {
+        checkOpen();
+        return connection;
+    }
+
+    @Override
+    public int getQueryTimeout() throws SQLException {
+        checkOpen();
+        return timeoutSeconds;
+    }
+
+    @Override
+    public void setQueryTimeout(int seconds) throws SQLException {
+        checkOpen();
+        checkNotNegative("a timeout", seconds);
+        timeoutSeconds = seconds;
+    }
+
+    static void checkNotNegative(String what, long number) throws SQLException {
+        if (number < 0) {
+            throw Errors.of("%s of %d is below 0".formatted(what, number), Errors.ARGUMENT);
+        }
+    }
+
+    @Override
+    public int getMaxRows() throws SQLException {
+        return (int) Math.min(getLargeMaxRows(), Integer.MAX_VALUE);
+    }
+
+    @Override
+    public void setMaxRows(int max) throws SQLException {
+        setLargeMaxRows(max);
+    }
+
+    @Override
+    public long getLargeMaxRows() throws SQLException {
+        checkOpen();
+        return rowsMax;
+    }
+
+    @Override
+    public void setLargeMaxRows(long max) throws SQLException {
+        checkOpen();
+        checkNotNegative("a limit", max);
+        rowsMax = max;
+    }
+
+    @Override
+    public int getMaxFieldSize() throws SQLException {
+        checkOpen();
+        return 0;
+    }
+
+    @Override
+    public void setMaxFieldSize(int max) throws SQLException {
+        checkOpen();
+        if (max != 0) {
+            throw Errors.unsupported("a limit of the length of values");
+        }
+    }
+
+    @Override
+    public int getFetchSize() throws SQLException {
+        checkOpen();
+        return fetchSize;
+    }
+
+    /** Rows are made as they are read, so that it is noted and no more. */
+    @Override
+    public void setFetchSize(int rows) throws SQLException {
+        checkOpen();
+        checkNotNegative("a fetch size", rows);
+        fetchSize = rows;
+    }
+
+    @Override
+    public int getFetchDirection() throws SQLException {
+        checkOpen();
+        return ResultSet.FETCH_FORWARD;
+    }
+
+    @Override
+    public void setFetchDirection(int direction) throws SQLException {
+        checkOpen();
+        if (direction != ResultSet.FETCH_FORWARD) {
+            throw Errors.unsupported("another direction than forward");
+        }
+    }
+
+    @Override
+    public int getResultSetType() throws SQLException {
+        checkOpen();
+        return ResultSet.TYPE_FORWARD_ONLY;
+    }
+
+    @Override
+    public int getResultSetConcurrency() throws SQLException {
+        checkOpen();
+        return ResultSet.CONCUR_READ_ONLY;
+    }
+
+    @Override
+    public int getResultSetHoldability() throws SQLException {
+        checkOpen();
+        return ResultSet.CLOSE_CURSORS_AT_COMMIT;
+    }
+
+    @Override
+    public void setEscapeProcessing(boolean enable) throws SQLException {
+        checkOpen();
+    }
+
+    @Override
+    public void setCursorName(String name) throws SQLException {
+        throw Errors.unsupported("a name of a cursor");
+    }
+
+    @Override
+    public void setPoolable(boolean newPoolable) throws SQLException {
+        checkOpen();
+        poolable = newPoolable;
+    }
+
+    @Override
+    public boolean isPoolable() throws SQLException {
+        checkOpen();
+        return poolable;
+    }
+
+    @Override
+    public @Nullable SQLWarning getWarnings() throws SQLException {
+        checkOpen();
+        return null;
+    }
+
+    @Override
+    public void clearWarnings() throws SQLException {
+        checkOpen();
+    }
+
+    @Override
+    public <T> T unwrap(Class<T> type) throws SQLException {
+        return Wrapped.unwrap(this, type);
+    }
+
+    @Override
+    public boolean isWrapperFor(Class<?> type) {
+        return type.isInstance(this);
+    }
+}
