@@ -69,6 +69,7 @@ final class Operators {
     /** As PostgreSQL has them. */
     private static final List<SqlOperator> KNOWN = List.of(
             NOW,
+            Difference.MINUS,
             text("LEFT", OperandTypes.family(SqlTypeFamily.CHARACTER, SqlTypeFamily.INTEGER)),
             text("RIGHT", OperandTypes.family(SqlTypeFamily.CHARACTER, SqlTypeFamily.INTEGER)),
             text("REPEAT", OperandTypes.family(SqlTypeFamily.CHARACTER, SqlTypeFamily.INTEGER)),
