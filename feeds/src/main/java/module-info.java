@@ -33,7 +33,8 @@ module io.turbidite.feeds {
     uses io.turbidite.feeds.source.SourceKind;
 
     provides io.turbidite.feeds.source.SourceKind with
-            io.turbidite.feeds.source.file.FileKind;
+            io.turbidite.feeds.source.file.FileKind,
+            io.turbidite.feeds.source.tail.TailKind;
 
     // options and parameters are fields that the library sets
     opens io.turbidite.feeds.command to

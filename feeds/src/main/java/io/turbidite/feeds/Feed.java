@@ -88,8 +88,8 @@ public final class Feed implements AutoCloseable {
         Dataset there = store.findDataset(definition.dataset().name());
         if (there != null) {
             problems.addAll(DatasetMatch.problems(definition, there, store));
-        } else if (source != null) {
-            checkNotRun(definition, source, store, problems);
+        } else {
+            checkNotRun(definition, store, problems);
         }
         if (source == null || !problems.isEmpty()) {
             if (source != null) {
@@ -199,10 +199,10 @@ public final class Feed implements AutoCloseable {
      * them.
      */
     private static void checkNotRun(
-            FeedDefinition definition, FeedSource source, Store store, List<Problem> problems) {
-        for (String partition : source.partitions()) {
-            if (FeedDelivery.hasPosition(store, definition.feed(), partition)) {
-                problems.addAll(definition
+            FeedDefinition definition, Store store, List<Problem> problems) {
+        FeedDelivery.partitions(store, definition.feed()).stream()
+                .findFirst()
+                .ifPresent(partition -> problems.addAll(definition
                         .problem(
                                 "feed",
                                 "'%s' has already read %s, but dataset %s is gone: give the feed another name to load everything anew"
@@ -210,10 +210,7 @@ public final class Feed implements AutoCloseable {
                                                 definition.feed(),
                                                 partition,
                                                 definition.dataset().name()))
-                        .problems());
-                return;
-            }
-        }
+                        .problems()));
     }
 
     private static void checkHeader(FeedDefinition definition, FeedSource source) {

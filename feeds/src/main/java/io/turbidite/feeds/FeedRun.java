@@ -109,6 +109,7 @@ final class FeedRun {
 
     private boolean readAll() {
         try {
+            parts.source.begin(parts.delivery::taken, host);
             return parts.source.isEndless() ? readForEver() : readEach();
         } finally {
             current = null;
@@ -145,6 +146,7 @@ final class FeedRun {
                     }
                     Opened opened = open.get(partition);
                     if (opened == null) {
+                        pipeline.drain(); // what was published of it before is its position
                         opened = open(partition);
                         open.put(partition, opened);
                     }

@@ -66,6 +66,14 @@ public final class LogFeed implements AutoCloseable {
      *     another way, or if it has another PSF under the same name
      */
     public static LogFeed open(LogFeedDefinition definition, Path store) {
+        if (!definition.source().kind().equals(SourceKinds.FILE)) {
+            throw new DefinitionException(List.of(definition
+                    .origin()
+                    .problem(
+                            "source.kind",
+                            "is %s, but a feed into a log reads sources of kind %s alone"
+                                    .formatted(definition.source().kind(), SourceKinds.FILE))));
+        }
         FeedSource source;
         try {
             source = definition.source().open();

@@ -86,6 +86,11 @@ final class SimulatedFeed {
         }
 
         @Override
+        public Map<String, PartitionState> taken() {
+            return positions;
+        }
+
+        @Override
         public void whenDurable(DurableListener listener) {
             // nobody waits for it
         }

@@ -6,6 +6,8 @@ import io.turbidite.feeds.parse.RecordParser;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * Where a feed's records come from: partitions, each a sequence of records with positions in it.
@@ -18,6 +20,13 @@ import java.util.List;
  * run</em>.
  */
 public interface FeedSource extends AutoCloseable {
+    /**
+     * Called once before all else, for a source that finds out which partition is which.
+     *
+     * @param taken gives what the feed has taken so far, by the partition's name
+     */
+    default void begin(Supplier<Map<String, PartitionState>> taken, SourceHost host) {}
+
     /**
      * The names of the partitions that are there now, in the order in which they should be read. A
      * name stays with its partition for good; up to 512 bytes of UTF-8, not empty.

@@ -98,6 +98,11 @@ final class DatasetTarget implements DeliveryTarget {
     }
 
     @Override
+    public Map<String, PartitionState> taken() {
+        return positions.all();
+    }
+
+    @Override
     public @Nullable PartitionState last(String partition) {
         Row row = rows.get(partition);
         if (row == null) {

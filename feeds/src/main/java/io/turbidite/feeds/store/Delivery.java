@@ -7,6 +7,8 @@ import io.turbidite.feeds.source.SourcePosition;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Map;
+
 /**
  * The end of the pipe. {@link #deliver} is called by one thread at a time, in the order of the
  * source; everything else may be called by any.
@@ -30,6 +32,9 @@ public interface Delivery extends AutoCloseable {
      * that turned out to be the first part of it. To be asked by the thread that reads the source.
      */
     boolean replaces(Slice before, Slice after);
+
+    /** All that the feed has taken, by the partition's name. */
+    Map<String, PartitionState> taken();
 
     /**
      * Has {@code listener} told up to where a partition is durable, by any thread. One alone is

@@ -7,17 +7,22 @@ import io.turbidite.feeds.store.Delivery.DurableListener;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Map;
+
 /**
  * Where a feed's records go: a dataset or a hash log. <em>Confined to the delivering thread</em>,
- * but for {@link #taken} and {@link #replaces}, which any thread may call.
+ * but for {@link #taken(String)} and {@link #replaces}, which any thread may call.
  */
 interface DeliveryTarget extends AutoCloseable {
     /** How long the dead-letter file was at the last commit. */
     long letterBytes();
 
-    /** See {@link Delivery#taken}. */
+    /** See {@link Delivery#taken(String)}. */
     @Nullable
     PartitionState taken(String partition);
+
+    /** See {@link Delivery#taken()}. */
+    Map<String, PartitionState> taken();
 
     /** What the next batch of the partition must follow; by the delivering thread. */
     @Nullable

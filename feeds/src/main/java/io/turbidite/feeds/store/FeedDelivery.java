@@ -16,7 +16,9 @@ import io.turbidite.lsm.Store;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -84,10 +86,11 @@ public final class FeedDelivery implements Delivery {
         }
     }
 
-    /** Whether {@code feed} has read of a partition of that name into this store. */
-    public static boolean hasPosition(Store store, String feed, String partition) {
-        return store.findDataset(Positions.DATASET) != null
-                && Positions.open(store, feed).row(partition) != null;
+    /** The partitions of which {@code feed} has read into this store. */
+    public static Set<String> partitions(Store store, String feed) {
+        return store.findDataset(Positions.DATASET) == null
+                ? Set.of()
+                : Positions.open(store, feed).all().keySet();
     }
 
     /** Forgets how far a feed is in these partitions. Its dead letters stay. */
@@ -103,6 +106,11 @@ public final class FeedDelivery implements Delivery {
     @Override
     public @Nullable PartitionState taken(String partition) {
         return target.taken(partition);
+    }
+
+    @Override
+    public Map<String, PartitionState> taken() {
+        return target.taken();
     }
 
     @Override

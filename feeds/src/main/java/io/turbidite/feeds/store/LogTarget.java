@@ -119,6 +119,13 @@ final class LogTarget implements DeliveryTarget {
     }
 
     @Override
+    public Map<String, PartitionState> taken() {
+        synchronized (files) {
+            return Map.copyOf(files);
+        }
+    }
+
+    @Override
     public @Nullable PartitionState last(String partition) {
         return taken(partition);
     }

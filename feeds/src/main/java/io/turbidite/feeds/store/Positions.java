@@ -2,7 +2,12 @@ package io.turbidite.feeds.store;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.feeds.source.PartitionState;
 import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.feeds.source.file.FilePosition;
@@ -18,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * The internal dataset {@value #DATASET}: for each feed and partition of its source a row that says
@@ -124,6 +130,30 @@ final class Positions {
                 number(row, "records"),
                 number(row, "rejected"));
         return new Row(state, record.version());
+    }
+
+    /** What the rows of the feed say, by the partition's name. */
+    Map<String, PartitionState> all() {
+        Map<String, PartitionState> all = new TreeMap<>();
+        RecordView record = new RecordView(dataset.type());
+        try (ReadView view = dataset.openView()) {
+            for (int p = 0; p < view.partitionCount(); p++) {
+                try (RecordCursor rows = view.scan(p, KeyRange.all(), FilterPredicate.none())) {
+                    while (rows.next()) {
+                        record.wrap(rows.record());
+                        String partition = record.getBytes(column.file).toUtf8();
+                        if (record.getBytes(column.feed).toUtf8().equals(feed)
+                                && !partition.equals(LETTERS_FILE)) {
+                            Row row = row(partition);
+                            if (row != null) {
+                                all.put(partition, row.state());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return all;
     }
 
     private static SourcePosition position(Map<String, @Nullable Object> row) {

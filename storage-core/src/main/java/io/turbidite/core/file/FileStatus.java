@@ -7,8 +7,10 @@ package io.turbidite.core.file;
  * @param byteCount of a file, 0 of anything else
  * @param modifiedMicros when the content was changed last, in microseconds since 1970 by the file
  *     system's clock, which need not be this machine's
+ * @param identity of a file: the same under whatever name, another for each file that is there at a
+ *     time; empty if the file system has none
  */
-public record FileStatus(Kind kind, long byteCount, long modifiedMicros) {
+public record FileStatus(Kind kind, long byteCount, long modifiedMicros, String identity) {
     /** Kinds of names. */
     public enum Kind {
         FILE,

@@ -225,7 +225,8 @@ public final class RealDisk implements Disk {
             return new FileStatus(
                     kind,
                     kind == FileStatus.Kind.FILE ? found.size() : 0,
-                    found.lastModifiedTime().to(TimeUnit.MICROSECONDS));
+                    found.lastModifiedTime().to(TimeUnit.MICROSECONDS),
+                    kind == FileStatus.Kind.FILE ? Objects.toString(found.fileKey(), "") : "");
         } catch (IOException e) {
             throw IoErrors.translate("look at", nameOf(name), e).asOfReading();
         }

@@ -177,8 +177,14 @@ class RealDiskTest {
         Path file = Files.writeString(directory.resolve("f"), "text");
         Files.setLastModifiedTime(file, FileTime.from(1_234_567_890L, TimeUnit.MICROSECONDS));
         Files.createSymbolicLink(directory.resolve("l"), file);
-        assertThat(disk.status("f"))
-                .isEqualTo(new FileStatus(FileStatus.Kind.FILE, 4, 1_234_567_890L));
+        FileStatus status = disk.status("f");
+        assertThat(status)
+                .isEqualTo(
+                        new FileStatus(FileStatus.Kind.FILE, 4, 1_234_567_890L, status.identity()));
+        Files.writeString(directory.resolve("other"), "text");
+        assertThat(disk.status("other").identity()).isNotEqualTo(status.identity());
+        Files.move(file, directory.resolve("moved"));
+        assertThat(disk.status("moved").identity()).isEqualTo(status.identity()).isNotEmpty();
         assertThat(disk.status("l").kind()).isEqualTo(FileStatus.Kind.OTHER);
     }
 

@@ -142,8 +142,12 @@ public final class SimDisk implements Disk {
         synchronized (lock) {
             return switch (tree.require(OperationKind.OPEN, name)) {
                 case FileNode file ->
-                    new FileStatus(FileStatus.Kind.FILE, file.seen().size(), file.modifiedMicros());
-                case DirectoryNode directory -> new FileStatus(FileStatus.Kind.DIRECTORY, 0, 0);
+                    new FileStatus(
+                            FileStatus.Kind.FILE,
+                            file.seen().size(),
+                            file.modifiedMicros(),
+                            Long.toString(file.id()));
+                case DirectoryNode directory -> new FileStatus(FileStatus.Kind.DIRECTORY, 0, 0, "");
             };
         }
     }

@@ -1,0 +1,509 @@
+package io.turbidite.feeds.source.tail;
+
+import io.turbidite.core.DamagedSourceException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.FileStatus;
+import io.turbidite.feeds.source.FeedSource;
+import io.turbidite.feeds.source.PartitionReader;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.SourceHost;
+import io.turbidite.feeds.source.file.Packing;
+import io.turbidite.feeds.source.file.SourceStream;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.file.FileSystems;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.PathMatcher;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.regex.PatternSyntaxException;
+
+/**
+ * The contents of the files of a directory whose names fit a pattern, followed as they grow. A
+ * partition is one content, named after the file that it was first seen in.
+ *
+ * <p>At each look at the directory:
+ *
+ * <ol>
+ *   <li>a content whose file is there, by its identity, and still has what was read, stays with it,
+ *       whatever the file's name is now (rotation by rename). If the file has something else
+ *       (truncation), the content is an orphan,
+ *   <li>a file that nobody owns and that is the beginning of one that is followed is a copy, and is
+ *       left alone (rotation by copy, before the truncation),
+ *   <li>a file of another name that has what an orphan had read holds that content now (rotation by
+ *       copy, after the truncation; compression),
+ *   <li>what is left is new.
+ * </ol>
+ *
+ * <p>A content whose file has lost its name is read to its end by the open file.
+ *
+ * <p><em>Confined to the thread of the run.</em>
+ */
+final class TailSource implements FeedSource {
+    /** How often the directory is looked at. */
+    private static final long LOOK_NANOS = 100_000_000;
+
+    /** Files that have not grown for so long are closed. */
+    private static final long IDLE_NANOS = 600_000_000_000L;
+
+    /** Enough to tell most contents apart without a look at their ends. */
+    private static final int HEAD_BYTES = 4_096;
+
+    private static final char NUMBER_MARK = '#';
+
+    private final Disk disk;
+    private final PathMatcher pattern;
+    private final Map<String, TailedFile> contents = new HashMap<>();
+
+    /** Files that are copies, or compressed and not whole, as they were when that was found out. */
+    private final Map<String, FileStatus> passed = new HashMap<>();
+
+    private @Nullable SourceHost host;
+    private long nextLookNanos;
+    private boolean hasLooked;
+
+    /** Whether no content has lost its file since the look before. */
+    private boolean ownersStay;
+
+    /** Whose header the parser has. */
+    private @Nullable TailReader headerOwner;
+
+    private TailSource(Disk disk, PathMatcher pattern) {
+        this.disk = disk;
+        this.pattern = pattern;
+    }
+
+    /**
+     * Follows the files in the root of {@code disk} whose names fit {@code pattern}.
+     *
+     * @throws InvalidRequestException if it is no pattern
+     */
+    static TailSource open(Disk disk, String pattern) {
+        try {
+            return new TailSource(disk, FileSystems.getDefault().getPathMatcher("glob:" + pattern));
+        } catch (PatternSyntaxException e) {
+            throw new InvalidRequestException(
+                    "%s is no pattern: %s".formatted(pattern, e.getDescription()), e);
+        }
+    }
+
+    @Override
+    public boolean canGoBack() {
+        return true;
+    }
+
+    @Override
+    public boolean isEndless() {
+        return true;
+    }
+
+    @Override
+    public void begin(Supplier<Map<String, PartitionState>> taken, SourceHost newHost) {
+        host = newHost;
+        taken.get().forEach((partition, state) -> {
+            TailPosition position = TailPosition.of(state.position());
+            if (position == null) {
+                throw new InvalidRequestException(
+                        "feed %s has read %s from another kind of source; give it another name"
+                                .formatted(newHost.feed(), partition));
+            }
+            TailedFile content = new TailedFile(partition);
+            content.position = position;
+            content.identity = position.identity();
+            content.name = position.file();
+            contents.put(partition, content);
+        });
+    }
+
+    @Override
+    public boolean hasNews() {
+        return host().clock().monotonicNanos() >= nextLookNanos;
+    }
+
+    @Override
+    public List<String> partitions() {
+        if (!hasLooked || hasNews()) {
+            look();
+            hasLooked = true;
+            nextLookNanos = host().clock().monotonicNanos() + LOOK_NANOS;
+        }
+        return contents.values().stream()
+                .filter(TailedFile::mayHaveMore)
+                .map(content -> content.partition)
+                .sorted()
+                .toList();
+    }
+
+    @Override
+    public PartitionReader open(
+            String partition, @Nullable PartitionState taken, SourceHost newHost) {
+        TailedFile content = contents.get(partition);
+        if (content == null) {
+            throw new InvalidRequestException("there is no content " + partition);
+        }
+        content.position = taken == null ? null : TailPosition.of(taken.position());
+        return new TailReader(this, content, newHost);
+    }
+
+    @Override
+    public void close() {
+        contents.values().forEach(TailedFile::release);
+    }
+
+    /** The next look is due. */
+    void lookSoon() {
+        nextLookNanos = host().clock().monotonicNanos();
+    }
+
+    /**
+     * Whether the parser has another header than that of {@code reader}, and has it from now on.
+     */
+    boolean changesHeader(TailReader reader) {
+        boolean changes = !reader.equals(headerOwner);
+        headerOwner = reader;
+        return changes;
+    }
+
+    private SourceHost host() {
+        SourceHost begun = host;
+        if (begun == null) {
+            throw new IllegalStateException("the source has not begun");
+        }
+        return begun;
+    }
+
+    /** What a name is now, or null if it is gone. */
+    @Nullable
+    FileStatus status(String name) {
+        try {
+            return disk.status(name);
+        } catch (StorageIoException e) {
+            if (e.kind() == StorageIoException.Kind.NOT_FOUND) {
+                return null;
+            }
+            throw e;
+        }
+    }
+
+    private void look() {
+        Map<String, FileStatus> files = list();
+        Set<String> owned = stay(files);
+        passed.keySet().retainAll(files.keySet());
+        List<String> left = new ArrayList<>();
+        for (Map.Entry<String, FileStatus> file : files.entrySet()) {
+            FileStatus before = passed.get(file.getKey());
+            boolean isAsBefore = before != null && before.equals(file.getValue());
+            if (!owned.contains(file.getKey())
+                    && file.getValue().byteCount() > 0
+                    && !(isAsBefore && ownersStay)) {
+                left.add(file.getKey());
+            }
+        }
+        left.sort(Comparator.naturalOrder());
+        for (String name : left) {
+            FileStatus status = files.get(name);
+            if (status != null) {
+                settle(name, status);
+            }
+        }
+    }
+
+    /** The files by name. */
+    private Map<String, FileStatus> list() {
+        Map<String, FileStatus> files = new HashMap<>();
+        for (String name : disk.list("")) {
+            FileStatus status = !name.startsWith(".") && fits(name) ? status(name) : null;
+            if (status != null && status.kind() == FileStatus.Kind.FILE) {
+                files.put(name, status);
+            }
+        }
+        return files;
+    }
+
+    private boolean fits(String name) {
+        try {
+            return pattern.matches(Path.of(name));
+        } catch (InvalidPathException e) {
+            return false; // a name that this system can't say
+        }
+    }
+
+    /** Leaves contents with the files that have them; returns the names of those files. */
+    private Set<String> stay(Map<String, FileStatus> files) {
+        ownersStay = true;
+        Map<String, String> nameOf = new HashMap<>();
+        files.forEach((name, status) -> nameOf.put(status.identity(), name));
+        Set<String> owned = new HashSet<>();
+        // of several that one file has held, the one that was read furthest comes first
+        List<TailedFile> followed = contents.values().stream()
+                .filter(content -> !content.isOrphan)
+                .sorted(Comparator.comparingLong(TailedFile::offset).reversed())
+                .toList();
+        for (TailedFile content : followed) {
+            String name = nameOf.get(content.identity);
+            FileStatus status = name == null ? null : files.get(name);
+            if (name == null || status == null) {
+                if (content.handle == null) {
+                    ownersStay = false;
+                    content.lose();
+                } else {
+                    if (content.isThere) {
+                        ownersStay = false;
+                        content.namelessNanos = host().clock().monotonicNanos();
+                    }
+                    content.isThere = false;
+                }
+            } else if (owned.contains(name) || !has(content, name, status)) {
+                ownersStay = false;
+                content.lose();
+            } else {
+                owned.add(name);
+                if (!content.isThere) {
+                    content.isGzip = isGzip(name, status);
+                }
+                settleIn(content, name, status);
+            }
+        }
+        return owned;
+    }
+
+    /** Whether a file still has what was read of a content. */
+    private boolean has(TailedFile content, String name, FileStatus status) {
+        if (content.isThere
+                && content.fileBytes == status.byteCount()
+                && content.modifiedMicros == status.modifiedMicros()) {
+            return true;
+        }
+        TailPosition position = content.position;
+        if (position == null) {
+            return status.byteCount() >= content.fileBytes;
+        }
+        return !(content.isGzip && content.isThere) && holds(name, status, position);
+    }
+
+    private boolean holds(String name, FileStatus status, TailPosition position) {
+        Boolean held = with(name, status, position::isIn);
+        return held != null && held;
+    }
+
+    /** A look at a content. */
+    @FunctionalInterface
+    private interface Look<T> {
+        T at(Content content);
+    }
+
+    /** Null if the file is gone, another one by now, or compressed and not whole or not gzip. */
+    private <T> @Nullable T with(String name, FileStatus status, Look<T> look) {
+        try (DiskFile file = disk.openReadOnly(name)) {
+            FileStatus now = status(name);
+            if (now == null || !now.identity().equals(status.identity()) || isUnreadable(file)) {
+                return null;
+            }
+            return isGzip(name, file)
+                    ? look.at(GzipContent.of(disk, name))
+                    : look.at(new PlainContent(file));
+        } catch (StorageIoException e) {
+            if (e.kind() == StorageIoException.Kind.NOT_FOUND) {
+                return null;
+            }
+            throw e;
+        } catch (DamagedSourceException unfinished) {
+            return null; // whoever writes it may not be through
+        } catch (InvalidRequestException gone) {
+            if (status(name) != null) {
+                throw gone;
+            }
+            return null;
+        }
+    }
+
+    /** Whether it is compressed by another program than gzip. */
+    private static boolean isUnreadable(DiskFile file) {
+        byte[] first = new byte[16];
+        int count = new PlainContent(file).read(0, first, first.length);
+        return Packing.of(first, 0, count) != null;
+    }
+
+    private static boolean isGzip(String name, DiskFile file) {
+        byte[] magic = new byte[2];
+        int count = new PlainContent(file).read(0, magic, magic.length);
+        return name.endsWith(".gz") || SourceStream.isGzip(magic, 0, count);
+    }
+
+    private void settleIn(TailedFile content, String name, FileStatus status) {
+        if (content.fileBytes != status.byteCount() || !content.isThere) {
+            content.grewNanos = host().clock().monotonicNanos();
+        } else if (content.handle != null
+                && host().clock().monotonicNanos() - content.grewNanos > IDLE_NANOS) {
+            content.release();
+        }
+        content.isThere = true;
+        content.name = name;
+        content.identity = status.identity();
+        content.fileBytes = status.byteCount();
+        content.modifiedMicros = status.modifiedMicros();
+        passed.remove(name);
+    }
+
+    /** Finds out what a file that nobody owns is. */
+    private void settle(String name, FileStatus status) {
+        Boolean isWhole = with(name, status, content -> true);
+        if (isWhole == null || isCopy(name, status)) {
+            passed.put(name, status);
+            return;
+        }
+        TailedFile content = contents.values().stream()
+                .filter(orphan -> orphan.isOrphan && !orphan.name.equals(name))
+                .filter(orphan -> orphan.position != null && holds(name, status, orphan.position))
+                .max(Comparator.comparingLong(TailedFile::offset))
+                .orElse(null);
+        if (content == null) {
+            content = new TailedFile(newName(name));
+            contents.put(content.partition, content);
+        }
+        content.isOrphan = false;
+        content.isRead = false;
+        content.isGzip = isGzip(name, status);
+        settleIn(content, name, status);
+        if (!content.isGzip) {
+            hold(content);
+        }
+    }
+
+    private boolean isGzip(String name, FileStatus status) {
+        Boolean packed = with(name, status, content -> content instanceof GzipContent);
+        return packed != null && packed;
+    }
+
+    /** Opens the file of a content, if it is still the one; else the next look will tell. */
+    void hold(TailedFile content) {
+        if (content.handle != null || !content.isThere) {
+            return;
+        }
+        DiskFile file;
+        try {
+            file = disk.openReadOnly(content.name);
+        } catch (StorageIoException e) {
+            if (e.kind() != StorageIoException.Kind.NOT_FOUND) {
+                throw e;
+            }
+            lookSoon();
+            return;
+        }
+        if (!isStill(content)) {
+            file.close();
+            lookSoon();
+        } else {
+            content.handle = file;
+        }
+    }
+
+    /** Opens a compressed content, if its file is still the one; else the next look will tell. */
+    @Nullable
+    SourceStream stream(TailedFile content) {
+        if (isStill(content)) {
+            SourceStream stream = null;
+            try {
+                stream = GzipContent.stream(disk, content.name);
+                if (isStill(content)) {
+                    return stream;
+                }
+            } catch (InvalidRequestException gone) {
+                if (isStill(content)) {
+                    throw gone;
+                }
+            }
+            if (stream != null) {
+                stream.close();
+            }
+        }
+        lookSoon();
+        return null;
+    }
+
+    private boolean isStill(TailedFile content) {
+        FileStatus now = status(content.name);
+        return now != null && now.identity().equals(content.identity);
+    }
+
+    private String newName(String file) {
+        for (int number = 1; ; number++) {
+            String name = file + NUMBER_MARK + number;
+            if (!contents.containsKey(name)) {
+                return name;
+            }
+        }
+    }
+
+    /** Whether a file is the beginning, or all, of one that is followed. */
+    private boolean isCopy(String name, FileStatus status) {
+        Glimpse glimpse = with(name, status, Glimpse::of);
+        if (glimpse == null) {
+            return true; // it changes under our eyes: the next look will tell
+        }
+        for (TailedFile content : contents.values()) {
+            DiskFile open = content.handle;
+            if (open != null
+                    ? glimpse.begins(new PlainContent(open))
+                    : content.isThere && isBegun(content, glimpse)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isBegun(TailedFile content, Glimpse glimpse) {
+        FileStatus status = status(content.name);
+        Boolean begins = status == null || !isStill(content)
+                ? null
+                : with(content.name, status, glimpse::begins);
+        return begins != null && begins;
+    }
+
+    /** How a content begins and ends. */
+    private static final class Glimpse {
+        private final byte[] head;
+        private final byte[] end;
+        private final long byteCount;
+
+        private Glimpse(byte[] head, byte[] end, long byteCount) {
+            this.head = head;
+            this.end = end;
+            this.byteCount = byteCount;
+        }
+
+        static Glimpse of(Content content) {
+            long byteCount = content.byteCount();
+            int endBytes = (int) Math.min(byteCount, Window.BYTES_MAX);
+            return new Glimpse(
+                    bytes(content, 0, (int) Math.min(byteCount, HEAD_BYTES)),
+                    bytes(content, byteCount - endBytes, endBytes),
+                    byteCount);
+        }
+
+        private static byte[] bytes(Content content, long offset, int wanted) {
+            byte[] bytes = new byte[wanted];
+            int count = content.read(offset, bytes, wanted);
+            return Arrays.copyOf(bytes, count);
+        }
+
+        /** Whether {@code other} begins like this one, all of it. */
+        boolean begins(Content other) {
+            return other.byteCount() >= byteCount
+                    && Arrays.equals(bytes(other, 0, head.length), head)
+                    && Arrays.equals(bytes(other, byteCount - end.length, end.length), end);
+        }
+    }
+}

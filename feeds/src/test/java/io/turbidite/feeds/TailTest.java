@@ -1,0 +1,232 @@
+package io.turbidite.feeds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SimTasks;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.parse.CsvFormat;
+import io.turbidite.feeds.parse.CsvRecordParser;
+import io.turbidite.feeds.parse.JsonRecordParser;
+import io.turbidite.feeds.parse.RecordParser;
+import io.turbidite.feeds.source.FeedSource;
+import io.turbidite.feeds.source.tail.TailKind;
+import io.turbidite.lsm.Store;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** A source that follows files; {@link TailHistoryTest} has random histories. */
+@Timeout(60)
+class TailTest {
+    private static final RecordType TYPE =
+            RecordType.builder().field("id", "int64").field("name", "string").build();
+    private static final long SECOND = 1_000_000_000;
+
+    private final SimDisk disk = new SimDisk(1, Profile.STRICT);
+    private final SimClock clock = new SimClock();
+    private final SimulatedFeed.Memory memory = new SimulatedFeed.Memory();
+    private final List<Runnable> steps = new ArrayList<>();
+    private RecordParser parser = new JsonRecordParser(TYPE, true, List.of());
+
+    private void append(String name, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        try (DiskFile file = disk.exists(name) ? disk.open(name) : disk.create(name)) {
+            file.write(file.size(), MemorySegment.ofArray(bytes), 0, bytes.length);
+        }
+        disk.touch(name, clock.wallMicros());
+    }
+
+    private static String line(long id) {
+        return "{\"id\":%d,\"name\":\"n\"}\n".formatted(id);
+    }
+
+    /** Follows for so long; each half second one of the steps is done. */
+    private void follow(String pattern, long nanos) {
+        long end = clock.monotonicNanos() + nanos;
+        try (SimTasks tasks = new SimTasks(7, clock);
+                FeedSource source = TailKind.follow(disk, pattern)) {
+            long[] next = {clock.monotonicNanos() + SECOND / 2};
+            var _ = tasks.start("writer", 10_000, () -> {
+                if (!steps.isEmpty() && clock.monotonicNanos() >= next[0]) {
+                    next[0] += SECOND / 2;
+                    steps.removeFirst().run();
+                }
+                return false;
+            });
+            FeedRun run = new FeedRun(
+                    new FeedRun.Parts(
+                            "f", source, parser, ',', memory, tasks, clock, new StoreEvents()),
+                    FeedProgress.none(),
+                    () -> clock.monotonicNanos() >= end);
+            assertThat(run.run()).isFalse();
+        }
+        assertThat(disk.openHandles()).isEmpty();
+    }
+
+    @Test
+    void aLineIsVisibleWithinHalfASecondAndAPartOfOneWaits() {
+        append("a.log", line(1) + "{\"id\":2,");
+        append("b.txt", line(9));
+        steps.add(() -> {
+            assertThat(memory.ids).containsExactly(1L);
+            append("a.log", "\"name\":\"x\"}\n");
+            append("new.log", line(3));
+        });
+        steps.add(() -> assertThat(memory.ids).containsExactlyInAnyOrder(1L, 2L, 3L));
+        follow("*.log", 2 * SECOND);
+        assertThat(steps).isEmpty();
+        assertThat(memory.letters).isEmpty();
+        follow("*.log", SECOND);
+        assertThat(memory.ids).hasSize(3);
+        assertThat(memory.positions).containsOnlyKeys("a.log#1", "new.log#1");
+    }
+
+    @Test
+    void aFileThatWasTruncatedIsReadFromItsBeginningHoweverLongItIsByThen() {
+        append("a.log", line(1) + line(2));
+        follow("*.log", SECOND);
+        disk.delete("a.log");
+        append("other", "");
+        append("a.log", line(11) + line(12) + line(13) + line(14));
+        follow("*.log", SECOND);
+        assertThat(memory.ids).containsExactly(1L, 2L, 11L, 12L, 13L, 14L);
+        try (DiskFile file = disk.open("a.log")) {
+            file.truncate(0);
+        }
+        append("a.log", line(21) + line(22) + line(23) + line(24) + line(25));
+        follow("*.log", SECOND);
+        assertThat(memory.ids).hasSize(11).endsWith(21L, 22L, 23L, 24L, 25L);
+    }
+
+    @Test
+    void aFileWithoutANameIsReadToItsEndAndItsLastLineNeedsNone() {
+        append("a.log", line(1));
+        steps.add(() -> {
+            DiskFile file = disk.open("a.log");
+            disk.delete("a.log");
+            steps.add(() -> {
+                byte[] bytes =
+                        (line(2) + "{\"id\":3,\"name\":\"y\"}").getBytes(StandardCharsets.UTF_8);
+                file.write(file.size(), MemorySegment.ofArray(bytes), 0, bytes.length);
+                file.close();
+            });
+        });
+        follow("*.log", 6 * SECOND);
+        assertThat(memory.ids).containsExactly(1L, 2L, 3L);
+    }
+
+    @Test
+    void whatIsCompressedMeanwhileIsGoneOnWithWhereItWas() {
+        append("a.log", line(1) + line(2));
+        follow("a.log*", SECOND);
+        byte[] all =
+                SimulatedFeed.gzip((line(1) + line(2) + line(3)).getBytes(StandardCharsets.UTF_8));
+        disk.delete("a.log");
+        disk.put("a.log.1.gz", java.util.Arrays.copyOf(all, all.length - 9));
+        follow("a.log*", SECOND);
+        assertThat(memory.ids).as("not whole").containsExactly(1L, 2L);
+        disk.put("a.log.1.gz", all);
+        follow("a.log*", SECOND);
+        follow("a.log*", SECOND);
+        assertThat(memory.ids).containsExactly(1L, 2L, 3L);
+        assertThat(memory.positions).containsOnlyKeys("a.log#1");
+    }
+
+    @Test
+    void eachFileHasItsOwnHeader() {
+        parser = new CsvRecordParser(TYPE, new CsvFormat(',', true, List.of()), true, List.of());
+        append("a.csv", "id,name\n1,one\n");
+        append("b.csv", "name,id\ntwo,2\n");
+        append("c.csv", "id,na");
+        steps.add(() -> {
+            append("a.csv", "3,three\n");
+            append("b.csv", "four,4\n");
+            append("c.csv", "me\n5,five\n");
+        });
+        follow("*.csv", 2 * SECOND);
+        append("b.csv", "six,6\n");
+        append("a.csv", "7,\"sev\n");
+        follow("*.csv", 3 * SECOND);
+        append("a.csv", "en\"\n");
+        follow("*.csv", SECOND);
+        assertThat(memory.ids).containsExactlyInAnyOrder(1L, 2L, 3L, 4L, 5L, 6L, 7L);
+        assertThat(memory.names).contains("four", "six", "sev\nen");
+        assertThat(memory.letters).isEmpty();
+    }
+
+    @Test
+    void aDefinitionFollowsRealFilesIntoAStore(@TempDir Path directory) throws IOException {
+        Path logs = Files.createDirectories(directory.resolve("logs"));
+        Path log = logs.resolve("app.log");
+        Files.writeString(log, line(0));
+        FeedDefinition definition = FeedDefinition.parse("f.yaml", directory, """
+                feed: f
+                dataset:
+                  name: D
+                  type: { id: int64, name: string }
+                  primaryKey: id
+                source: { kind: tail, path: "logs/*.log*" }
+                parser: { kind: json }
+                mode: insert
+                """);
+        try (Store store = Store.open(directory.resolve("store"));
+                Tasks tasks = ThreadTasks.create("tail-test")) {
+            for (long round = 0; round < 2; round++) {
+                long id = 2 * round;
+                try (Feed feed = Feed.open(definition, store)) {
+                    CompletableFuture<FeedReport> report =
+                            CompletableFuture.supplyAsync(() -> feed.run(FeedProgress.none()));
+                    tasks.await(() -> store.dataset("D").get(id) != null || report.isDone());
+                    Files.move(log, logs.resolve("app.log." + (9 - round)));
+                    Files.writeString(
+                            log, line(id + 1) + line(id + 2), StandardOpenOption.CREATE_NEW);
+                    tasks.await(() -> store.dataset("D").get(id + 2) != null || report.isDone());
+                    feed.stop();
+                    FeedReport ended = report.join();
+                    assertThat(ended.finished()).isFalse();
+                    assertThat(ended.rejected()).isZero();
+                }
+            }
+            for (long id = 0; id <= 4; id++) {
+                assertThat(store.dataset("D").get(id)).as("%d", id).isNotNull();
+            }
+            assertThat(store.dataset("_feeds").get("f", "app.log#3")).isNotNull();
+        }
+    }
+
+    @Test
+    void whatCanNotBeFollowedIsToldWithItsKey(@TempDir Path directory) {
+        String text = """
+                feed: f
+                log: { name: L }
+                source: { kind: tail, path: "nowhere/*.log" }
+                """;
+        String dataset = text.replace(
+                "log: { name: L }",
+                "dataset: { name: D, type: { id: int64 }, primaryKey: id }\nparser: { kind: json }");
+        assertThatThrownBy(() -> Feed.check(FeedDefinition.parse("f.yaml", directory, dataset)))
+                .isInstanceOf(DefinitionException.class)
+                .hasMessageContaining("source.path")
+                .hasMessageContaining("there is no directory");
+        assertThatThrownBy(() -> TailKind.follow(disk, "[a")).hasMessageContaining("is no pattern");
+    }
+}
