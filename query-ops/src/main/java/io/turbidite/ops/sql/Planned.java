@@ -67,8 +67,10 @@ final class Planned {
                     root.fields.size(),
                     Sql.COLUMN_COUNT_MAX));
         }
-        Object[] samples = parameters.stream().map(Parameter::sample).toArray();
-        rowType = compiled(UnaryOperator.identity(), samples).type();
+        rowType = compiled(
+                        UnaryOperator.identity(),
+                        parameters.stream().map(Parameter::sample).toArray())
+                .type();
         template = query == null ? Template.of(this) : null;
     }
 

@@ -38,8 +38,7 @@ final class NumberFunctions {
             if (value == null || count == null) {
                 return null;
             }
-            int digits =
-                    (int) Math.clamp(TextFunctions.whole(name, count), -DIGITS_MAX, DIGITS_MAX);
+            int digits = Math.clamp(TextFunctions.whole(name, count), -DIGITS_MAX, DIGITS_MAX);
             return switch (Arithmetic.plain(value)) {
                 case Long number -> rounded(name, number, digits, mode);
                 case Double number -> rounded(number, digits, mode);

@@ -167,7 +167,6 @@ final class TimeFunctions {
     }
 
     private static LocalDateTime startOf(int year) {
-        return LocalDate.of((int) ChronoField.YEAR.checkValidIntValue(year), 1, 1)
-                .atStartOfDay();
+        return LocalDate.of(ChronoField.YEAR.checkValidIntValue(year), 1, 1).atStartOfDay();
     }
 }

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.regex.Pattern;
 
@@ -124,7 +125,8 @@ class FunctionTwinsTest {
         for (int round = 0; round < 2_000; round++) {
             Instant at = Instant.ofEpochSecond(random.nextLong(-70_000_000_000L, 100_000_000_000L));
             for (String unit : units) {
-                Instant start = (Instant) value("date_trunc(a, b)", unit, at);
+                Instant start =
+                        (Instant) Objects.requireNonNull(value("date_trunc(a, b)", unit, at));
                 assertThat(start).as("%s of %s", unit, at).isBeforeOrEqualTo(at);
                 Object part = value("part(a, b)", unit, at);
                 assertThat(value("part(a, b)", unit, start)).as(unit).isEqualTo(part);
