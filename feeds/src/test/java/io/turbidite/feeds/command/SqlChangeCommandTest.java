@@ -3,9 +3,13 @@ package io.turbidite.feeds.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
@@ -39,6 +43,8 @@ class SqlChangeCommandTest {
 
     @Test
     void records_are_changed_and_counted() {
+        assertThat(told("explain update Trips set note = 'gone' where tail = 'N1'"))
+                .contains("by_tail");
         assertThat(told("update Trips set note = 'gone' where tail = 'N1'"))
                 .isEqualTo("2 records changed\n");
         assertThat(told("delete from Trips where note = 'gone'", "--json"))
@@ -62,6 +68,26 @@ class SqlChangeCommandTest {
                 """);
         assertThat(told("drop dataset Pets")).isEqualTo("done\n");
         assertThat(sql("select * from Pets").code()).isEqualTo(2);
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void a_store_that_another_process_holds_is_changed_by_its_holder() {
+        try (Store held = Store.openExisting(store, StoreOptions.defaults())) {
+            assertThat(sql("delete from Trips").code()).isNotZero();
+            try (StoreServer server = StoreServer.start(held)) {
+                assertThat(server.problem()).isEmpty();
+                assertThat(told("update Trips set note = 'held' where tail = 'N1'"))
+                        .isEqualTo("2 records changed\n");
+                assertThat(told("create dataset Pets (id int64, primary key (id))"))
+                        .isEqualTo("done\n");
+                Result wrong = sql("insert into Pets values ('x')");
+                assertThat(wrong.code()).isEqualTo(2);
+                assertThat(wrong.errLines()).hasSize(3);
+                assertThat(told("show datasets", "--csv")).contains("Pets,id");
+            }
+            assertThat(held.findDataset("Pets")).isNotNull();
+        }
     }
 
     @Test

@@ -218,7 +218,10 @@ class SqlChangesTest {
     @Test
     void what_is_prepared_survives_its_index_and_not_its_dataset() {
         Dataset numbers = numbers(10);
+        SqlStatement indexes = sql().statement("show indexes on N");
+        assertThat(indexes.run().toList()).isEmpty();
         execute("create index by_a on N (a)");
+        assertThat(indexes.run().toList()).hasSize(1);
         SqlStatement update = sql().statement("update N set a = a + 1 where a = ?");
         assertThat(update.execute(OPTIONS, 0L)).isEqualTo(10);
         execute("drop index by_a on N");

@@ -199,14 +199,14 @@ final class Alteration implements Effect {
             writer.begin();
             Map<String, @Nullable Object> fields =
                     before.wrap(recordBytes.asSlice(slice)).toMap();
-            fields.forEach((name, value) -> {
-                int field = type.memberOf(RecordType.TOP, name);
+            for (Map.Entry<String, @Nullable Object> one : fields.entrySet()) {
+                int field = type.memberOf(RecordType.TOP, one.getKey());
                 if (field < 0) {
-                    writer.openField(name, value);
-                } else if (!names.contains(name)) {
-                    writer.setObject(field, value);
+                    writer.openField(one.getKey(), one.getValue());
+                } else if (!names.contains(one.getKey())) {
+                    writer.setObject(field, one.getValue());
                 }
-            });
+            }
             for (Assignment one : assigned) {
                 try {
                     one.set(writer, row);

@@ -28,7 +28,7 @@ final class MomentViews implements AutoCloseable {
     }
 
     ReadView view(Source source) {
-        return views.computeIfAbsent(source.name(), name -> moment.view(source));
+        return views.computeIfAbsent(source.name(), _ -> moment.view(source));
     }
 
     /** The source at this moment. */

@@ -142,8 +142,9 @@ public final class Sql {
             Effect definition = Definitions.of(required(), text);
             return new SqlStatement(text, () -> definition);
         }
-        return Listings.FIRST_WORDS.contains(first)
-                ? new SqlStatement(text, Listings.of(required(), text))
+        Catalog listed = Listings.FIRST_WORDS.contains(first) ? required() : null;
+        return listed != null
+                ? SqlStatement.ofListing(text, () -> Listings.of(listed, text))
                 : new SqlStatement(plans.kept(text.whole(), Planned.of(sources, text, clock)));
     }
 

@@ -35,7 +35,7 @@ public final class SqlStatement {
     private @Nullable Planned planned;
 
     /** What it lists; null if it does not. */
-    private final @Nullable Relation listing;
+    private final @Nullable Supplier<? extends Relation> listing;
 
     /** What it changes or defines; null if it gives rows. */
     private @Nullable Effect effect;
@@ -53,18 +53,24 @@ public final class SqlStatement {
         this.effects = null;
     }
 
-    /** One that lists. */
-    SqlStatement(StatementText text, Relation listing) {
+    private SqlStatement(
+            StatementText text,
+            @Nullable Supplier<? extends Relation> listing,
+            @Nullable Supplier<Effect> effects) {
         this.text = text;
         this.listing = listing;
-        this.effects = null;
+        this.effects = effects;
+    }
+
+    /** One that lists what there is whenever it is run. */
+    static SqlStatement ofListing(StatementText text, Supplier<? extends Relation> listing) {
+        var _ = listing.get();
+        return new SqlStatement(text, listing, null);
     }
 
     /** One that changes or defines. */
     SqlStatement(StatementText text, Supplier<Effect> effects) {
-        this.text = text;
-        this.listing = null;
-        this.effects = effects;
+        this(text, null, effects);
         Effect first = effects.get();
         this.effect = first;
         this.planned = first.rows();
@@ -82,7 +88,9 @@ public final class SqlStatement {
      */
     public Relation relation() {
         @Nullable Object[] values = checked();
-        return listing != null ? listing : planned().relation(UnaryOperator.identity(), values);
+        return listing != null
+                ? listing.get()
+                : planned().relation(UnaryOperator.identity(), values);
     }
 
     private Planned planned() {
@@ -116,7 +124,7 @@ public final class SqlStatement {
 
     /** What the rows have. */
     public RecordType type() {
-        return listing != null ? listing.type() : planned().rowType();
+        return listing != null ? listing.get().type() : planned().rowType();
     }
 
     /** The columns of the answer, with the names of their types in SQL; none without rows. */
@@ -164,7 +172,7 @@ public final class SqlStatement {
         checkGivesRows();
         if (listing != null) {
             checked(values);
-            return listing.with(options).run();
+            return listing.get().with(options).run();
         }
         return current().run(UnaryOperator.identity(), options, checked(values));
     }
@@ -214,7 +222,7 @@ public final class SqlStatement {
     public long execute(RunOptions options, @Nullable Object... values) {
         changed = new ChangedCount();
         if (planned != null) {
-            current();
+            var _ = current();
         }
         if (effect == null || text.explains()) {
             throw SqlException.of("the statement gives rows: run it");
@@ -234,7 +242,7 @@ public final class SqlStatement {
      */
     public Explanation explanation(RunOptions options, @Nullable Object... values) {
         Relation asked = (listing != null
-                        ? listing
+                        ? listing.get()
                         : current().relation(UnaryOperator.identity(), checked(values)))
                 .with(options);
         if (!text.analyzes()) {

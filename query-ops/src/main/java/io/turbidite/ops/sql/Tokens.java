@@ -166,7 +166,7 @@ final class Tokens {
         expected.add(word.toUpperCase(Locale.ROOT));
         Token token = peek();
         if (token.kind() == Kind.WORD && token.text().equalsIgnoreCase(word)) {
-            next();
+            var _ = next();
             return true;
         }
         return false;
@@ -177,7 +177,7 @@ final class Tokens {
         expected.add("'" + sign + "'");
         Token token = peek();
         if (token.kind() == Kind.SIGN && token.text().equals(sign)) {
-            next();
+            var _ = next();
             return true;
         }
         return false;
