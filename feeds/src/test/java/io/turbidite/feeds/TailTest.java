@@ -31,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -141,7 +142,7 @@ class TailTest {
         byte[] all =
                 SimulatedFeed.gzip((line(1) + line(2) + line(3)).getBytes(StandardCharsets.UTF_8));
         disk.delete("a.log");
-        disk.put("a.log.1.gz", java.util.Arrays.copyOf(all, all.length - 9));
+        disk.put("a.log.1.gz", Arrays.copyOf(all, all.length - 9));
         follow("a.log*", SECOND);
         assertThat(memory.ids).as("not whole").containsExactly(1L, 2L);
         disk.put("a.log.1.gz", all);
@@ -214,7 +215,7 @@ class TailTest {
     }
 
     @Test
-    void whatCanNotBeFollowedIsToldWithItsKey(@TempDir Path directory) {
+    void whatCanNotBeFollowedIsToldWithItsKey(@TempDir Path directory) throws IOException {
         String text = """
                 feed: f
                 log: { name: L }
@@ -227,6 +228,12 @@ class TailTest {
                 .isInstanceOf(DefinitionException.class)
                 .hasMessageContaining("source.path")
                 .hasMessageContaining("there is no directory");
+        Path file = Files.writeString(directory.resolve("l.yaml"), text);
+        LogFeedDefinition log = LogFeedDefinition.load(file);
+        assertThatThrownBy(() -> LogFeed.open(log, directory.resolve("store")).close())
+                .isInstanceOf(DefinitionException.class)
+                .hasMessageContaining("l.yaml:3: source.kind is tail");
+        assertThat(directory.resolve("store")).doesNotExist();
         assertThatThrownBy(() -> TailKind.follow(disk, "[a")).hasMessageContaining("is no pattern");
     }
 }

@@ -40,7 +40,7 @@ public final class Progress implements FeedProgress, AutoCloseable {
     @Override
     public void at(long records, long rejected, long sourceBytes, long sourceBytesTotal) {
         if (bar != null) {
-            bar.maxHint(sourceBytesTotal);
+            bar.maxHint(Math.max(1, Math.max(sourceBytesTotal, sourceBytes))); // 0: without end
             bar.stepTo(
                     Math.max(bar.getCurrent(), sourceBytes)); // a stopped run begins no file anew
             bar.setExtraMessage(" " + Words.count(records, "record"));
