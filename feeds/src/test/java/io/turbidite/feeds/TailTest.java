@@ -3,6 +3,7 @@ package io.turbidite.feeds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.sim.Profile;
@@ -15,6 +16,8 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
+import io.turbidite.feeds.parse.RecordFrame;
+import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.source.tail.TailKind;
@@ -116,6 +119,49 @@ class TailTest {
         append("a.log", line(21) + line(22) + line(23) + line(24) + line(25));
         follow("*.log", SECOND);
         assertThat(memory.ids).hasSize(11).endsWith(21L, 22L, 23L, 24L, 25L);
+    }
+
+    /** Between the look and the read, so that the bytes that are read are those of another line. */
+    @Test
+    void aTruncationRightBeforeAReadIsFound() {
+        append("a.log", line(1) + line(2));
+        follow("*.log", SECOND);
+        append("a.log", line(3));
+        boolean[] done = {false};
+        RecordParser json = parser;
+        // a reader asks for the quotes when it has found that there is more, and then reads
+        parser = new RecordParser() {
+            @Override
+            public RecordFramer.Quotes quotes() {
+                if (!done[0]) {
+                    done[0] = true;
+                    try (DiskFile file = disk.open("a.log")) {
+                        file.truncate(0);
+                    }
+                    append("a.log", " " + line(11) + line(12) + line(13) + line(14));
+                }
+                return json.quotes();
+            }
+
+            @Override
+            public boolean wantsHeader() {
+                return json.wantsHeader();
+            }
+
+            @Override
+            public void header(RecordFrame frame) {
+                json.header(frame);
+            }
+
+            @Override
+            public Slice parse(RecordFrame frame) {
+                return json.parse(frame);
+            }
+        };
+        follow("*.log", SECOND);
+        assertThat(done[0]).isTrue();
+        assertThat(memory.letters).isEmpty();
+        assertThat(memory.ids).containsExactly(1L, 2L, 11L, 12L, 13L, 14L);
     }
 
     @Test
