@@ -38,6 +38,9 @@ final class StoreConnection implements PlainConnection {
     /** The moment of the transaction; null: none has begun. */
     private @Nullable Reading transaction;
 
+    private @Nullable Sql sql;
+    private List<? extends Source> sqlDatasets = List.of();
+
     /** What was described last: mostly it is asked for again. */
     private @Nullable RecordType describedType;
 
@@ -83,8 +86,16 @@ final class StoreConnection implements PlainConnection {
         return store.catalog().datasets();
     }
 
-    Sql sql() {
-        return Sql.on(catalog());
+    /** It keeps the plans of texts, for the datasets that there are. */
+    synchronized Sql sql() {
+        List<? extends Source> now = datasets();
+        Sql known = sql;
+        if (known == null || !now.equals(sqlDatasets)) {
+            known = Sql.on(catalog());
+            sql = known;
+            sqlDatasets = now;
+        }
+        return known;
     }
 
     /** Refuses what would change the store where nothing may. */

@@ -75,8 +75,11 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
         Execution run = new Execution(connection.clock(), timeoutSeconds);
         execution = run;
         RunOptions options = connection.options().withStop(run::mustEnd);
-        Reading reading = connection.reading();
-        Rows.AutoCloseableReading owned = connection.isOneStatementATime() ? reading::close : null;
+        // a run has a moment of its own, unless it reads several datasets
+        boolean isAlone = connection.isOneStatementATime() && planned.readsOneSource();
+        Reading reading = isAlone ? null : connection.reading();
+        Rows.AutoCloseableReading owned =
+                reading != null && connection.isOneStatementATime() ? reading::close : null;
         Rows rows = null;
         try {
             run.check();
@@ -102,10 +105,12 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
             SqlStatement planned,
             Execution run,
             RunOptions options,
-            Reading reading,
+            @Nullable Reading reading,
             Rows.@Nullable AutoCloseableReading owned,
             @Nullable Object... values) {
-        QueryResult rows = planned.runAt(reading::of, options, values);
+        QueryResult rows = reading == null
+                ? planned.run(options, values)
+                : planned.runAt(reading::of, options, values);
         Columns columns = connection.columnsOf(rows.rowType());
         return new Rows(
                 this,

@@ -1,6 +1,7 @@
 package io.turbidite.ops.sql;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.Relation;
@@ -14,8 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -36,6 +39,7 @@ final class Planned {
     /** The statement as one prepared query; null: it is compiled for each run. */
     private final @Nullable Template template;
 
+    private final boolean readsOne;
     private final InstantSource clock;
 
     /** Whether it asks for the time of day, which is that of each run. */
@@ -67,10 +71,15 @@ final class Planned {
                     root.fields.size(),
                     Sql.COLUMN_COUNT_MAX));
         }
+        Set<Source> read = new HashSet<>();
         rowType = compiled(
-                        UnaryOperator.identity(),
+                        given -> {
+                            read.add(given.source());
+                            return given;
+                        },
                         parameters.stream().map(Parameter::sample).toArray())
                 .type();
+        readsOne = read.size() <= 1;
         template = query == null ? Template.of(this) : null;
     }
 
@@ -142,6 +151,11 @@ final class Planned {
     /** What its rows have. */
     RecordType rowType() {
         return rowType;
+    }
+
+    /** Whether it reads one source at most. */
+    boolean readsOne() {
+        return readsOne;
     }
 
     boolean isOrdered() {

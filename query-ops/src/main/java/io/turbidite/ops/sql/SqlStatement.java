@@ -149,6 +149,14 @@ public final class SqlStatement {
         return text.explains();
     }
 
+    /**
+     * Whether it reads one source at most, so that {@link #run} shows one moment whatever else is
+     * written.
+     */
+    public boolean readsOneSource() {
+        return planned == null || planned.readsOne();
+    }
+
     /** Whether its rows come in an order that it asks for. */
     public boolean isOrdered() {
         return listing != null || (givesRows() && planned().isOrdered());
