@@ -66,10 +66,6 @@ final class Columns implements ResultSetMetaData {
         return whole;
     }
 
-    int size() {
-        return fields.size();
-    }
-
     /** The place of a column by its name, from 0. */
     int find(String label) throws SQLException {
         Integer exact = byLabel.get(label);

@@ -314,9 +314,9 @@ final class StoreMetaData implements Capabilities, NothingOfIt {
                     type.prefix().isEmpty() ? null : type.prefix(),
                     type.prefix().isEmpty() ? null : "'",
                     null,
-                    (int) typeNullable,
+                    typeNullable,
                     kind == TypeKind.STRING,
-                    kind.isScalar() ? (int) typeSearchable : (int) typePredNone,
+                    kind.isScalar() ? typeSearchable : typePredNone,
                     !type.isSigned(),
                     false,
                     false,
@@ -392,14 +392,14 @@ final class StoreMetaData implements Capabilities, NothingOfIt {
                 ColumnType type = ColumnType.of(
                         dataset.type().field(dataset.type().indexOf(name)).kind());
                 found.add(new @Nullable Object[] {
-                    (int) bestRowSession,
+                    bestRowSession,
                     name,
                     type.code(),
                     type.name(),
                     type.precision(),
                     null,
                     type.scale(),
-                    (int) bestRowNotPseudo
+                    bestRowNotPseudo
                 });
             }
         }
