@@ -27,6 +27,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
@@ -280,7 +281,7 @@ final class FeedRun {
                         return step;
                     }
                     case END -> {
-                        if (!opened.reader.position().equals(opened.published)) {
+                        if (!Objects.equals(opened.reader.position(), opened.published)) {
                             batch.move();
                         }
                         return step;

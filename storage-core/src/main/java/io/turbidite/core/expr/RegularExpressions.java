@@ -60,11 +60,11 @@ final class RegularExpressions {
         boolean isGlobal = Values.text(flags).indexOf('g') >= 0;
         Matcher matcher = matcher("regexp_replace", expression, flags(flags, true), value);
         StringBuilder made = new StringBuilder();
-        int end = 0;
+        int from = 0;
         while (isFound(matcher, expression)) {
-            made.append(text, end, matcher.start());
+            made.append(text, from, matcher.start());
             append(made, replacement, text, matcher);
-            end = matcher.end();
+            from = matcher.end();
             if (made.length() > TextFunctions.MADE_CHARS_MAX) {
                 throw TextFunctions.tooLong("regexp_replace");
             }
@@ -72,7 +72,7 @@ final class RegularExpressions {
                 break;
             }
         }
-        return made.append(text, end, text.length()).toString();
+        return made.append(text, from, text.length()).toString();
     }
 
     private static void append(

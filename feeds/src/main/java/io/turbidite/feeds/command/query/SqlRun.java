@@ -46,7 +46,7 @@ final class SqlRun {
     int ask(Store store, Snapshot snapshot, String text) {
         AtomicBoolean stopped = new AtomicBoolean();
         List<ReadView> views = new ArrayList<>();
-        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
+        try (Interrupts.Watch _ = console.interrupts().watch(() -> stopped.set(true))) {
             for (Dataset dataset : store.datasets()) {
                 views.add(snapshot.view(dataset));
             }
@@ -88,7 +88,7 @@ final class SqlRun {
     /** Plans a statement that changes or defines, and does it; returns the exit code. */
     int change(Store store, String text) {
         AtomicBoolean stopped = new AtomicBoolean();
-        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
+        try (Interrupts.Watch _ = console.interrupts().watch(() -> stopped.set(true))) {
             SqlStatement planned = Sql.on(StoreCatalog.of(store, false)).statement(text);
             long startNanos = console.clock().monotonicNanos();
             try {

@@ -466,9 +466,10 @@ final class TailSource implements FeedSource {
 
     private boolean isBegun(TailedFile content, Glimpse glimpse) {
         FileStatus status = status(content.name);
-        Boolean begins = status == null || !isStill(content)
-                ? null
-                : with(content.name, status, glimpse::begins);
+        if (status == null || !isStill(content)) {
+            return false;
+        }
+        Boolean begins = with(content.name, status, glimpse::begins);
         return begins != null && begins;
     }
 
