@@ -46,7 +46,7 @@ final class SqlRun {
     int ask(Store store, Snapshot snapshot, String text) {
         AtomicBoolean stopped = new AtomicBoolean();
         List<ReadView> views = new ArrayList<>();
-        try (Interrupts.Watch _ = console.interrupts().watch(() -> stopped.set(true))) {
+        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
             for (Dataset dataset : store.datasets()) {
                 views.add(snapshot.view(dataset));
             }
