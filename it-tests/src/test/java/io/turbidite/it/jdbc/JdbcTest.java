@@ -389,6 +389,25 @@ class JdbcTest {
     }
 
     @Test
+    void a_unique_index_is_shown_as_one() throws SQLException {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            DatabaseMetaData store = connection.getMetaData();
+            statement.execute("create unique index by_n on Other_Set (n)");
+            assertThat(all(
+                            store.getIndexInfo(null, null, "Other_Set", true, true),
+                            "INDEX_NAME",
+                            "NON_UNIQUE",
+                            "TYPE"))
+                    .containsExactly(
+                            List.of("primary", false, (int) DatabaseMetaData.tableIndexClustered),
+                            List.of("primary", false, (int) DatabaseMetaData.tableIndexClustered),
+                            List.of("by_n", false, (int) DatabaseMetaData.tableIndexOther));
+            statement.execute("drop index by_n on Other_Set");
+        }
+    }
+
+    @Test
     void what_is_closed_is_refused() throws SQLException {
         Connection connection = connect();
         Statement statement = connection.createStatement();

@@ -1,6 +1,6 @@
 package io.turbidite.ops.jdbc;
 
-import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.catalog.IndexDefinition;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.Field;
@@ -239,17 +239,16 @@ final class StoreMetaData implements Capabilities, NothingOfIt {
         List<@Nullable Object[]> found = new ArrayList<>();
         for (Source dataset : named(table)) {
             addIndex(found, dataset, PRIMARY, true, "btree", dataset.primaryKey());
-            if (!unique) {
-                dataset.indexes().stream()
-                        .sorted(Comparator.comparing(IndexDescription::name))
-                        .forEach(index -> addIndex(
-                                found,
-                                dataset,
-                                index.name(),
-                                false,
-                                index.kind().label(),
-                                index.fields()));
-            }
+            indexes(dataset).stream()
+                    .filter(index -> index.unique() || !unique)
+                    .sorted(Comparator.comparing(IndexDefinition::name))
+                    .forEach(index -> addIndex(
+                            found,
+                            dataset,
+                            index.name(),
+                            index.unique(),
+                            index.kind().label(),
+                            index.fields()));
         }
         return rows(
                 Columns.described(
@@ -270,6 +269,14 @@ final class StoreMetaData implements Capabilities, NothingOfIt {
                 found);
     }
 
+    private List<IndexDefinition> indexes(Source dataset) throws SQLException {
+        try {
+            return connection.catalog().describe(dataset.name()).indexes();
+        } catch (RuntimeException e) {
+            throw Errors.of(e);
+        }
+    }
+
     private static void addIndex(
             List<@Nullable Object[]> found,
             Source dataset,
@@ -287,7 +294,7 @@ final class StoreMetaData implements Capabilities, NothingOfIt {
                 !isUnique,
                 null,
                 name,
-                isUnique ? (int) tableIndexClustered : (int) tableIndexOther,
+                name.equals(PRIMARY) ? (int) tableIndexClustered : (int) tableIndexOther,
                 place,
                 field,
                 kind.equals("btree") || kind.equals("pm") ? "A" : null,
