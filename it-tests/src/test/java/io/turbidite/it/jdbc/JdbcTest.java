@@ -3,10 +3,12 @@ package io.turbidite.it.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.log.Durability;
 import io.turbidite.core.type.Point;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +60,9 @@ class JdbcTest {
 
     @BeforeEach
     void aStore() {
-        try (Store store = Store.open(directory)) {
+        // a sync for each record of each test took a minute
+        StoreOptions options = StoreOptions.defaults().withDurability(Durability.PROCESS);
+        try (Store store = Store.open(directory, options)) {
             store.createDataset(DatasetSpec.named("All")
                     .field("id", "int64")
                     .field("truth", "bool?")
