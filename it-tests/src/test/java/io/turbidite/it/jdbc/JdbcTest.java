@@ -48,7 +48,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 
 class JdbcTest {
@@ -606,6 +611,82 @@ class JdbcTest {
             assertThat(all(byName.executeQuery(), "id")).containsExactly(List.of(1L));
             statement.execute("drop dataset \"All\"");
             refused("42000", byName::executeQuery);
+        }
+    }
+
+    @Test
+    void a_dataset_may_come_back_with_other_types_while_a_statement_is_prepared()
+            throws SQLException {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute("create dataset Pets (id int64, k int64, primary key (id))");
+            try (PreparedStatement byK =
+                    connection.prepareStatement("select * from Pets where k = ?")) {
+                byK.setString(1, "5");
+                assertThat(all(byK.executeQuery())).isEmpty();
+                statement.execute("drop dataset Pets");
+                statement.execute(
+                        "create dataset Pets (id int64, name string, k string, primary key (id))");
+                statement.execute("insert into Pets values (1, 'Rex', '5')");
+                assertThat(byK.getParameterMetaData().getParameterType(1)).isEqualTo(Types.VARCHAR);
+                assertThat(Objects.requireNonNull(byK.getMetaData()).getColumnCount())
+                        .isEqualTo(3);
+                byK.setString(1, "5");
+                assertThat(all(byK.executeQuery(), "name")).containsExactly(List.of("Rex"));
+            }
+        }
+    }
+
+    @Test
+    void a_date_of_long_ago_stays_the_day_that_it_shows() throws SQLException {
+        try (Connection connection = connect();
+                PreparedStatement insert = connection.prepareStatement(
+                        "insert into \"All\" (id, \"day\") values (?, ?)");
+                PreparedStatement found =
+                        connection.prepareStatement("select id from \"All\" where \"day\" = ?")) {
+            Date day = Date.valueOf("1500-01-01");
+            insert.setLong(1, 3);
+            insert.setDate(2, day);
+            assertThat(insert.executeUpdate()).isEqualTo(1);
+            found.setObject(1, LocalDate.of(1500, 1, 1));
+            assertThat(all(found.executeQuery(), "id")).containsExactly(List.of(3L));
+            found.setDate(1, day);
+            assertThat(all(found.executeQuery(), "id")).containsExactly(List.of(3L));
+        }
+    }
+
+    @Test
+    void what_another_thread_closes_leaves_nothing_open_and_ends_as_JDBC_has_it() throws Exception {
+        try (Connection connection = connect();
+                ExecutorService other = Executors.newSingleThreadExecutor()) {
+            for (int round = 0; round < 400; round++) {
+                PreparedStatement statement = connection.prepareStatement(
+                        "select n from Other_Set where k = 'k1' and n < 20");
+                CyclicBarrier start = new CyclicBarrier(2);
+                // sooner or later: while it starts, while it is read
+                long waitNanos = round % 100 * 5_000L;
+                Future<?> closing = other.submit(() -> {
+                    start.await();
+                    long begin = System.nanoTime();
+                    while (System.nanoTime() - begin < waitNanos) {
+                        Thread.onSpinWait();
+                    }
+                    statement.close();
+                    return null;
+                });
+                start.await();
+                ResultSet rows = null;
+                try {
+                    rows = statement.executeQuery();
+                    while (rows.next()) {
+                        assertThat(rows.getInt(1)).isNotNegative();
+                    }
+                } catch (SQLException e) {
+                    assertThat(e.getSQLState()).isEqualTo("24000");
+                }
+                closing.get();
+                assertThat(rows == null || rows.isClosed()).isTrue();
+            }
         }
     }
 

@@ -259,7 +259,11 @@ final class Conversions {
                 value instanceof String || value instanceof Boolean
                         ? decimal(value, "number")
                         : value;
-            case DATE -> date(moment(value), zone);
+            // the day that it shows: long ago its calendar was another than that of records
+            case DATE ->
+                value instanceof Date day && calendar == null
+                        ? day.toLocalDate()
+                        : date(moment(value), zone);
             case TIME -> time(moment(value), zone);
             case DATETIME -> instant(moment(value), zone);
             default -> value instanceof String text ? read(kind, text, kind.label()) : value;

@@ -116,14 +116,19 @@ final class Rows implements ReadOnlyRows, ForwardRows {
 
     private long whole(int column, long least, long most, String target) throws SQLException {
         checkRow();
-        if (cursor.isWhole(column)) {
-            wasNull = false;
-            long number = cursor.getLong(column);
-            if (number < least || number > most) {
-                throw Errors.of(
-                        "%d is out of range for %s".formatted(number, target), Errors.OUT_OF_RANGE);
+        try {
+            if (cursor.isWhole(column)) {
+                wasNull = false;
+                long number = cursor.getLong(column);
+                if (number < least || number > most) {
+                    throw Errors.of(
+                            "%d is out of range for %s".formatted(number, target),
+                            Errors.OUT_OF_RANGE);
+                }
+                return number;
             }
-            return number;
+        } catch (RuntimeException e) {
+            throw Errors.of(e);
         }
         Object value = value(column);
         return value == null ? 0 : Conversions.whole(value, least, most, target);

@@ -57,9 +57,15 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
     private SqlStatement ready() throws SQLException {
         checkOpen();
         checkGiven();
+        return current();
+    }
+
+    /** The statement, planned for the datasets there are; other ones may give it other types. */
+    private SqlStatement current() throws SQLException {
         List<? extends Source> now = connection().datasets();
         if (!now.equals(datasets)) {
             planned = planned(sql);
+            parameters = parametersOf(planned);
             datasets = now;
         }
         return planned;
@@ -163,12 +169,14 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
     @Override
     public @Nullable ResultSetMetaData getMetaData() throws SQLException {
         checkOpen();
-        return givesRows(planned) ? columnsOf(planned) : null;
+        SqlStatement now = current();
+        return givesRows(now) ? columnsOf(now) : null;
     }
 
     @Override
     public ParameterMetaData getParameterMetaData() throws SQLException {
         checkOpen();
+        var _ = current();
         return parameters;
     }
 
@@ -179,6 +187,7 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
     private void set(int number, @Nullable Object value, @Nullable Calendar calendar)
             throws SQLException {
         checkOpen();
+        var _ = current();
         TypeKind kind = parameters.kind(number);
         values[number - 1] = value == null ? null : Conversions.parameter(kind, value, calendar);
         given.set(number - 1);

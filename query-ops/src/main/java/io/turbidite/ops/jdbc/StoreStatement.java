@@ -87,6 +87,11 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
                     ? explained(planned, run, options, values)
                     : started(planned, run, options, reading, owned, values);
             result = rows;
+            if (closed) {
+                // by another thread, which did not see this result
+                closeResult();
+                throw Errors.closed("statement");
+            }
             return rows;
         } catch (CancellationException e) {
             SQLException ended = run.ended();
