@@ -155,7 +155,8 @@ class DeliveryScheduleTest {
             String as = "%s schedule %d"
                     .formatted(Seeds.replay("DeliveryScheduleTest", first), schedule);
             SplittableRandom random = new SplittableRandom(seed);
-            Durability durability = Durability.values()[random.nextInt(Durability.values().length)];
+            List<Durability> promises = List.of(Durability.values());
+            Durability durability = promises.get(random.nextInt(promises.size()));
             SimulatedSource source = new SimulatedSource(
                     PARTITIONS, RECORDS, DeliveryScheduleTest::text, random.split());
             // what is promised by less than a sync may be taken back by a power cut

@@ -74,7 +74,7 @@ class SqlChangesTest {
                 .statement("select count(*) as n from %s where %s"
                         .formatted(dataset.name(), condition))
                 .run()) {
-            return (Long) rows.toList().getFirst().getOrDefault("n", -1L);
+            return (Long) Objects.requireNonNull(rows.toList().getFirst().get("n"));
         }
     }
 

@@ -141,7 +141,7 @@ class SqlChangesTwinTest {
             all = sql.statement("select id, name, a from T");
         }
 
-        TreeMap<Long, Pet> all() {
+        Map<Long, Pet> all() {
             TreeMap<Long, Pet> pets = new TreeMap<>();
             try (QueryResult rows = all.run()) {
                 rows.forEach(row -> pets.put(
@@ -152,7 +152,7 @@ class SqlChangesTwinTest {
             return pets;
         }
 
-        void step(SplittableRandom random, TreeMap<Long, Pet> twin, int i) {
+        void step(SplittableRandom random, Map<Long, Pet> twin, int i) {
             long id = random.nextInt(60);
             String name = "n" + random.nextInt(8);
             long a = random.nextInt(20);
@@ -166,7 +166,7 @@ class SqlChangesTwinTest {
                     TreeMap<Long, Pet> more = new TreeMap<>();
                     twin.forEach((key, pet) -> {
                         if (pet.a() < 3 && key < 100) {
-                            more.put(key + 100 * (i + 1), pet);
+                            more.put(key + 100L * (i + 1), pet);
                         }
                     });
                     assertThat(copy.execute(OPTIONS, 100L * (i + 1), 3)).isEqualTo(more.size());
@@ -204,7 +204,7 @@ class SqlChangesTwinTest {
             }
         }
 
-        private void insert(TreeMap<Long, Pet> twin, long first, long second, String name, long a) {
+        private void insert(Map<Long, Pet> twin, long first, long second, String name, long a) {
             if (twin.containsKey(first) || twin.containsKey(second)) {
                 assertThatThrownBy(() -> insert.execute(OPTIONS, first, name, a, second, name, a))
                         .isInstanceOf(DuplicateKeyException.class)
@@ -410,8 +410,8 @@ class SqlChangesTwinTest {
                 while (!ends.get() || count.get() < 200) {
                     dataset.compute(
                             old -> {
-                                Map<String, @Nullable Object> fields =
-                                        new HashMap<>(Objects.requireNonNull(old));
+                                Map<String, @Nullable Object> fields = new HashMap<
+                                        String, @Nullable Object>(Objects.requireNonNull(old));
                                 fields.put(
                                         "name",
                                         ""

@@ -40,7 +40,7 @@ record StoreAddress(String url, Path directory, boolean readOnly) {
         try {
             return new StoreAddress(url, Path.of(path), readOnly);
         } catch (InvalidPathException e) {
-            throw wrong(url, e.getMessage());
+            throw wrong(url, String.valueOf(e.getMessage()));
         }
     }
 

@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.Executor;
@@ -135,7 +136,7 @@ final class StoreConnection implements PlainConnection {
 
     synchronized Columns columnsOf(RecordType type) {
         Columns known = described;
-        if (known == null || !type.equals(describedType)) {
+        if (known == null || !Objects.equals(type, describedType)) {
             known = Columns.of(type);
             described = known;
             describedType = type;

@@ -14,6 +14,8 @@ import org.apache.calcite.sql.type.ReturnTypes;
 import org.apache.calcite.sql.type.SqlTypeFamily;
 import org.apache.calcite.sql.type.SqlTypeName;
 
+import java.util.Objects;
+
 /**
  * The minus of Calcite, which takes two moments as well: the time between them, and of two dates
  * the days. Static, without state.
@@ -42,7 +44,7 @@ final class Difference {
         SqlTypeName left = call.getOperandType(0).getSqlTypeName();
         SqlTypeName right = call.getOperandType(1).getSqlTypeName();
         if (!isMoment(left) || !isMoment(right)) {
-            return ReturnTypes.NULLABLE_SUM.inferReturnType(call);
+            return Objects.requireNonNull(ReturnTypes.NULLABLE_SUM.inferReturnType(call));
         }
         TypeKind kind = left == SqlTypeName.DATE && right == SqlTypeName.DATE
                 ? TypeKind.INT64
