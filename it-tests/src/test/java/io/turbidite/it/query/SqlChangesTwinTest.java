@@ -44,6 +44,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -152,7 +153,7 @@ class SqlChangesTwinTest {
             return pets;
         }
 
-        void step(SplittableRandom random, Map<Long, Pet> twin, int i) {
+        void step(SplittableRandom random, NavigableMap<Long, Pet> twin, int i) {
             long id = random.nextInt(60);
             String name = "n" + random.nextInt(8);
             long a = random.nextInt(20);
@@ -204,7 +205,8 @@ class SqlChangesTwinTest {
             }
         }
 
-        private void insert(Map<Long, Pet> twin, long first, long second, String name, long a) {
+        private void insert(
+                NavigableMap<Long, Pet> twin, long first, long second, String name, long a) {
             if (twin.containsKey(first) || twin.containsKey(second)) {
                 assertThatThrownBy(() -> insert.execute(OPTIONS, first, name, a, second, name, a))
                         .isInstanceOf(DuplicateKeyException.class)
