@@ -34,6 +34,7 @@ import org.apache.calcite.rex.RexNode;
 import org.apache.calcite.rex.RexUtil;
 import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.fun.SqlStdOperatorTable;
+import org.apache.calcite.sql.type.SqlTypeName;
 import org.apache.calcite.util.ImmutableBitSet;
 import org.jspecify.annotations.Nullable;
 
@@ -116,6 +117,7 @@ final class Compiler {
             case "Correlate" -> "this correlated subquery";
             case "Window" -> "a window function";
             case "Uncollect" -> "UNNEST";
+            case "RepeatUnion" -> "WITH RECURSIVE";
             default -> name.toUpperCase(Locale.ROOT);
         };
     }
@@ -263,7 +265,10 @@ final class Compiler {
         }
         List<Aggregate> aggregates = new ArrayList<>();
         for (AggregateCall call : aggregate.getAggCallList()) {
-            columns.add(aggregated(call, block, aggregates));
+            boolean isOfNulls = call.getArgList().stream()
+                    .map(aggregate.getInput().getRowType().getFieldList()::get)
+                    .anyMatch(field -> field.getType().getSqlTypeName() == SqlTypeName.NULL);
+            columns.add(aggregated(call, isOfNulls, block, aggregates));
         }
         if (fields.isEmpty() && aggregates.isEmpty()) {
             aggregates.add(Aggregate.count());
@@ -272,8 +277,13 @@ final class Compiler {
         return block;
     }
 
-    /** Adds what is aggregated; what the column is made of then. */
-    private Expression aggregated(AggregateCall call, Block block, List<Aggregate> aggregates) {
+    /**
+     * Adds what is aggregated; what the column is made of then.
+     *
+     * @param isOfNulls whether it is always null, which has no type by itself
+     */
+    private Expression aggregated(
+            AggregateCall call, boolean isOfNulls, Block block, List<Aggregate> aggregates) {
         SqlKind kind = call.getAggregation().getKind();
         if (kind == SqlKind.LITERAL_AGG) {
             return new Scalars(rex, List.of()).value(call.rexList.getFirst());
@@ -305,6 +315,9 @@ final class Compiler {
         Expression argument = call.getArgList().isEmpty()
                 ? null
                 : block.columns().get(call.getArgList().getFirst());
+        if (isOfNulls) {
+            argument = Terms.call("int64", Terms.NULL);
+        }
         if (call.filterArg >= 0) {
             argument = Terms.where(
                     block.columns().get(call.filterArg),

@@ -145,7 +145,7 @@ final class Front {
     RelRoot plan() {
         SqlNode parsed = parse();
         if (!SqlKind.QUERY.contains(parsed.getKind())) {
-            throw SqlException.of("%s is not supported".formatted(parsed.getKind().sql));
+            throw unsupported();
         }
         return plan(parsed);
     }
@@ -231,6 +231,11 @@ final class Front {
         }
     }
 
+    /** A statement that is none of those that there are. */
+    private SqlException unsupported() {
+        return Terms.unsupported(Tokens.firstWord(text).toUpperCase(Locale.ROOT));
+    }
+
     private SqlException unparsed(SqlParseException e) {
         String said = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
         int line = e.getPos() == null ? 0 : e.getPos().getLineNum();
@@ -238,6 +243,9 @@ final class Front {
         Matcher found = Pattern.compile("Encountered \"(.*?)\" at line \\d+, column \\d+.*")
                 .matcher(said);
         String message = said;
+        if (said.startsWith("Non-query expression") || said.startsWith("Query expression")) {
+            return unsupported();
+        }
         if (found.matches()) {
             String token = found.group(1).strip();
             message = token.endsWith("<EOF>")
@@ -266,6 +274,9 @@ final class Front {
         Matcher table = NO_TABLE.matcher(said);
         Matcher function = NO_FUNCTION.matcher(said);
         String message = said;
+        if (said.contains("$SCALAR_QUERY")) {
+            message = "a subquery that stands for one value has one column";
+        }
         boolean isUntold = said.startsWith("Illegal use of dynamic parameter")
                 || (said.contains("<UNKNOWN>") && text.contains("?"));
         if (isUntold) {
