@@ -212,6 +212,7 @@ class JdbcTest {
             assertThat(rows.getString("at")).isEqualTo("2013-07-04T10:15:30.123456Z");
             assertThat(rows.getObject("span")).isEqualTo(Duration.ofMinutes(90));
             assertThat(rows.getObject("place")).isEqualTo(new Point(1, 2));
+            assertThat(rows.getString("place")).isEqualTo("[1.0,2.0]");
             assertThat(rows.getObject("tags")).isEqualTo(List.of("a", "b\"c"));
             assertThat(rows.getString("tags")).isEqualTo("[\"a\",\"b\\\"c\"]");
             assertThat((Object[]) rows.getArray("tags").getArray()).containsExactly("a", "b\"c");

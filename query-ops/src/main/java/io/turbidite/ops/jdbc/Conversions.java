@@ -3,6 +3,8 @@ package io.turbidite.ops.jdbc;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.expr.Literal;
 import io.turbidite.core.record.ValueParser;
+import io.turbidite.core.type.Point;
+import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
@@ -56,7 +58,7 @@ final class Conversions {
         return switch (value) {
             case BigDecimal number -> number.toPlainString();
             case byte[] bytes -> Base64.getEncoder().encodeToString(bytes);
-            case List<?> _, Map<?, ?> _ -> {
+            case List<?> _, Map<?, ?> _, Point _, Rectangle _ -> {
                 StringBuilder out = new StringBuilder();
                 json(value, out);
                 yield out.toString();
@@ -305,6 +307,9 @@ final class Conversions {
                 }
                 out.append(map.isEmpty() ? "{}" : "}");
             }
+            case Point at -> json(List.of(at.x(), at.y()), out);
+            case Rectangle box ->
+                json(List.of(box.minX(), box.minY(), box.maxX(), box.maxY()), out);
             case null -> out.append("null");
             case Number _, Boolean _ -> out.append(text(value));
             default -> out.append(new Literal.Text(text(value)).text());
