@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.sim.Profile;
@@ -29,6 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +39,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
 
 /** A source that follows files; {@link TailHistoryTest} has random histories. */
 @Timeout(60)
@@ -59,15 +64,53 @@ class TailTest {
         disk.touch(name, clock.wallMicros());
     }
 
+    private void truncate(String name) {
+        try (DiskFile file = disk.open(name)) {
+            file.truncate(0);
+        }
+    }
+
+    /** Calls these when the parser is asked for quotes, and before each record. */
+    private void watchParser(Runnable atQuotes, Runnable atRecord) {
+        RecordParser watched = parser;
+        parser = new RecordParser() {
+            @Override
+            public RecordFramer.Quotes quotes() {
+                atQuotes.run();
+                return watched.quotes();
+            }
+
+            @Override
+            public boolean wantsHeader() {
+                return watched.wantsHeader();
+            }
+
+            @Override
+            public void header(RecordFrame frame) {
+                watched.header(frame);
+            }
+
+            @Override
+            public Slice parse(RecordFrame frame) {
+                atRecord.run();
+                return watched.parse(frame);
+            }
+        };
+    }
+
     private static String line(long id) {
         return "{\"id\":%d,\"name\":\"n\"}\n".formatted(id);
     }
 
     /** Follows for so long; each half second one of the steps is done. */
     private void follow(String pattern, long nanos) {
+        follow(disk, pattern, nanos);
+    }
+
+    private void follow(Disk seen, String pattern, long nanos) {
         long end = clock.monotonicNanos() + nanos;
         try (SimTasks tasks = new SimTasks(7, clock);
-                FeedSource source = TailKind.follow(disk, pattern)) {
+                FeedSource source = TailKind.follow(seen, pattern)) {
             long[] next = {clock.monotonicNanos() + SECOND / 2};
             var _ = tasks.start("writer", 10_000, () -> {
                 if (!steps.isEmpty() && clock.monotonicNanos() >= next[0]) {
@@ -113,9 +156,7 @@ class TailTest {
         append("a.log", line(11) + line(12) + line(13) + line(14));
         follow("*.log", SECOND);
         assertThat(memory.ids).containsExactly(1L, 2L, 11L, 12L, 13L, 14L);
-        try (DiskFile file = disk.open("a.log")) {
-            file.truncate(0);
-        }
+        truncate("a.log");
         append("a.log", line(21) + line(22) + line(23) + line(24) + line(25));
         follow("*.log", SECOND);
         assertThat(memory.ids).hasSize(11).endsWith(21L, 22L, 23L, 24L, 25L);
@@ -128,36 +169,16 @@ class TailTest {
         follow("*.log", SECOND);
         append("a.log", line(3));
         boolean[] done = {false};
-        RecordParser json = parser;
         // a reader asks for the quotes when it has found that there is more, and then reads
-        parser = new RecordParser() {
-            @Override
-            public RecordFramer.Quotes quotes() {
-                if (!done[0]) {
-                    done[0] = true;
-                    try (DiskFile file = disk.open("a.log")) {
-                        file.truncate(0);
+        watchParser(
+                () -> {
+                    if (!done[0]) {
+                        done[0] = true;
+                        truncate("a.log");
+                        append("a.log", " " + line(11) + line(12) + line(13) + line(14));
                     }
-                    append("a.log", " " + line(11) + line(12) + line(13) + line(14));
-                }
-                return json.quotes();
-            }
-
-            @Override
-            public boolean wantsHeader() {
-                return json.wantsHeader();
-            }
-
-            @Override
-            public void header(RecordFrame frame) {
-                json.header(frame);
-            }
-
-            @Override
-            public Slice parse(RecordFrame frame) {
-                return json.parse(frame);
-            }
-        };
+                },
+                () -> {});
         follow("*.log", SECOND);
         assertThat(done[0]).isTrue();
         assertThat(memory.letters).isEmpty();
@@ -196,6 +217,98 @@ class TailTest {
         follow("a.log*", SECOND);
         assertThat(memory.ids).containsExactly(1L, 2L, 3L);
         assertThat(memory.positions).containsOnlyKeys("a.log#1");
+    }
+
+    /** Truncated and compressed between two batches of one pass, with half a line in hand. */
+    @Test
+    void aFileThatIsCompressedWhileItIsReadIsGoneOnWithInTheCompressedOne() {
+        StringBuilder lines = new StringBuilder();
+        LongStream.range(0, 5_000).forEach(id -> lines.append(line(id)));
+        append("a.log", lines.toString());
+        long[] parsed = {0};
+        watchParser(() -> {}, () -> {
+            parsed[0]++;
+            if (parsed[0] == 700) {
+                disk.put("a.log.1.gz", SimulatedFeed.gzip(disk.content("a.log")));
+                truncate("a.log");
+                clock.advanceMicros(200_000);
+            }
+        });
+        follow("a.log*", SECOND);
+        assertThat(memory.letters).isEmpty();
+        assertThat(memory.ids)
+                .containsExactlyElementsOf(LongStream.range(0, 5_000).boxed().toList());
+    }
+
+    @Test
+    void aCopyThatGoesOnWhenItsOriginalIsLongGoneIsFollowed() {
+        append("a.log", line(1));
+        steps.add(() -> disk.put("b.log", disk.content("a.log")));
+        steps.add(() -> disk.delete("a.log"));
+        for (int i = 0; i < 6; i++) {
+            steps.add(() -> {});
+        }
+        steps.add(() -> append("b.log", line(2)));
+        follow("*.log", 7 * SECOND);
+        assertThat(steps).isEmpty();
+        assertThat(memory.ids).containsExactly(1L, 2L);
+        follow("*.log", SECOND);
+        assertThat(memory.ids).containsExactly(1L, 2L);
+    }
+
+    @Test
+    void aFileThatComesBackUnderItsNameIsGoneOnWith() {
+        append("a.log", line(1));
+        steps.add(() -> disk.rename("a.log", "elsewhere"));
+        for (int i = 0; i < 6; i++) {
+            steps.add(() -> {});
+        }
+        steps.add(() -> disk.rename("elsewhere", "a.log"));
+        steps.add(() -> append("a.log", line(2)));
+        follow("*.log", 7 * SECOND);
+        assertThat(steps).isEmpty();
+        assertThat(memory.ids).containsExactly(1L, 2L);
+    }
+
+    /** Between the list of the directory and a look into the file. */
+    @Test
+    void aFileThatIsDeletedWhileItIsLookedAtIsReadToItsEnd() {
+        append("a.log", line(1));
+        boolean[] armed = {false};
+        Disk looked = (Disk) Proxy.newProxyInstance(
+                Disk.class.getClassLoader(), new Class<?>[] {Disk.class}, (proxy, method, args) -> {
+                    if (armed[0] && method.getName().equals("openReadOnly")) {
+                        armed[0] = false;
+                        disk.delete("a.log");
+                    }
+                    try {
+                        return method.invoke(disk, args);
+                    } catch (InvocationTargetException e) {
+                        throw Objects.requireNonNull(e.getCause());
+                    }
+                });
+        steps.add(() -> {
+            assertThat(memory.ids).containsExactly(1L);
+            append("a.log", line(2));
+            armed[0] = true;
+        });
+        follow(looked, "*.log", 4 * SECOND);
+        assertThat(armed[0]).isFalse();
+        assertThat(memory.ids).containsExactly(1L, 2L);
+    }
+
+    @Test
+    void aCompressedFileThatGrowsByMembersIsReadOn() {
+        disk.put("a.gz", SimulatedFeed.gzip(line(1).getBytes(StandardCharsets.UTF_8)));
+        byte[] more = SimulatedFeed.gzip(line(2).getBytes(StandardCharsets.UTF_8));
+        steps.add(() -> {
+            try (DiskFile file = disk.open("a.gz")) {
+                file.write(file.size(), MemorySegment.ofArray(more), 0, more.length);
+            }
+            disk.touch("a.gz", clock.wallMicros());
+        });
+        follow("*.gz", 2 * SECOND);
+        assertThat(memory.ids).containsExactly(1L, 2L);
     }
 
     @Test

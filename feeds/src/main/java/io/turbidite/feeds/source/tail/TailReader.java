@@ -12,6 +12,7 @@ import io.turbidite.feeds.source.file.SourceStream;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * Reads a content that grows, in passes: each from behind the last record that was given out to the
@@ -31,6 +32,9 @@ final class TailReader implements PartitionReader {
     private final SourceHost host;
     private @Nullable RecordFramer framer;
     private @Nullable SourceStream stream;
+
+    /** That the pass reads; null of a compressed one. */
+    private @Nullable DiskFile passFile;
 
     /** A frame of its own, with what the parser is given as the header. */
     private @Nullable RecordFrame header;
@@ -75,6 +79,9 @@ final class TailReader implements PartitionReader {
         RecordFrame known = header;
         if (known != null && source.changesHeader(this)) {
             giveHeader(known);
+        }
+        if (framer != null && stream == null && !Objects.equals(passFile, content.handle)) {
+            endPass(); // the file that it read is not the content's any more
         }
         if (framer == null && !beginPass()) {
             return rest();
@@ -145,6 +152,7 @@ final class TailReader implements PartitionReader {
             return false;
         }
         passedBytes = byteCount;
+        passFile = file;
         return begin(this::readPlain);
     }
 

@@ -61,6 +61,9 @@ final class TailSource implements FeedSource {
     /** Enough to tell most contents apart without a look at their ends. */
     private static final int HEAD_BYTES = 4_096;
 
+    /** Enough to tell most small files apart without a look at them. */
+    private static final int FIRST_BYTES = 64;
+
     private static final char NUMBER_MARK = '#';
 
     private final Disk disk;
@@ -214,7 +217,7 @@ final class TailSource implements FeedSource {
         left.sort(Comparator.naturalOrder());
         for (String name : left) {
             FileStatus status = files.get(name);
-            if (status != null) {
+            if (status != null && !host().stopped().getAsBoolean()) {
                 settle(name, status);
             }
         }
@@ -266,6 +269,10 @@ final class TailSource implements FeedSource {
                     content.isThere = false;
                 }
             } else if (owned.contains(name) || !has(content, name, status)) {
+                if (!isStill(name, status.identity())) {
+                    owned.add(name); // renamed or deleted since: the next look will tell
+                    continue;
+                }
                 ownersStay = false;
                 content.lose();
             } else {
@@ -288,6 +295,7 @@ final class TailSource implements FeedSource {
         }
         TailPosition position = content.position;
         if (position == null) {
+            content.first = new byte[0]; // nothing tells whether it is still the same
             return status.byteCount() >= content.fileBytes;
         }
         return !(content.isGzip && content.isThere) && holds(name, status, position);
@@ -365,7 +373,9 @@ final class TailSource implements FeedSource {
             return;
         }
         TailedFile content = contents.values().stream()
-                .filter(orphan -> orphan.isOrphan && !orphan.name.equals(name))
+                .filter(orphan -> orphan.isOrphan)
+                .filter(orphan ->
+                        !orphan.name.equals(name) || orphan.identity.equals(status.identity()))
                 .filter(orphan -> orphan.position != null && holds(name, status, orphan.position))
                 .max(Comparator.comparingLong(TailedFile::offset))
                 .orElse(null);
@@ -434,8 +444,12 @@ final class TailSource implements FeedSource {
     }
 
     private boolean isStill(TailedFile content) {
-        FileStatus now = status(content.name);
-        return now != null && now.identity().equals(content.identity);
+        return isStill(content.name, content.identity);
+    }
+
+    private boolean isStill(String name, String identity) {
+        FileStatus now = status(name);
+        return now != null && now.identity().equals(identity);
     }
 
     private String newName(String file) {
@@ -455,8 +469,11 @@ final class TailSource implements FeedSource {
         }
         for (TailedFile content : contents.values()) {
             DiskFile open = content.handle;
+            if (!glimpse.mayBegin(content.first)) {
+                continue;
+            }
             if (open != null
-                    ? glimpse.begins(new PlainContent(open))
+                    ? glimpse.begins(content, new PlainContent(open))
                     : content.isThere && isBegun(content, glimpse)) {
                 return true;
             }
@@ -469,7 +486,7 @@ final class TailSource implements FeedSource {
         if (status == null || !isStill(content)) {
             return false;
         }
-        Boolean begins = with(content.name, status, glimpse::begins);
+        Boolean begins = with(content.name, status, bytes -> glimpse.begins(content, bytes));
         return begins != null && begins;
     }
 
@@ -500,10 +517,19 @@ final class TailSource implements FeedSource {
             return Arrays.copyOf(bytes, count);
         }
 
-        /** Whether {@code other} begins like this one, all of it. */
-        boolean begins(Content other) {
+        /** Whether a content with these first bytes may begin like this one. */
+        boolean mayBegin(byte[] first) {
+            int common = Math.min(first.length, head.length);
+            return Arrays.equals(first, 0, common, head, 0, common);
+        }
+
+        /** Whether {@code followed}, which is {@code other}, begins like this one, all of it. */
+        boolean begins(TailedFile followed, Content other) {
+            byte[] there = bytes(other, 0, Math.max(head.length, FIRST_BYTES));
+            followed.first = Arrays.copyOf(there, Math.min(there.length, FIRST_BYTES));
             return other.byteCount() >= byteCount
-                    && Arrays.equals(bytes(other, 0, head.length), head)
+                    && Arrays.equals(
+                            there, 0, Math.min(there.length, head.length), head, 0, head.length)
                     && Arrays.equals(bytes(other, byteCount - end.length, end.length), end);
         }
     }

@@ -37,6 +37,9 @@ final class TailedFile {
     @Nullable
     DiskFile handle;
 
+    /** Its first bytes, as many as were looked at; only a content that is lost changes them. */
+    byte[] first = new byte[0];
+
     /** As last seen, as the file lies there. */
     long fileBytes;
 
@@ -79,5 +82,6 @@ final class TailedFile {
         release();
         isThere = false;
         isOrphan = true;
+        first = new byte[0];
     }
 }
