@@ -8,6 +8,8 @@ import io.turbidite.lsm.Store;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
@@ -68,6 +70,22 @@ class SourceKindTest {
             Path file = directory.resolve("p0");
             store.environment().disk().create("p0").close();
             try (Feed feed = Feed.open(definition("kind: file, path: " + file), store)) {
+                assertThatThrownBy(() -> feed.run(FeedProgress.none()))
+                        .hasMessageContaining("has read p0 from another kind of source");
+            }
+        }
+    }
+
+    /** Whatever its partitions are called: its records may be the same. */
+    @Test
+    void aFeedOfAnotherKindReadsNoFiles() throws IOException {
+        Path logs = Files.createDirectories(directory.resolve("logs"));
+        Files.writeString(logs.resolve("other.log"), "{\"id\":1}\n");
+        try (Store store = Store.open(directory.resolve("store"))) {
+            try (Feed feed = Feed.open(definition("kind: numbers, count: 6"), store)) {
+                feed.run(FeedProgress.none());
+            }
+            try (Feed feed = Feed.open(definition("kind: file, path: " + logs), store)) {
                 assertThatThrownBy(() -> feed.run(FeedProgress.none()))
                         .hasMessageContaining("has read p0 from another kind of source");
             }

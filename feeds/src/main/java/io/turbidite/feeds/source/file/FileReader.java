@@ -52,9 +52,7 @@ final class FileReader implements PartitionReader {
             FileSource source, SourceFile file, @Nullable PartitionState taken, SourceHost host) {
         FilePosition before = taken == null ? null : FilePosition.of(taken.position());
         if (taken != null && before == null) {
-            throw new InvalidRequestException(
-                    "feed %s has read %s from another kind of source; give it another name"
-                            .formatted(host.feed(), file.name()));
+            throw otherKind(host, file.name());
         }
         String other = before == null ? null : otherThan(source, file, before);
         if (taken != null && before != null && other != null && taken.records() > 0) {
@@ -74,6 +72,12 @@ final class FileReader implements PartitionReader {
             reader.begin(position);
             return undo.keep(reader);
         }
+    }
+
+    static InvalidRequestException otherKind(SourceHost host, String partition) {
+        return new InvalidRequestException(
+                "feed %s has read %s from another kind of source; give it another name"
+                        .formatted(host.feed(), partition));
     }
 
     /** A file that was read to its end before. */

@@ -20,6 +20,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 import java.util.zip.CRC32C;
 
 /**
@@ -132,6 +134,15 @@ public final class FileSource implements FeedSource {
     /** Sorted by name. */
     public List<SourceFile> files() {
         return files;
+    }
+
+    @Override
+    public void begin(Supplier<Map<String, PartitionState>> taken, SourceHost host) {
+        taken.get().forEach((partition, state) -> {
+            if (FilePosition.of(state.position()) == null) {
+                throw FileReader.otherKind(host, partition);
+            }
+        });
     }
 
     @Override
