@@ -281,6 +281,9 @@ final class Front {
                 || (said.contains("<UNKNOWN>") && text.contains("?"));
         if (isUntold) {
             message = "no type can be told for a parameter here: write CAST(? AS …)";
+        } else if (said.startsWith("Values passed to VALUES")) {
+            message =
+                    "the rows of VALUES differ in the type of a column: write a CAST, or a statement for each";
         } else if (column.matches()) {
             String name = column.group(1);
             message = "there is no column '%s'%s"

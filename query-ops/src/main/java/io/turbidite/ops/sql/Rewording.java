@@ -1,10 +1,13 @@
 package io.turbidite.ops.sql;
 
+import org.apache.calcite.sql.SqlBasicTypeNameSpec;
 import org.apache.calcite.sql.SqlCall;
+import org.apache.calcite.sql.SqlDataTypeSpec;
 import org.apache.calcite.sql.SqlIdentifier;
 import org.apache.calcite.sql.SqlIntervalQualifier;
 import org.apache.calcite.sql.SqlNode;
 import org.apache.calcite.sql.parser.SqlParserPos;
+import org.apache.calcite.sql.type.SqlTypeName;
 import org.apache.calcite.sql.util.SqlShuttle;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +31,16 @@ final class Rewording extends SqlShuttle {
             return super.visit(own);
         }
         return super.visit(call);
+    }
+
+    /** The standard has no type TEXT. */
+    @Override
+    public SqlNode visit(SqlDataTypeSpec type) {
+        if (!type.getTypeName().toString().equalsIgnoreCase("text")) {
+            return type;
+        }
+        SqlParserPos place = type.getParserPosition();
+        return new SqlDataTypeSpec(new SqlBasicTypeNameSpec(SqlTypeName.VARCHAR, place), place);
     }
 
     private SqlIdentifier named(SqlParserPos place) {
