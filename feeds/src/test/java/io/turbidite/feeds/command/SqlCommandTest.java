@@ -82,6 +82,16 @@ class SqlCommandTest {
     }
 
     @Test
+    void a_definition_where_there_is_no_store_is_told_what_makes_one() {
+        Path none = directory.resolve("none");
+        Result result = Command.run("sql", none, "create dataset T (id int64, primary key (id))");
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err())
+                .contains("none does not exist; ./turbidite dataset create and run make a store");
+        assertThat(none).doesNotExist();
+    }
+
+    @Test
     void explain_shows_that_an_index_is_used() {
         assertThat(rows("explain select note from Trips where tail = 'N1'")).contains("by_tail");
         assertThat(rows("explain analyze select number from Trips where tail = 'N1'", "--json"))

@@ -77,6 +77,11 @@ public final class SqlCommand implements Callable<Integer> {
     public Integer call() {
         String text = text();
         if (Sql.changes(text)) {
+            if (!Files.exists(given.path())) {
+                throw new InvalidRequestException(
+                        "%s does not exist; ./turbidite dataset create and run make a store"
+                                .formatted(given.directory()));
+            }
             return stores.change(
                     given,
                     store -> new SqlRun(console, common.json, csv, common.debug)
