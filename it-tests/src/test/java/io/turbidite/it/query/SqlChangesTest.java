@@ -79,6 +79,35 @@ class SqlChangesTest {
     }
 
     @Test
+    void decimals_of_parameters_keep_all_their_digits() {
+        execute("create dataset Prices (id int64, price decimal?, primary key (id))");
+        List<BigDecimal> prices = List.of(
+                new BigDecimal("1.50"),
+                new BigDecimal("0.12345678901234567890123"),
+                new BigDecimal("12345678901234567890123"),
+                new BigDecimal("1E-25"));
+        Dataset dataset = store.dataset("Prices");
+        for (BigDecimal price : prices) {
+            long id = prices.indexOf(price);
+            execute("insert into Prices values (?, ?)", id, price);
+            assertThat(dataset.get(id)).containsEntry("price", price);
+            execute("update Prices set price = null where id = ?", id);
+            execute("update Prices set price = ? where price is null", price);
+            assertThat(dataset.get(id)).containsEntry("price", price);
+        }
+        for (BigDecimal price : prices) {
+            for (String condition : List.of("price = ?", "coalesce(price, 1.5) = ?")) {
+                try (var rows = Sql.on(dataset)
+                        .statement("select id from Prices where " + condition)
+                        .run(OPTIONS, price)) {
+                    assertThat(rows.toList())
+                            .containsExactly(Map.of("id", (long) prices.indexOf(price)));
+                }
+            }
+        }
+    }
+
+    @Test
     void values_of_parameters_are_those_of_the_fields() {
         execute("""
                 create dataset Kinds (id int64, b bool?, i8 int8?, i16 int16?, i32 int32?, f float?,

@@ -87,7 +87,8 @@ final class Casts {
         };
     }
 
-    private static boolean isAnyDecimal(RelDataType type) {
+    /** Whether it is that of fields: of any digits. */
+    static boolean isAnyDecimal(RelDataType type) {
         return type.getPrecision() == Types.DECIMAL_DIGITS_MAX
                 && type.getScale() == Types.DECIMAL_DIGITS_MAX / 2;
     }

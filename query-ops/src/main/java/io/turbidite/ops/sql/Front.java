@@ -243,8 +243,14 @@ final class Front {
         Matcher found = Pattern.compile("Encountered \"(.*?)\" at line \\d+, column \\d+.*")
                 .matcher(said);
         String message = said;
-        if (said.startsWith("Non-query expression") || said.startsWith("Query expression")) {
-            return unsupported();
+        if (said.startsWith("Non-query expression")) {
+            String here = text.lines().skip(Math.max(0, line - 1L)).findFirst().orElse("");
+            String word =
+                    Tokens.firstWord(here.substring(Math.clamp(column - 1L, 0, here.length())));
+            if (word.equals(Tokens.firstWord(text))) {
+                return unsupported();
+            }
+            message = "'%s' can't stand here".formatted(word);
         }
         if (found.matches()) {
             String token = found.group(1).strip();
