@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentMap;
  * <p>It is no registered service: an embedder's own logging is never touched. Who wants another for
  * the command sets {@code slf4j.provider} himself.
  */
+@SuppressWarnings("exports") // types that SLF4J alone, which calls it, needs
 public final class StandardErrorLogging implements SLF4JServiceProvider {
     private static final String PROVIDER_PROPERTY = "slf4j.provider";
     private static final String VERBOSITY_PROPERTY = "slf4j.internal.verbosity";
