@@ -14,14 +14,21 @@ import java.util.Map;
  * Reads a column of {@code CREATE DATASET}: its name, its type, and whether it may be null or is
  * the primary key.
  *
- * <p>A type is in the words of feed definitions, where a field is required without {@code ?}, or in
- * those of SQL, where it may be null unless {@code NOT NULL} or {@code PRIMARY KEY} says otherwise.
- * Lengths and precisions are read and mean nothing: no field has one. <em>Used once.</em>
+ * <p>A type is in the words of feed definitions or in those of SQL. In both a column may be null
+ * unless {@code NOT NULL} or {@code PRIMARY KEY} says otherwise, as everywhere in SQL; a {@code ?}
+ * says what holds without it. Lengths and precisions are read and mean nothing: no field has one.
+ * <em>Used once.</em>
  */
 final class ColumnReader {
     /** Words of SQL and the labels that they mean. */
     private static final Map<String, String> LABELS = Map.ofEntries(
             Map.entry("boolean", "bool"),
+            Map.entry("decimal", "decimal"),
+            Map.entry("double", "double"),
+            Map.entry("float", "float"),
+            Map.entry("date", "date"),
+            Map.entry("time", "time"),
+            Map.entry("timestamptz", "datetime"),
             Map.entry("tinyint", "int8"),
             Map.entry("smallint", "int16"),
             Map.entry("int", "int32"),
@@ -63,7 +70,6 @@ final class ColumnReader {
     Field read() {
         Token first = tokens.peek();
         @Nullable String label = sqlLabel();
-        boolean isOfSql = label != null;
         if (label == null) {
             label = label(first);
         }
@@ -71,9 +77,8 @@ final class ColumnReader {
         String asked = label;
         try {
             Field field = Field.parse(name.text(), asked);
-            isNullableUnsaid = isOfSql && isNullable == null;
-            boolean isOptional = isNullable != null ? isNullable : isOfSql || field.optional();
-            return field.as(name.text(), isOptional);
+            isNullableUnsaid = isNullable == null && !field.optional();
+            return field.as(name.text(), isNullable == null || isNullable);
         } catch (InvalidRequestException e) {
             throw tokens.at(String.valueOf(e.getMessage()), first);
         }
@@ -98,7 +103,10 @@ final class ColumnReader {
             } while (tokens.takesSign(","));
             tokens.requireSign(")");
         }
-        return tokens.takes("array") ? "[" + label + "]" : label;
+        if (tokens.takes("array")) {
+            label = "[" + label + "]";
+        }
+        return tokens.takesSign("?") ? label + "?" : label;
     }
 
     /** A type as feed definitions have it. */
@@ -123,7 +131,9 @@ final class ColumnReader {
             tokens.expect("a type");
             throw tokens.wrong();
         }
-        return tokens.between(first.start(), end);
+        String label = tokens.between(first.start(), end);
+        // names inside records keep their case
+        return first.kind() == Kind.WORD ? label.toLowerCase(Locale.ROOT) : label;
     }
 
     private boolean isEnd() {
