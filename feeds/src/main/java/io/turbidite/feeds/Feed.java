@@ -173,6 +173,11 @@ public final class Feed implements AutoCloseable {
         return definition;
     }
 
+    /** Whether it runs until it is stopped. */
+    public boolean isEndless() {
+        return source.isEndless();
+    }
+
     /** The partitions of the source that are there now. */
     List<String> partitions() {
         return source.partitions();

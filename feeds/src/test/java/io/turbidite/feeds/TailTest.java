@@ -353,6 +353,7 @@ class TailTest {
             for (long round = 0; round < 2; round++) {
                 long id = 2 * round;
                 try (Feed feed = Feed.open(definition, store)) {
+                    assertThat(feed.isEndless()).isTrue();
                     CompletableFuture<FeedReport> report =
                             CompletableFuture.supplyAsync(() -> feed.run(FeedProgress.none()));
                     tasks.await(() -> store.dataset("D").get(id) != null || report.isDone());

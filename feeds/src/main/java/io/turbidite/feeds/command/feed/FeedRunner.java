@@ -78,6 +78,11 @@ final class FeedRunner {
                     console,
                     index -> true);
             setRunning(feed);
+            if (feed.isEndless()) {
+                console.err()
+                        .println("note: %s follows its source until it is stopped; Ctrl-C ends it"
+                                .formatted(definition.feed()));
+            }
             FeedReport report;
             try (Progress progress = Progress.of(console, definition.feed())) {
                 report = feed.run(progress);
