@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A kind of source, found by {@link java.util.ServiceLoader}: {@code source: {kind: NAME, …}} in a
- * definition chooses the one of that name. <em>Thread-safe.</em>
+ * A kind of source, found by {@link java.util.ServiceLoader}: {@code source: {kind: NAME, …}} in
+ * a definition chooses the one of that name. <em>Thread-safe.</em>
  */
 public interface SourceKind {
     /** The word in definitions: small letters, digits and {@code -}. */

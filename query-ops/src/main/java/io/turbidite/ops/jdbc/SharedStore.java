@@ -1,5 +1,6 @@
 package io.turbidite.ops.jdbc;
 
+import io.turbidite.core.Undo;
 import io.turbidite.core.catalog.OpenCatalog;
 
 import java.io.IOException;
@@ -33,8 +34,13 @@ final class SharedStore {
             Path place = place(address);
             SharedStore store = OPEN.get(place);
             if (store == null) {
-                store = new SharedStore(open(address), place);
-                OPEN.put(place, store);
+                OpenCatalog opened = open(address);
+                // without it a want of memory right here would hold the store for ever
+                try (Undo undo = Undo.of(opened::close)) {
+                    store = new SharedStore(opened, place);
+                    OPEN.put(place, store);
+                    undo.keep();
+                }
             } else if (store.catalog.isReadOnly() && !address.readOnly()) {
                 throw Errors.of(
                         "another connection of this process has the store in %s open for reading: close it first, or connect with readOnly=true"

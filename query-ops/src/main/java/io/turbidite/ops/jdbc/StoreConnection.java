@@ -291,7 +291,15 @@ final class StoreConnection implements PlainConnection {
             }
             endTransaction();
         } finally {
+            release();
+        }
+    }
+
+    private void release() throws SQLException {
+        try {
             store.release();
+        } catch (RuntimeException e) {
+            throw Errors.of(e); // the last one closes the store, which tells what failed
         }
     }
 

@@ -1,5 +1,7 @@
 package io.turbidite.ops.jdbc;
 
+import io.turbidite.core.Undo;
+
 import org.jspecify.annotations.Nullable;
 
 import java.sql.Connection;
@@ -15,7 +17,8 @@ import java.util.logging.Logger;
  * Connects to a store by its directory.
  *
  * <pre>{@code
- * try (Connection connection = DriverManager.getConnection("jdbc:turbidite:/data/store?readOnly=true");
+ * String url = "jdbc:turbidite:/data/store?readOnly=true";
+ * try (Connection connection = DriverManager.getConnection(url);
  *         PreparedStatement byTail = connection.prepareStatement(
  *                 "select flight, dest from Flights where tailnum = ?")) {
  *     byTail.setString(1, "N14228");
@@ -55,7 +58,10 @@ public final class TurbiditeDriver implements Driver {
             return null;
         }
         StoreAddress address = StoreAddress.of(url, info == null ? new Properties() : info);
-        return new StoreConnection(address, SharedStore.use(address));
+        SharedStore store = SharedStore.use(address);
+        try (Undo undo = Undo.of(store::release)) {
+            return undo.keep(new StoreConnection(address, store));
+        }
     }
 
     @Override

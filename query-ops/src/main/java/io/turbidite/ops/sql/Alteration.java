@@ -46,6 +46,9 @@ final class Alteration implements Effect {
     /** What becomes of a record; null: it is deleted. */
     private final @Nullable List<Assignment> assignments;
 
+    /** Of the fields that are assigned. */
+    private final Set<String> assignedNames = new HashSet<>();
+
     private final Assignment.Wrong wrong;
 
     /** @param rows the values of the primary key, then those that are assigned */
@@ -61,6 +64,9 @@ final class Alteration implements Effect {
         this.assignments = assignments;
         this.wrong = wrong;
         this.key = keyOf(target);
+        if (assignments != null) {
+            assignments.forEach(one -> assignedNames.add(one.target().name()));
+        }
     }
 
     private static KeySpec keyOf(Source target) {
@@ -191,10 +197,6 @@ final class Alteration implements Effect {
             if (!moment.view(target).get(encoded, recordBytes)) {
                 throw new IllegalStateException("a record that was found is not there");
             }
-            Set<String> names = new HashSet<>();
-            for (Assignment one : assigned) {
-                names.add(one.target().name());
-            }
             RecordType type = target.type();
             writer.begin();
             Map<String, @Nullable Object> fields =
@@ -203,7 +205,7 @@ final class Alteration implements Effect {
                 int field = type.memberOf(RecordType.TOP, one.getKey());
                 if (field < 0) {
                     writer.openField(one.getKey(), one.getValue());
-                } else if (!names.contains(one.getKey())) {
+                } else if (!assignedNames.contains(one.getKey())) {
                     writer.setObject(field, one.getValue());
                 }
             }

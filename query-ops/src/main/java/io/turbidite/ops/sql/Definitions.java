@@ -138,7 +138,7 @@ final class Definitions {
     }
 
     /**
-     * {@code name (field type, …, PRIMARY KEY (field, …)) FILTER (field) PARTITIONS 4 WITH (…)}.
+     * {@code name (field type, …, PRIMARY KEY (field, …)) FILTER (field) PARTITIONS n WITH (…)}.
      */
     private Effect dataset() {
         boolean isIfMissing = takesIf(true);

@@ -3,6 +3,7 @@ package io.turbidite.feeds.source.tail;
 import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.FileStatus;
@@ -412,11 +413,13 @@ final class TailSource implements FeedSource {
             lookSoon();
             return;
         }
-        if (!isStill(content)) {
-            file.close();
-            lookSoon();
-        } else {
-            content.handle = file;
+        try (Undo undo = Undo.of(file::close)) {
+            if (isStill(content)) {
+                content.handle = file;
+                undo.keep();
+            } else {
+                lookSoon();
+            }
         }
     }
 
