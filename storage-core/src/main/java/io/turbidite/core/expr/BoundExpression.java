@@ -19,6 +19,12 @@ public sealed interface BoundExpression {
         /** A value of the record: text if it comes from text; null where there is none. */
         @Nullable
         Object value(int index);
+
+        /** The value of a field at the top of the record, declared or not; null: there is none. */
+        default @Nullable Object open(String name) {
+            throw new InvalidRequestException(
+                    "field '%s' is not declared: there are no others here".formatted(name));
+        }
     }
 
     /** Numbers the names of an expression. */
@@ -26,6 +32,11 @@ public sealed interface BoundExpression {
     interface Binding {
         /** The number of a field, or an exception that says what fields there are. */
         int field(String name);
+
+        /** The number of a field that is an array, for the functions of whole arrays. */
+        default int array(String name) {
+            return field(name);
+        }
 
         /**
          * The value that a parameter stands for.
@@ -60,7 +71,9 @@ public sealed interface BoundExpression {
             case Expression.Name(String name) -> new Value(binding.field(name));
             case Expression.Constant(Literal literal) -> constant(literal);
             case Expression.Call(Function function, List<Expression> arguments) ->
-                new Result(function, all(arguments, binding));
+                new Result(
+                        function,
+                        all(arguments, function.takesArray() ? ofArray(binding) : binding));
             case Expression.Comparison(Expression left, Operator operator, Expression right) -> {
                 BoundExpression other = side(right, binding);
                 yield other instanceof Fixed(var value, var _) && value == null
@@ -73,6 +86,21 @@ public sealed interface BoundExpression {
             case Expression.Path _ ->
                 throw new InvalidRequestException(
                         "%s is a path, but the record is flat".formatted(expression.text()));
+        };
+    }
+
+    /** Where names stand for whole arrays. */
+    private static Binding ofArray(Binding binding) {
+        return new Binding() {
+            @Override
+            public int field(String name) {
+                return binding.array(name);
+            }
+
+            @Override
+            public @Nullable Object parameter(String name) {
+                return binding.parameter(name);
+            }
         };
     }
 

@@ -58,6 +58,15 @@ public record Function(
                 return last % 2 == 0 ? arguments.get(last).evaluate(row) : null;
             });
 
+    /** An element of an array by its number, from 1. */
+    public static final String ITEM = "item";
+
+    /** How many elements an array has. */
+    public static final String CARDINALITY = "cardinality";
+
+    /** What lies at a path of names, and of numbers of elements, whatever is declared. */
+    public static final String OPEN_FIELD = "open_field";
+
     private static final int ARGUMENT_COUNT_MAX = 32;
     private static final Map<Arithmetic, Function> BY_SIGN = bySign();
     private static final Map<String, Function> BY_NAME = byName();
@@ -188,6 +197,9 @@ public record Function(
         add(functions, "append", TypeKind.STRING, 1, ARGUMENT_COUNT_MAX, MoreFunctions::append);
         add(functions, "attempt", null, 1, 1, MoreFunctions::attempt);
         add(functions, "only", null, 2, 2, MoreFunctions::only);
+        add(functions, ITEM, null, 2, 2, MoreFunctions::item);
+        add(functions, CARDINALITY, TypeKind.INT64, 1, 1, MoreFunctions::cardinality);
+        add(functions, OPEN_FIELD, null, 1, ARGUMENT_COUNT_MAX, MoreFunctions::openField);
         add(functions, "position", TypeKind.INT64, 2, 2, MoreFunctions::position);
         add(functions, "like", TypeKind.BOOL, 2, 3, MoreFunctions::like);
         add(functions, "sqrt", TypeKind.DOUBLE, 1, 1, MoreFunctions.math("sqrt", Math::sqrt));
@@ -270,6 +282,11 @@ public record Function(
     @Nullable
     Object apply(List<BoundExpression> arguments, BoundExpression.Row row) {
         return body.apply(arguments, row);
+    }
+
+    /** Whether its first argument is a whole array. */
+    public boolean takesArray() {
+        return functionName.equals(ITEM) || functionName.equals(CARDINALITY);
     }
 
     boolean takes(int argumentCount) {

@@ -14,6 +14,7 @@ import java.math.RoundingMode;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.ToDoubleFunction;
@@ -53,6 +54,57 @@ final class MoreFunctions {
                 default -> number.longValueExact();
             };
         };
+    }
+
+    /** {@code item(array, number)}: null where the array has no such element. */
+    static @Nullable Object item(List<BoundExpression> arguments, BoundExpression.Row row) {
+        Object array = arguments.get(0).evaluate(row);
+        Object number = arguments.get(1).evaluate(row);
+        if (array == null || number == null) {
+            return null;
+        }
+        return at(elements("item", array), decimalOf(TypeKind.INT64, number));
+    }
+
+    static @Nullable Object cardinality(List<BoundExpression> arguments, BoundExpression.Row row) {
+        Object array = arguments.get(0).evaluate(row);
+        return array == null ? null : (long) elements("cardinality", array).size();
+    }
+
+    /**
+     * {@code open_field(name, name or number, …)}: names lead into nested records, numbers, from 1,
+     * to elements of arrays; null where there is no such thing.
+     */
+    static @Nullable Object openField(List<BoundExpression> arguments, BoundExpression.Row row) {
+        Object name = arguments.getFirst().evaluate(row);
+        Object value = name == null ? null : row.open(Values.text(name));
+        for (int i = 1; i < arguments.size() && value != null; i++) {
+            Object step = arguments.get(i).evaluate(row);
+            value = switch (step) {
+                case null -> null;
+                case String member ->
+                    value instanceof Map<?, ?> members ? members.get(member) : null;
+                default ->
+                    value instanceof List<?> elements
+                            ? at(elements, decimalOf(TypeKind.INT64, step))
+                            : null;
+            };
+        }
+        return value;
+    }
+
+    /** The element of a number, from 1; null where there is none. */
+    private static @Nullable Object at(List<?> elements, BigDecimal place) {
+        boolean isThere =
+                place.signum() > 0 && place.compareTo(BigDecimal.valueOf(elements.size())) <= 0;
+        return isThere ? elements.get(place.intValue() - 1) : null;
+    }
+
+    private static List<?> elements(String function, Object array) {
+        if (array instanceof List<?> elements) {
+            return elements;
+        }
+        throw new InvalidRequestException("%s takes an array, not %s".formatted(function, array));
     }
 
     /** {@code to_decimal(value, digits, fraction digits)}, rounded half away from zero. */

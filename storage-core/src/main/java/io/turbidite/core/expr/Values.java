@@ -1,8 +1,13 @@
 package io.turbidite.core.expr;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.type.Point;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
 
@@ -17,6 +22,8 @@ import java.time.LocalDate;
 import java.time.LocalTime;
 import java.time.ZoneOffset;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /**
@@ -192,7 +199,23 @@ public final class Values {
         return hasText ? ValueParser.parse(kind, text(value)) : value;
     }
 
-    static String text(Object value) {
-        return value instanceof BigDecimal decimal ? decimal.toPlainString() : value.toString();
+    /** A value as text: numbers without exponents, arrays and nested records as JSON. */
+    public static String text(Object value) {
+        return switch (value) {
+            case BigDecimal decimal -> decimal.toPlainString();
+            case List<?> _, Map<?, ?> _ -> json(value);
+            default -> value.toString();
+        };
+    }
+
+    /** As the one open field of a record, without what stands around it. */
+    private static String json(Object value) {
+        RecordType nothing = RecordType.of(List.of());
+        RecordWriter writer = new RecordWriter(nothing).begin();
+        writer.openField("v", value);
+        ByteSink utf8 = new ByteSink(256, Integer.MAX_VALUE - 8);
+        new RecordView(nothing).wrap(writer.finish()).toJson(utf8);
+        String object = new String(utf8.asSlice(new Slice()).toByteArray(), StandardCharsets.UTF_8);
+        return object.substring("{\"v\":".length(), object.length() - 1);
     }
 }

@@ -37,6 +37,11 @@ public interface EntryKeys {
         return Map.of();
     }
 
+    /** Whether the same records have the same keys as far as {@link #parameters} go. */
+    default boolean hasParametersOf(EntryKeys other) {
+        return parameters().equals(other.parameters());
+    }
+
     /**
      * Whether a record may have none or several keys. If not, it has one; or none, if that is too
      * long, and the record is older than the index.

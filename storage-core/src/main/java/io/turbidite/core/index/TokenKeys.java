@@ -40,7 +40,8 @@ import java.util.TreeSet;
  * @param field the string's name
  * @param fieldIndex its place in the type
  * @param tokenizer makes the tokens
- * @param tables what tokens depended on where the index was made ({@link Tokenizer#tables})
+ * @param tables what tokens depended on where the index was made ({@link Tokenizer#tables}); empty
+ *     for those of this process, which are told when somebody asks
  * @param use who it is for, in messages
  */
 public record TokenKeys(
@@ -101,13 +102,7 @@ public record TokenKeys(
         if (tables.isEmpty()) {
             tokenizer.requireAvailable(use);
         }
-        return new TokenKeys(
-                type,
-                field,
-                fieldIndex,
-                tokenizer,
-                tables.isEmpty() ? tokenizer.tables() : tables,
-                use);
+        return new TokenKeys(type, field, fieldIndex, tokenizer, tables, use);
     }
 
     @Override
@@ -117,7 +112,8 @@ public record TokenKeys(
 
     @Override
     public Map<String, String> parameters() {
-        return Map.copyOf(new TreeMap<>(Map.of(TOKENIZER, tokenizer.label(), TABLES, tables)));
+        String told = tables.isEmpty() ? tokenizer.tables() : tables;
+        return Map.copyOf(new TreeMap<>(Map.of(TOKENIZER, tokenizer.label(), TABLES, told)));
     }
 
     @Override
@@ -246,7 +242,7 @@ public record TokenKeys(
             return null;
         }
         Tokenizer tokenizer = Tokenizer.ofLabel(label, "index");
-        return tokenizer.tables().equals(parameters.get(TABLES)) ? tokenizer : null;
+        return tokenizer.isMadeBy(parameters.getOrDefault(TABLES, "")) ? tokenizer : null;
     }
 
     /** The token of a key, for people; of a cut one the beginning. */
@@ -284,12 +280,12 @@ public record TokenKeys(
     @Override
     public EntryKeys renewed() {
         tokenizer.requireAvailable(use);
-        return new TokenKeys(type, field, fieldIndex, tokenizer, tokenizer.tables(), use);
+        return new TokenKeys(type, field, fieldIndex, tokenizer, "", use);
     }
 
     @Override
     public String outdated() {
-        return tables.equals(tokenizer.tables())
+        return tables.isEmpty() || tokenizer.isMadeBy(tables)
                 ? ""
                 : tokenizer.kind() == Tokenizer.Kind.ANALYZER
                         ? "its tokens were made by another Lucene or Unicode than are here"
@@ -303,11 +299,26 @@ public record TokenKeys(
                 && type.equals(keys.type)
                 && field.equals(keys.field)
                 && tokenizer.equals(keys.tokenizer)
-                && tables.equals(keys.tables);
+                && hasTablesOf(keys);
+    }
+
+    private boolean hasTablesOf(TokenKeys other) {
+        if (tables.isEmpty() || other.tables.isEmpty()) {
+            String kept = tables.isEmpty() ? other.tables : tables;
+            return kept.isEmpty() || tokenizer.isMadeBy(kept);
+        }
+        return tokenizer.isSame(tables, other.tables);
+    }
+
+    @Override
+    public boolean hasParametersOf(EntryKeys other) {
+        return other instanceof TokenKeys keys
+                && tokenizer.equals(keys.tokenizer)
+                && hasTablesOf(keys);
     }
 
     @Override
     public int hashCode() {
-        return java.util.Objects.hash(field, tokenizer, tables);
+        return java.util.Objects.hash(field, tokenizer);
     }
 }

@@ -62,6 +62,19 @@ final class LogProgress {
     }
 
     /**
+     * Waits for what the keeper does: no step of the writer is worth a wake, and a sync takes as
+     * long as thousands of them.
+     */
+    void awaitKeeper(BooleanSupplier condition) {
+        tasks.await(condition);
+    }
+
+    /** Wakes who waits, after a sync. */
+    void signalSynced() {
+        tasks.signal();
+    }
+
+    /**
      * Wakes who waits here, after a step of the writer. Others of the store wait for other things,
      * and most of the time somebody does: to wake them for each record would cost more than the
      * record.

@@ -191,14 +191,41 @@ final class Segment {
         }
     }
 
-    /** Nobody writes it any more. */
-    void close() {
+    /**
+     * The writer has left it. A sync of a mapped file makes each page that was stored to read-only
+     * first, and tells all processors each time; a sync of one that is not mapped need not.
+     */
+    void unmap() {
         MappedFile mapped = mapping;
         mapping = null;
+        if (mapped != null) {
+            mapped.close();
+        }
+    }
+
+    /**
+     * Another mapping of the same bytes, or null: it is not mapped, or that is refused. Whoever
+     * holds the writer back puts it in place of the present one.
+     */
+    @Nullable
+    MappedFile mapAgain() {
+        return mapping == null ? null : file.map(capacityBytes);
+    }
+
+    /** The mapping it had, which the caller closes; null, and {@code fresh} is not taken. */
+    @Nullable
+    MappedFile replaceMapping(MappedFile fresh) {
+        MappedFile old = mapping;
+        if (old != null) {
+            mapping = fresh;
+        }
+        return old;
+    }
+
+    /** Nobody writes it any more. */
+    void close() {
         try {
-            if (mapped != null) {
-                mapped.close();
-            }
+            unmap();
         } finally {
             file.close();
         }
@@ -212,7 +239,11 @@ final class Segment {
     }
 
     boolean needsSync() {
-        return usedBytes > syncedBytes;
+        return unsyncedBytes() > 0;
+    }
+
+    long unsyncedBytes() {
+        return usedBytes - syncedBytes;
     }
 
     @Override

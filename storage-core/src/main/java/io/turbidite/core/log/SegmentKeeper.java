@@ -3,6 +3,7 @@ package io.turbidite.core.log;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.MappedFile;
 import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -45,6 +47,9 @@ final class SegmentKeeper implements AutoCloseable {
     /** Time before a failed preparation is tried again. */
     private static final long RETRY_NANOS = 100_000_000;
 
+    /** From so much on it is cheaper to map a segment anew than to sync it while it is mapped. */
+    static final long RENEWED_BYTES_MIN = 256 << 10;
+
     private final LogEnvironment environment;
     private final LogOptions options;
     private final long inFlightBytesMax;
@@ -56,6 +61,9 @@ final class SegmentKeeper implements AutoCloseable {
     private final boolean isMapped;
     private final boolean writesAhead;
     private final ReentrantLock turn = new ReentrantLock();
+
+    /** Held by the writer as long as it writes; never taken under {@link #turn}. */
+    private final ReentrantLock writing;
 
     /** In use, oldest first; guarded by the monitor. */
     private final ArrayDeque<Segment> kept = new ArrayDeque<>();
@@ -87,8 +95,10 @@ final class SegmentKeeper implements AutoCloseable {
             LogEnvironment environment,
             LogOptions options,
             LogProgress progress,
-            RecoveredLog recovered) {
+            RecoveredLog recovered,
+            ReentrantLock writing) {
         this.environment = environment;
+        this.writing = writing;
         this.options = options;
         this.maker = new SegmentMaker(environment, recovered.nextNumber());
         this.isSync = options.durability() == Durability.SYNC;
@@ -118,6 +128,7 @@ final class SegmentKeeper implements AutoCloseable {
                     spare = isMapped ? makeMapped() : make(isSync ? options.segmentBytes() : 0));
         }
         if (!isSync && syncIsDue()) {
+            renewMapping();
             syncAll();
         }
         return false;
@@ -315,6 +326,35 @@ final class SegmentKeeper implements AutoCloseable {
         return left <= 0 ? most : Math.min(left, most);
     }
 
+    /**
+     * Puts a new mapping, whose pages were not stored to yet, in place of the one that the writer
+     * stores to: for the reason that {@link Segment#unmap} has.
+     */
+    private void renewMapping() {
+        Segment segment = current;
+        if (segment == null || segment.unsyncedBytes() < RENEWED_BYTES_MIN) {
+            return;
+        }
+        MappedFile fresh;
+        try {
+            fresh = segment.mapAgain();
+        } catch (StorageIoException e) {
+            return; // too many open files, say: the sync costs more then
+        }
+        if (fresh == null) {
+            return;
+        }
+        MappedFile old;
+        writing.lock();
+        try {
+            old = segment.replaceMapping(fresh);
+        } finally {
+            writing.unlock();
+        }
+        progress.signal(); // who has found the lock taken waits to be told
+        Objects.requireNonNullElse(old, fresh).close();
+    }
+
     /** Syncs everything written so far; a failure fails the log. */
     void syncAll() {
         turn.lock();
@@ -324,8 +364,12 @@ final class SegmentKeeper implements AutoCloseable {
             }
             long covered = progress.written();
             long vouched = progress.vouched();
-            for (Segment segment : snapshot()) {
+            List<Segment> all = snapshot();
+            for (Segment segment : all) {
                 if (segment.needsSync()) {
+                    if (segment != all.getLast()) {
+                        segment.unmap();
+                    }
                     segment.sync();
                     syncCount.increment();
                 }
@@ -338,6 +382,7 @@ final class SegmentKeeper implements AutoCloseable {
         } finally {
             turn.unlock();
         }
+        progress.signalSynced();
     }
 
     /** Deletes, or keeps for recycling, what lies wholly below {@code position}. */

@@ -118,7 +118,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.poller = ring.newPoller();
         ring.addGatingSequences(poller.getSequence());
         this.progress = new LogProgress(tasks, recovered.next());
-        this.keeper = new SegmentKeeper(environment, options, progress, recovered);
+        this.keeper = new SegmentKeeper(environment, options, progress, recovered, writing);
         this.writer = new LogWriter(environment, options, progress, keeper, recovered, arena);
         this.slotFreeOrShut = () -> ring.remainingCapacity() > 0 || !progress.isOpen();
         if (reading) {
@@ -540,7 +540,12 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private void awaitSynced(long sequence) {
         if (progress.durable() <= sequence) {
-            progress.await(() -> progress.durable() > sequence || progress.failed());
+            BooleanSupplier isOver = () -> progress.durable() > sequence || progress.failed();
+            if (options.durability() == Durability.SYNC) {
+                progress.await(isOver);
+            } else {
+                progress.awaitKeeper(isOver);
+            }
             if (progress.durable() <= sequence) {
                 progress.checkFailure();
             }

@@ -304,6 +304,23 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
+     * A feed among many came to another state: see {@code FeedState}.
+     *
+     * @param before the state's word, {@code "running"} for one, as is {@code after}; empty if the
+     *     feed is new
+     * @param after empty if the feed was dropped
+     * @param cause what it failed of, if it did
+     */
+    record FeedChanged(
+            long wallMicros,
+            String feed,
+            String dataset,
+            String before,
+            String after,
+            @Nullable String cause)
+            implements StoreEvent {}
+
+    /**
      * A store that is being closed waits for a call that uses what would be closed.
      *
      * @param whose call: a cursor's, a bulk loader's

@@ -20,6 +20,9 @@ public final class ExitHook implements AutoCloseable {
     private final Thread thread;
     private volatile boolean requested;
 
+    /** What the process ends with; negative: as signals have it. */
+    private volatile int code = -1;
+
     private ExitHook(Runnable stop) {
         this.stop = stop;
         this.thread = Thread.ofPlatform().name("exit").unstarted(this::run);
@@ -42,6 +45,11 @@ public final class ExitHook implements AutoCloseable {
         return requested;
     }
 
+    /** A process that was told to end ends with this code, not with that of the signal. */
+    public void endWith(int newCode) {
+        code = newCode;
+    }
+
     private void run() {
         requested = true;
         stop.run();
@@ -49,6 +57,10 @@ public final class ExitHook implements AutoCloseable {
             // whether in time or not: the process ends when this returns
             boolean inTime = ended.await(GRACE_SECONDS, TimeUnit.SECONDS);
             assert inTime || ended.getCount() == 1;
+            if (inTime && code >= 0) {
+                // the one way to another code: all is said, and other hooks have nothing to do
+                Runtime.getRuntime().halt(code);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -191,6 +191,21 @@ public record Tokenizer(Kind kind, int size, String analyzer) {
         };
     }
 
+    /**
+     * Whether tokens are made here as they were where {@link #tables} gave {@code kept}. Costs next
+     * to nothing under the Java build that gave it.
+     */
+    public boolean isMadeBy(String kept) {
+        return kind == Kind.WORD ? UnicodeTables.areWords(kept) : kept.equals(tables());
+    }
+
+    /** Whether two answers of {@link #tables} say that tokens are the same. */
+    public boolean isSame(String tables, String others) {
+        return kind == Kind.WORD
+                ? UnicodeTables.markOf(tables).equals(UnicodeTables.markOf(others))
+                : tables.equals(others);
+    }
+
     private static String ofLucene() {
         try {
             return LuceneAnalyzers.tables();

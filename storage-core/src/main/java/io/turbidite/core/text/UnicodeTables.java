@@ -10,6 +10,16 @@ import java.util.Locale;
  * with the JDK, and no method tells it; so it is told by what it says of all code points.
  */
 final class UnicodeTables {
+    /**
+     * Names the tables without looking at them. A provider of locales may bring word boundaries of
+     * its own, on which the lower case of a final sigma depends.
+     */
+    private static final String BUILD = String.join(
+            " ",
+            System.getProperty("java.vendor", ""),
+            System.getProperty("java.runtime.version", ""),
+            System.getProperty("java.locale.providers", "-"));
+
     private static final class Words {
         static final String MARK = ofWords();
     }
@@ -20,9 +30,28 @@ final class UnicodeTables {
 
     private UnicodeTables() {}
 
-    /** Equal where words are: 16 hexadecimal digits. */
+    /**
+     * What words depend on: a mark, which is equal where words are, and behind a blank the build of
+     * Java that told it. The mark takes half a second of CPU; the build saves it where it is the
+     * same.
+     */
     static String words() {
-        return Words.MARK;
+        return Words.MARK + " " + BUILD;
+    }
+
+    /**
+     * Whether words are the same here as where {@code kept} was told.
+     *
+     * @param kept what {@link #words} gave there, or a mark alone
+     */
+    static boolean areWords(String kept) {
+        return kept.endsWith(" " + BUILD) || markOf(kept).equals(Words.MARK);
+    }
+
+    /** Of what {@link #words} gave, what has to be equal. */
+    static String markOf(String words) {
+        int blank = words.indexOf(' ');
+        return blank < 0 ? words : words.substring(0, blank);
     }
 
     /** Equal where the lower case of each character is: 16 hexadecimal digits. */

@@ -15,6 +15,7 @@ import io.turbidite.core.file.ForwardingDisk;
 import io.turbidite.core.file.ForwardingFile;
 import io.turbidite.core.file.MappedFile;
 import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.sim.ForwardingTasks;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.task.Tasks;
@@ -26,19 +27,30 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /** A log whose segments are mapped. */
@@ -218,6 +230,249 @@ class LogMappedTest {
         assertTrue(
                 disk.list("log").size() <= fileCount + 3, () -> disk.list("log").toString());
         driver.close();
+    }
+
+    /** Such a sync costs an interrupt of all processors for each page that was stored to. */
+    @ParameterizedTest
+    @CsvSource({"INTERVAL, 8, 500", "PROCESS, 8, 500", "INTERVAL, 1024, 1800", "PROCESS, 1024, 1800"
+    })
+    void noSegmentIsSyncedWhileMuchOfItIsMappedAndStoredTo(
+            Durability durability, int segmentKib, int recordBytes) {
+        WatchedMappings watched = new WatchedMappings();
+        SimDisk disk = new SimDisk(5, Profile.ADVERSARIAL);
+        LogDriver driver = new LogDriver(
+                5,
+                new WatchedDisk(disk, watched),
+                LogDriver.TINY
+                        .withSegmentBytes(segmentKib << 10, 8, 64, 2 << 10)
+                        .withIntervalMicros(1_000_000)
+                        .withDurability(durability),
+                new LogOracle());
+        driver.resume();
+        for (int round = 0; round < 5; round++) {
+            for (int i = 0; i < 200; i++) {
+                driver.append(recordBytes);
+            }
+            driver.log().flush();
+        }
+        assertEquals(Set.of(), watched.dear);
+        assertTrue(watched.mapCount.get() > 5, () -> watched.mapCount + " mappings");
+        driver.close();
+    }
+
+    /** A store that meets a mapping which is closed under it would fail the log. */
+    @Test
+    void writersGoOnWhileTheirSegmentIsMappedAnew() throws Exception {
+        int writers = 3;
+        int records = 4_000;
+        WatchedMappings watched = new WatchedMappings();
+        TreeSet<Long> replayed = new TreeSet<>();
+        assumeTrue(RealDisk.open(directory).mapsFiles());
+        try (Tasks tasks = ThreadTasks.create("anew");
+                WriteAheadLog log = open(watched, tasks, replayed);
+                ExecutorService threads = Executors.newFixedThreadPool(writers)) {
+            List<Future<?>> done = new ArrayList<>();
+            for (int writer = 0; writer < writers; writer++) {
+                boolean flushes = writer == 0;
+                done.add(threads.submit(() -> {
+                    for (int i = 0; i < records; i++) {
+                        append(log);
+                        if (flushes && i % 400 == 399) {
+                            log.flush();
+                        }
+                    }
+                }));
+            }
+            for (Future<?> each : done) {
+                each.get();
+            }
+            long made = log.statistics().createdCount() + log.statistics().recycledCount();
+            assertTrue(watched.mapCount.get() > made, () -> watched.mapCount + " mappings");
+            assertEquals(Set.of(), watched.torn);
+        }
+        try (Tasks tasks = ThreadTasks.create("again");
+                WriteAheadLog _ = open(watched, tasks, replayed)) {
+            assertEquals(writers * records, replayed.size());
+        }
+    }
+
+    /** A sync takes as long as thousands of records, and each wake is a call of the system. */
+    @Test
+    void recordsWakeNobodyWhoWaitsForASync() throws Exception {
+        SlowSyncs slow = new SlowSyncs();
+        AtomicInteger signals = new AtomicInteger();
+        try (Tasks tasks = ThreadTasks.create("woken");
+                WriteAheadLog log = WriteAheadLog.open(
+                        new LogEnvironment(
+                                new SlowDisk(RealDisk.open(directory), slow),
+                                "log",
+                                1,
+                                new CountingTasks(tasks, signals),
+                                Clock.system()),
+                        LogOptions.defaults()
+                                .withSegmentBytes(2 << 20, 64, 1 << 10, 2 << 10)
+                                .withDurability(Durability.PROCESS),
+                        0,
+                        (_, _) -> {});
+                ExecutorService flusher = Executors.newSingleThreadExecutor()) {
+            append(log);
+            slow.holds = true;
+            Future<?> flush = flusher.submit(log::flush);
+            slow.begun.await();
+            int before = signals.get();
+            for (int i = 0; i < 500; i++) {
+                append(log);
+            }
+            int during = signals.get() - before;
+            slow.ends.countDown();
+            flush.get();
+            assertTrue(during < 100, () -> during + " signals");
+        }
+    }
+
+    private static final class SlowSyncs {
+        final CountDownLatch begun = new CountDownLatch(1);
+        final CountDownLatch ends = new CountDownLatch(1);
+        volatile boolean holds;
+    }
+
+    private record SlowDisk(Disk disk, SlowSyncs slow) implements ForwardingDisk {
+        @Override
+        public DiskFile wrap(DiskFile file) {
+            return new SlowFile(file, slow);
+        }
+    }
+
+    private record SlowFile(DiskFile file, SlowSyncs slow) implements ForwardingFile {
+        @Override
+        public @Nullable MappedFile map(long byteCount) {
+            return file.map(byteCount);
+        }
+
+        @Override
+        public void sync() {
+            if (slow.holds) {
+                slow.begun.countDown();
+                try {
+                    slow.ends.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            }
+            file.sync();
+        }
+    }
+
+    private static final class CountingTasks extends ForwardingTasks {
+        private final AtomicInteger signals;
+
+        CountingTasks(Tasks tasks, AtomicInteger signals) {
+            super(tasks);
+            this.signals = signals;
+        }
+
+        @Override
+        public void signal() {
+            signals.incrementAndGet();
+            super.signal();
+        }
+    }
+
+    private WriteAheadLog open(WatchedMappings watched, Tasks tasks, Set<Long> replayed) {
+        return WriteAheadLog.open(
+                new LogEnvironment(
+                        new WatchedDisk(RealDisk.open(directory), watched),
+                        "log",
+                        1,
+                        tasks,
+                        Clock.system()),
+                LogOptions.defaults()
+                        .withSegmentBytes(2 << 20, 64, 1 << 10, 2 << 10)
+                        .withDurability(Durability.PROCESS),
+                0,
+                (position, payload) -> assertTrue(replayed.add(position)));
+    }
+
+    private static final class WatchedMappings {
+        final Map<String, WatchedMapping> open = new ConcurrentHashMap<>();
+        final AtomicInteger mapCount = new AtomicInteger();
+
+        /** Names of files that were synced while the system had much to do for it. */
+        final Set<String> dear = ConcurrentHashMap.newKeySet();
+
+        /** Names of files that were unmapped in the middle of a store. */
+        final Set<String> torn = ConcurrentHashMap.newKeySet();
+
+        /** The last that was stored to. */
+        volatile String current = "";
+    }
+
+    private record WatchedDisk(Disk disk, WatchedMappings watched) implements ForwardingDisk {
+        @Override
+        public DiskFile wrap(DiskFile file) {
+            return new WatchedFile(file, watched);
+        }
+
+        @Override
+        public boolean mapsFiles() {
+            return disk.mapsFiles();
+        }
+    }
+
+    private record WatchedFile(DiskFile file, WatchedMappings watched) implements ForwardingFile {
+        @Override
+        public @Nullable MappedFile map(long byteCount) {
+            MappedFile inner = Objects.requireNonNull(file.map(byteCount));
+            WatchedMapping mapping = new WatchedMapping(file.name(), inner, watched);
+            watched.mapCount.incrementAndGet();
+            watched.open.put(file.name(), mapping);
+            return mapping;
+        }
+
+        @Override
+        public void sync() {
+            WatchedMapping mapping = watched.open.get(file.name());
+            if (mapping != null
+                    && (mapping.storedBytes.get() >= SegmentKeeper.RENEWED_BYTES_MIN
+                            || !file.name().equals(watched.current))) {
+                watched.dear.add(file.name());
+            }
+            file.sync();
+        }
+    }
+
+    private static final class WatchedMapping implements MappedFile {
+        private final String name;
+        private final MappedFile inner;
+        private final WatchedMappings watched;
+        final AtomicLong storedBytes = new AtomicLong();
+        volatile boolean isStoredTo;
+
+        WatchedMapping(String name, MappedFile inner, WatchedMappings watched) {
+            this.name = name;
+            this.inner = inner;
+            this.watched = watched;
+        }
+
+        @Override
+        @SuppressWarnings("ThreadPriorityCheck")
+        public void write(long fileOffset, MemorySegment source, long sourceOffset, int bytes) {
+            watched.current = name;
+            storedBytes.addAndGet(bytes);
+            isStoredTo = true;
+            Thread.yield(); // the time in which a store may meet a close
+            inner.write(fileOffset, source, sourceOffset, bytes);
+            isStoredTo = false;
+        }
+
+        @Override
+        public void close() {
+            if (isStoredTo) {
+                watched.torn.add(name);
+            }
+            var _ = watched.open.remove(name, this);
+            inner.close();
+        }
     }
 
     /** Maps nothing for a while. */

@@ -252,20 +252,31 @@ public final class StoreEngine {
     public void close(Supplier<List<OpenDataset>> datasets) {
         core.health().beginClose();
         core.tasks().signal();
-        for (DatasetLoad load : loads) {
-            // who comes later is refused
-            core.awaitBeforeClose(load::toString, () -> !load.isInside());
-            load.close();
-        }
-        schemaChanges.close();
-        writes.close();
-        commits.close();
-        background.close();
-        KeptCounts.save(core, datasets.get(), parts.events());
         try {
-            parts.close();
+            endWork();
+            KeptCounts.save(core, datasets.get(), parts.events());
         } finally {
-            core.tasks().close();
+            // whatever failed before, a file that can't be deleted for one: no lock stays behind
+            try {
+                parts.close();
+            } finally {
+                core.tasks().close();
+            }
+        }
+    }
+
+    private void endWork() {
+        try {
+            for (DatasetLoad load : loads) {
+                // who comes later is refused
+                core.awaitBeforeClose(load::toString, () -> !load.isInside());
+                load.close();
+            }
+            schemaChanges.close();
+            writes.close();
+            commits.close();
+        } finally {
+            background.close();
         }
     }
 }
