@@ -530,6 +530,11 @@ public final class HashLog implements AutoCloseable {
         return table;
     }
 
+    /** The newest address of a chain's entry of the table. */
+    long headOf(long chain) {
+        return table.headOf(chain);
+    }
+
     Registrations.Plan plan() {
         return registrations.plan();
     }

@@ -68,7 +68,7 @@ final class LogDirectory {
         });
     }
 
-    private static InvalidRequestException noLog(LogSite site) {
+    static InvalidRequestException noLog(LogSite site) {
         return new InvalidRequestException(
                 "there is no hash log in %s: create one".formatted(site.where()));
     }
@@ -117,7 +117,7 @@ final class LogDirectory {
     }
 
     /** Whether the directory holds anything of a log, with its registry or without. */
-    private static boolean hasLogFiles(Disk disk, String directory) {
+    static boolean hasLogFiles(Disk disk, String directory) {
         return disk.exists(directory)
                 && (RegistryFile.exists(disk, directory)
                         || disk.list(directory).stream().anyMatch(LogDirectory::isLogFile));

@@ -199,6 +199,25 @@ final class RunFile implements AutoCloseable {
         return ENTRIES_OFFSET + index % BLOCK_ENTRY_COUNT * RunEntries.ENTRY_BYTES;
     }
 
+    /** Requires that entries ascend and are of the run's range. */
+    void checkEntries(HistoryRun run) {
+        long lastHash = 0;
+        long lastAddress = -1;
+        for (long i = 0; i < entryCount; i++) {
+            long hash = hash(i);
+            long address = address(i);
+            int order = Long.compareUnsigned(hash, lastHash);
+            if (order < 0 || (order == 0 && address <= lastAddress)) {
+                throw damaged(file, 0, "entry " + i + " behind " + lastAddress, 1, address);
+            }
+            if (address < run.from() || address >= run.to()) {
+                throw damaged(file, 0, "address of entry " + i, run.from(), address);
+            }
+            lastHash = hash;
+            lastAddress = address;
+        }
+    }
+
     /** How many entries come before this hash and address. */
     long countBefore(long hash, long address) {
         long low = 0;

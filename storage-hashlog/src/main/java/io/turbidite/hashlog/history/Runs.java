@@ -83,6 +83,19 @@ public final class Runs {
         }
     }
 
+    /**
+     * Reads all of a run.
+     *
+     * @throws CorruptionException if it is damaged, or another run's, or its entries are out of
+     *     order or of its range
+     */
+    public void check(int psfId, HistoryRun run) {
+        try (RunFile file =
+                RunFile.of(disk.openReadOnly(nameOf(run.number())), logId, run, psfId)) {
+            file.checkEntries(run);
+        }
+    }
+
     /** The runs that have nothing at {@code begin} or above it. */
     public static List<HistoryRun> below(RegistryState registry, long begin) {
         List<HistoryRun> below = new ArrayList<>();

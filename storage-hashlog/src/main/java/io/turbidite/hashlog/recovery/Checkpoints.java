@@ -226,6 +226,28 @@ public final class Checkpoints {
      */
     public @Nullable IndexCheckpoint read(
             long number, int baseBitsMin, Epochs epochs, MemoryBudget.Account account) {
+        try {
+            return opened(number, baseBitsMin, epochs, account);
+        } catch (CorruptionException | FormatVersionException | StorageIoException unusable) {
+            return null; // the log itself says the same, only more slowly
+        }
+    }
+
+    /**
+     * Reads all of a checkpoint.
+     *
+     * @param account has room for its table
+     * @throws CorruptionException if it is damaged
+     */
+    public void check(long number, Epochs epochs, MemoryBudget.Account account) {
+        IndexCheckpoint read = opened(number, 0, epochs, account);
+        if (read != null) {
+            read.table().close();
+        }
+    }
+
+    private @Nullable IndexCheckpoint opened(
+            long number, int baseBitsMin, Epochs epochs, MemoryBudget.Account account) {
         try (DiskFile file = disk.openReadOnly(nameOf(number))) {
             CheckpointFile.Reader in = new CheckpointFile.Reader(file, logId, number);
             int baseBits = (int) in.word("base bits", 6, 26);
@@ -241,8 +263,6 @@ public final class Checkpoints {
             try (Undo undo = Undo.of(table::close)) {
                 return undo.keep(content(in, number, table, from));
             }
-        } catch (CorruptionException | FormatVersionException | StorageIoException unusable) {
-            return null; // the log itself says the same, only more slowly
         }
     }
 
