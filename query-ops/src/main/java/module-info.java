@@ -2,6 +2,7 @@
 module io.turbidite.query.ops {
     requires transitive io.turbidite.storage.core;
     requires transitive org.jspecify;
+    requires com.fasterxml.jackson.core;
     // optional: who connects by JDBC has it
     requires static transitive java.sql;
     // optional: who asks in SQL has them; those of Calcite have no names but those of their files
@@ -19,8 +20,10 @@ module io.turbidite.query.ops {
     exports io.turbidite.ops.expression;
     exports io.turbidite.ops.frame;
     exports io.turbidite.ops.jdbc;
+    exports io.turbidite.ops.job;
     exports io.turbidite.ops.run;
     exports io.turbidite.ops.sql;
+    exports io.turbidite.ops.window;
     exports io.turbidite.ops.join to
             io.turbidite.feeds;
 

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * What has rows of a known type: a {@link Query}, a {@link Join}, a {@link SetOperation}, {@link
- * Values}. One is the input of another:
+ * What has rows of a known type: a {@link Query}, a {@link Join}, a {@link JobQuery}, a
+ * {@link SetOperation}, an {@link Unnest}, {@link Values}. One is the input of another:
  * {@link Query#on(Relation)} is a query over rows, and the sides of a join are relations.
  *
  * <pre>{@code
@@ -28,7 +28,8 @@ import java.util.List;
  *
  * <p><em>Confined to one thread.</em>
  */
-public abstract sealed class Relation permits Query, Join, SetOperation, Values {
+public abstract sealed class Relation
+        permits Query, Join, JobQuery, SetOperation, Unnest, Values, Window {
     private @Nullable RunOptions options;
 
     Relation() {}

@@ -50,16 +50,16 @@ public final class MemorySource implements Source {
     private final RecordView view;
     private long timestamp;
     double estimateFactor = 1;
-    int failAfterMoves = Integer.MAX_VALUE;
+    public int failAfterMoves = Integer.MAX_VALUE;
 
     /** All other threads have no memory to move a cursor. */
     @Nullable
     Thread hasMemory;
 
     public final AtomicInteger openCount = new AtomicInteger();
-    int openViewCount;
+    public int openViewCount;
     final AtomicInteger estimateCount = new AtomicInteger();
-    final AtomicInteger moveCount = new AtomicInteger();
+    public final AtomicInteger moveCount = new AtomicInteger();
 
     /** A record and where it lies. */
     @SuppressWarnings("ArrayRecordComponent") // never compared as a whole

@@ -109,5 +109,10 @@ final class TestPredicates {
         public @Nullable Object value(int index) {
             return record == null ? null : record.get(index);
         }
+
+        @Override
+        public @Nullable Object open(String name) {
+            return record == null ? null : record.get(name);
+        }
     }
 }

@@ -476,6 +476,11 @@ final class Where {
             }
 
             @Override
+            public int array(String name) {
+                return declared(name, comparison);
+            }
+
+            @Override
             public @Nullable Object parameter(String name) {
                 return value(name);
             }

@@ -64,6 +64,13 @@ public abstract sealed class Computed implements ColumnValue {
             when own == kind && isOfNumbers(function, kind) ->
                 calculated(
                         Objects.requireNonNull(function.sign()), arguments, type, kind, expression);
+            case Expression.Call(Function function, List<Expression> arguments)
+            when function.functionName().equals(Function.ITEM)
+                    && own == kind
+                    && arguments.get(0) instanceof Expression.Name(String array)
+                    && arguments.get(1) instanceof Expression.Constant(Literal literal)
+                    && literal instanceof Literal.Numeric number ->
+                new OfElement(type, type.indexOf(array), number.value(), kind);
             default -> new Evaluated(expression, type, kind);
         };
     }
@@ -187,7 +194,7 @@ public abstract sealed class Computed implements ColumnValue {
                     sink = new ByteSink(64, Integer.MAX_VALUE - 8);
                     textBytes = sink;
                 }
-                sink.clear().putUtf8(value.toString()).asSlice(bytes);
+                sink.clear().putUtf8(Values.text(value)).asSlice(bytes);
             }
             case BINARY -> bytes.set(Slice.of((byte[]) value));
             case DECIMAL ->
@@ -232,6 +239,38 @@ public abstract sealed class Computed implements ColumnValue {
                 }
                 default -> setObject(record.get(field));
             };
+        }
+    }
+
+    /** Reads the element of an array that has a certain number. */
+    private static final class OfElement extends Computed {
+        private final int each;
+        private final OfField element;
+
+        /** Counted from 1; 0 where no array has such an element. */
+        private final int number;
+
+        OfElement(RecordType type, int array, BigDecimal number, TypeKind kind) {
+            super(kind);
+            this.each = type.eachOf(array);
+            this.element = new OfField(each, kind);
+            boolean isPlace =
+                    number.signum() > 0 && number.compareTo(new BigDecimal(Integer.MAX_VALUE)) < 0;
+            this.number = isPlace ? number.intValue() : 0;
+        }
+
+        @Override
+        public boolean compute(RecordView record) {
+            int left = number;
+            boolean isThere = left > 0 && record.firstElement(each);
+            while (isThere && --left > 0) {
+                isThere = record.nextElement(each);
+            }
+            if (!isThere || !element.compute(record)) {
+                return false;
+            }
+            take(element);
+            return true;
         }
     }
 
@@ -406,6 +445,11 @@ public abstract sealed class Computed implements ColumnValue {
         @Override
         public @Nullable Object value(int index) {
             return record == null ? null : record.get(index);
+        }
+
+        @Override
+        public @Nullable Object open(String name) {
+            return record == null ? null : record.get(name);
         }
     }
 }

@@ -103,6 +103,13 @@ public record TypedExpression(Expression expression, RecordType type, TypeKind k
             }
             return commonKind(values, type, whole);
         }
+        if (function.takesArray()) {
+            return ofArray(function, arguments, type, whole);
+        }
+        if (function.functionName().equals(Function.OPEN_FIELD)) {
+            // what it is differs from record to record: its text is what all have
+            return TypeKind.STRING;
+        }
         List<@Nullable TypeKind> kinds = new ArrayList<>();
         for (Expression argument : arguments) {
             kinds.add(kindOf(argument, type));
@@ -119,6 +126,28 @@ public record TypedExpression(Expression expression, RecordType type, TypeKind k
             case "nullif", "only", "attempt" -> kinds.getFirst();
             default -> function.result();
         };
+    }
+
+    /** Of a function whose first argument is a whole array. */
+    private static @Nullable TypeKind ofArray(
+            Function function, List<Expression> arguments, RecordType type, Expression whole) {
+        int array = arguments.getFirst() instanceof Expression.Name(String name)
+                ? Conditions.requireDeclared(type, name, whole.text())
+                : RecordType.TOP;
+        if (array < 0 || type.isEach(array) || type.field(array).kind() != TypeKind.ARRAY) {
+            throw new InvalidRequestException("%s takes a field that is an array, in: %s"
+                    .formatted(function.functionName(), whole.text()));
+        }
+        for (Expression argument : arguments.subList(1, arguments.size())) {
+            TypeKind number = kindOf(argument, type);
+            if (number != null && wide(number) != TypeKind.INT64) {
+                throw new InvalidRequestException(
+                        "elements are counted by whole numbers, in: %s".formatted(whole.text()));
+            }
+        }
+        return function.functionName().equals(Function.ITEM)
+                ? type.field(array).elementKind()
+                : function.result();
     }
 
     private static @Nullable TypeKind calculated(

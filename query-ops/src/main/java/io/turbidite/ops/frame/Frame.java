@@ -54,12 +54,12 @@ public final class Frame {
     }
 
     /** Bytes that a frame needs for this tuple alone. */
-    static long bytesFor(Slice[] fields) {
+    public static long bytesFor(Slice[] fields) {
         return TUPLES_OFFSET + tupleBytes(fields) + END_BYTES;
     }
 
     /** Appends a copy; false, and nothing is appended, where it does not fit. */
-    boolean append(Slice[] fields) {
+    public boolean append(Slice[] fields) {
         assert fields.length == fieldCount : fields.length + " fields for " + fieldCount;
         long bytes = tupleBytes(fields);
         if (tuplesEnd + bytes + (long) END_BYTES * (tupleCount + 1) > capacity) {
@@ -79,6 +79,11 @@ public final class Frame {
         tupleCount++;
         segment.set(Bytes.I32, TUPLE_COUNT_OFFSET, tupleCount);
         return true;
+    }
+
+    /** What it takes of memory. */
+    public int bytes() {
+        return capacity;
     }
 
     public int tupleCount() {

@@ -17,6 +17,11 @@ public interface FrameSource extends AutoCloseable {
      */
     boolean step();
 
+    /** Whether the last step stopped because nothing is there yet: there is more later. */
+    default boolean isPaused() {
+        return false;
+    }
+
     /** Releases cursors and memory; may be called without open and more than once. */
     @Override
     void close();

@@ -1,5 +1,7 @@
 package io.turbidite.ops.jdbc;
 
+import io.turbidite.ops.run.Cleanup;
+
 import org.jspecify.annotations.Nullable;
 
 import java.io.ByteArrayInputStream;
@@ -136,22 +138,28 @@ final class Rows implements ReadOnlyRows, ForwardRows {
 
     @Override
     public void close() throws SQLException {
-        closeQuietly();
-        if (statement != null) {
-            statement.resultClosed(this);
+        try {
+            release();
+        } catch (RuntimeException e) {
+            throw Errors.of(e);
+        } finally {
+            if (statement != null) {
+                statement.resultClosed(this);
+            }
         }
     }
 
     /** Closes it without a word to the statement. */
-    void closeQuietly() {
+    void release() {
         if (closed) {
             return;
         }
         closed = true;
-        cursor.close();
+        Cleanup held = new Cleanup().add(cursor::close);
         if (owned != null) {
-            owned.close();
+            held.add(owned::close);
         }
+        held.run();
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.turbidite.core.catalog.OpenCatalog;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sql.Sql;
 
@@ -267,12 +268,13 @@ final class StoreConnection implements PlainConnection {
 
     /** Closes the results of the transaction, and its moment. */
     private synchronized void endTransaction() {
-        statements.forEach(StoreStatement::closeResult);
         Reading ended = transaction;
         transaction = null;
+        Cleanup held = new Cleanup().addAll(statements, StoreStatement::closeResult);
         if (ended != null) {
-            ended.close();
+            held.add(ended::close);
         }
+        held.run();
     }
 
     @Override
@@ -286,20 +288,13 @@ final class StoreConnection implements PlainConnection {
             open = List.copyOf(statements);
         }
         try {
-            for (StoreStatement statement : open) {
-                statement.close();
-            }
-            endTransaction();
-        } finally {
-            release();
-        }
-    }
-
-    private void release() throws SQLException {
-        try {
-            store.release();
+            new Cleanup()
+                    .addAll(open, StoreStatement::release)
+                    .add(this::endTransaction)
+                    .add(store::release) // the last one closes the store, which tells what failed
+                    .run();
         } catch (RuntimeException e) {
-            throw Errors.of(e); // the last one closes the store, which tells what failed
+            throw Errors.of(e);
         }
     }
 

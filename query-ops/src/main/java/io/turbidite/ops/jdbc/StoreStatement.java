@@ -150,7 +150,7 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
         execution = null;
         updateCount = NO_COUNT;
         if (open != null) {
-            open.closeQuietly();
+            open.release();
         }
     }
 
@@ -350,8 +350,20 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
     @Override
     public void close() throws SQLException {
         if (!closed) {
-            closed = true;
+            try {
+                release();
+            } catch (RuntimeException e) {
+                throw Errors.of(e);
+            }
+        }
+    }
+
+    /** Closes it and its result. */
+    final void release() {
+        closed = true;
+        try {
             closeResult();
+        } finally {
             connection.closed(this);
         }
     }

@@ -73,6 +73,7 @@ public final class HashJoin implements Rows {
     private boolean built;
     private boolean probed;
     private boolean merging;
+    private boolean paused;
     private int looks;
 
     /**
@@ -120,10 +121,12 @@ public final class HashJoin implements Rows {
 
     @Override
     public boolean next() {
-        if (!built) {
-            build();
-            built = true;
+        paused = false;
+        if (!built && !build()) {
+            paused = true;
+            return false;
         }
+        built = true;
         boolean found = (!probed && probe()) || nextOfRest();
         if (!found && merged != null) {
             found = merged.next();
@@ -140,13 +143,19 @@ public final class HashJoin implements Rows {
     }
 
     @Override
+    public boolean isPaused() {
+        return paused;
+    }
+
+    @Override
     public RecordView row() {
         return row;
     }
 
     // ---- build ----------------------------------------------------------------------------------
 
-    private void build() {
+    /** Whether all right rows are there. */
+    private boolean build() {
         while (!hasRightNull && right.next()) {
             look();
             hasRight = true;
@@ -159,6 +168,7 @@ public final class HashJoin implements Rows {
                 hasRightNull = kind == JoinKind.NOT_IN;
             }
         }
+        return hasRightNull || !right.isPaused();
     }
 
     private void add(Slice key, long hash, Slice newRow) {
@@ -254,17 +264,26 @@ public final class HashJoin implements Rows {
                 return true;
             }
         }
-        while (!hasRightNull && left.next()) {
+        while (!meetsNothing() && left.next()) {
             look();
             if (probeOne()) {
                 return true;
             }
+        }
+        if (!meetsNothing() && left.isPaused()) {
+            paused = true;
+            return false;
         }
         probed = true;
         if (kind == JoinKind.FULL && table.rows().count() > 0) {
             rest = SortBuffer.FIRST;
         }
         return false;
+    }
+
+    /** Whether no left row gives any, so that they need not be read. */
+    private boolean meetsNothing() {
+        return hasRightNull || (!hasRight && !kind.givesUnmatched());
     }
 
     /** The next row of a key, from this one on, that meets the left row. */

@@ -54,6 +54,11 @@ public final class JoinSide implements AutoCloseable {
         return found;
     }
 
+    /** Whether there is no next row yet. */
+    boolean isPaused() {
+        return rows.isPaused();
+    }
+
     /** The row that it stands on; valid until the next move. */
     Slice row() {
         return rows.row().record(row);

@@ -255,6 +255,22 @@ public final class Plan implements ResultPlan {
         return new JobRows(new Job(stages, options), sink, query.rowType());
     }
 
+    /**
+     * The rows of some partitions alone, for one of several readers; instead of {@link #rows}. What
+     * is not read by partitions, a single record for example, comes with partition 0.
+     */
+    public Rows rows(List<Integer> partitions) {
+        if (query.kind() != CheckedQuery.Kind.ROWS || sorts()) {
+            throw new IllegalStateException("only records come by partitions");
+        }
+        if (!isPoint() && sources().splits()) {
+            return sources().rows(partitions, query.newProjection(), query.limit(), limited);
+        }
+        return partitions.contains(0)
+                ? rows()
+                : new ValuesPlan(query.rowType(), List.of(), options).rows();
+    }
+
     private boolean sorts() {
         boolean inOrder = isPoint()
                 || (choice.chosen() instanceof Access.Scan scan && scan.order().isOrdered());

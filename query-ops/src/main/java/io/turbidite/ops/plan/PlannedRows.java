@@ -14,6 +14,7 @@ import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.run.Rows;
+import io.turbidite.ops.scan.PausingRecords;
 
 import org.jspecify.annotations.Nullable;
 
@@ -147,7 +148,7 @@ final class PlannedRows implements Source, ReadView {
     }
 
     /** Rows, and their numbers as keys. */
-    private static final class Numbered implements RecordStream {
+    private static final class Numbered implements PausingRecords {
         private final Rows rows;
         private final Slice row = new Slice();
         private final ByteSink keyBytes = new ByteSink(Long.BYTES, Long.BYTES);
@@ -161,12 +162,17 @@ final class PlannedRows implements Source, ReadView {
 
         @Override
         public boolean next() {
-            ended = ended || !rows.next();
-            if (ended) {
+            if (ended || !rows.next()) {
+                ended = !isPaused();
                 return false;
             }
             count++;
             return true;
+        }
+
+        @Override
+        public boolean isPaused() {
+            return !ended && rows.isPaused();
         }
 
         @Override

@@ -6,7 +6,15 @@ import io.turbidite.ops.run.Rows;
 import java.util.List;
 
 /** What a result is made of. <em>Confined to one thread;</em> gives its rows once. */
-public sealed interface ResultPlan permits Plan, JoinPlan, SetPlan, SkippedPlan, ValuesPlan {
+public sealed interface ResultPlan
+        permits Plan,
+                GivenPlan,
+                JoinPlan,
+                SetPlan,
+                SkippedPlan,
+                UnnestPlan,
+                ValuesPlan,
+                WindowPlan {
     /** The type of the rows. */
     RecordType rowType();
 

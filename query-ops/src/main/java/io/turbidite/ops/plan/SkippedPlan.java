@@ -90,6 +90,11 @@ public final class SkippedPlan implements ResultPlan {
         }
 
         @Override
+        public boolean isPaused() {
+            return rows.isPaused();
+        }
+
+        @Override
         public RecordView row() {
             return rows.row();
         }

@@ -96,15 +96,24 @@ final class SourceBuilder {
         };
     }
 
+    /** As {@link #rows(List, Projection, long, OperatorMeter)}, of all partitions. */
+    DirectRows rows(@Nullable Projection projection, long limit, OperatorMeter limited) {
+        return rows(allPartitions(), projection, limit, limited);
+    }
+
     /**
-     * The way in to all partitions for a reader who takes matching records one by one.
+     * The way in to some partitions for a reader who takes matching records one by one.
      *
      * @param projection makes the rows; null: they are the records
      */
-    DirectRows rows(@Nullable Projection projection, long limit, OperatorMeter limited) {
+    DirectRows rows(
+            List<Integer> partitions,
+            @Nullable Projection projection,
+            long limit,
+            OperatorMeter limited) {
         TupleMaker maker = projection == null ? Tuples.none() : projection;
         return new DirectRows(
-                selected(wayIn(allPartitions(), limit, options.memoryBytesMax()), maker),
+                selected(wayIn(partitions, limit, options.memoryBytesMax()), maker),
                 projection == null ? null : new RecordView(query.rowType()),
                 limit,
                 limited,

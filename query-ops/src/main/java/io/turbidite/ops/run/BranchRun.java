@@ -41,6 +41,11 @@ final class BranchRun {
         }
     }
 
+    /** Whether the last step stopped because nothing is there yet. */
+    boolean isPaused() {
+        return !ended && branch.source().isPaused();
+    }
+
     /** Ends it before its source does. */
     void abandon() {
         if (opened && !ended) {

@@ -17,6 +17,12 @@ public final class Job implements AutoCloseable {
     private final List<Stage> stages;
     private final RunOptions options;
     private @Nullable BranchRun last;
+
+    /** The branch of an earlier stage that is under way on this thread. */
+    private @Nullable BranchRun running;
+
+    private int stageIndex;
+    private int branchIndex;
     private boolean ended;
 
     /**
@@ -30,8 +36,8 @@ public final class Job implements AutoCloseable {
     }
 
     /**
-     * Goes on until the last stage has pushed a frame or is at its end; the first call runs all
-     * stages before it.
+     * Goes on until the last stage has pushed a frame, is at its end or {@link #isPaused}; the
+     * first calls run all stages before it.
      *
      * @return whether there may be more
      */
@@ -40,8 +46,8 @@ public final class Job implements AutoCloseable {
             return false;
         }
         if (last == null) {
-            for (Stage stage : stages.subList(0, stages.size() - 1)) {
-                runWhole(stage);
+            if (!runEarlier()) {
+                return true;
             }
             last = newRun(stages.getLast().branches().getFirst());
         }
@@ -49,11 +55,20 @@ public final class Job implements AutoCloseable {
         return !ended;
     }
 
+    /** Whether the last step stopped because nothing is there yet. */
+    public boolean isPaused() {
+        BranchRun run = last == null ? running : last;
+        return run != null && run.isPaused();
+    }
+
     /** Releases everything that any stage holds; what was not read is dropped. */
     @Override
     public void close() {
         ended = true;
         Cleanup cleanup = new Cleanup();
+        if (running != null) {
+            cleanup.add(running::abandon);
+        }
         if (last != null) {
             cleanup.add(last::abandon);
         }
@@ -67,17 +82,35 @@ public final class Job implements AutoCloseable {
         return new BranchRun(branch, options);
     }
 
-    private void runWhole(Stage stage) {
-        List<BranchRun> runs = stage.branches().stream().map(this::newRun).toList();
-        Tasks tasks = options.tasks();
-        if (tasks == null || runs.size() == 1) {
-            for (BranchRun run : runs) {
-                while (run.step()) {
-                    // each step does a frame's worth of work
+    /** Whether all stages but the last are at their end; else one of them is paused. */
+    private boolean runEarlier() {
+        while (stageIndex < stages.size() - 1) {
+            Stage stage = stages.get(stageIndex);
+            Tasks tasks = options.tasks();
+            if (tasks != null && stage.branches().size() > 1) {
+                SideBySide.run(
+                        tasks, stage.branches().stream().map(this::newRun).toList());
+            } else if (!runInTurn(stage)) {
+                return false;
+            }
+            stageIndex++;
+        }
+        return true;
+    }
+
+    private boolean runInTurn(Stage stage) {
+        for (; branchIndex < stage.branches().size(); branchIndex++) {
+            BranchRun run = running == null ? newRun(stage.branches().get(branchIndex)) : running;
+            running = run;
+            while (run.step()) {
+                // each step does a frame's worth of work
+                if (run.isPaused()) {
+                    return false;
                 }
             }
-            return;
+            running = null;
         }
-        SideBySide.run(tasks, runs);
+        branchIndex = 0;
+        return true;
     }
 }

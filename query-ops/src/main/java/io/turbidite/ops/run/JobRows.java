@@ -26,12 +26,18 @@ public final class JobRows implements Rows {
     @Override
     public boolean next() {
         while (!sink.next(bytes)) {
-            if (!job.step() && !sink.hasNext()) {
+            boolean more = job.step();
+            if (!sink.hasNext() && (!more || job.isPaused())) {
                 return false;
             }
         }
         row.wrap(bytes);
         return true;
+    }
+
+    @Override
+    public boolean isPaused() {
+        return job.isPaused();
     }
 
     @Override

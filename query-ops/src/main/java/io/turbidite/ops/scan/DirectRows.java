@@ -25,6 +25,7 @@ public final class DirectRows implements Rows {
     private final RunOptions options;
     private final long limit;
     private long handedOut;
+    private boolean paused;
 
     /**
      * @param records tuples of them have one field, the row, where that is not the record
@@ -48,6 +49,7 @@ public final class DirectRows implements Rows {
     @Override
     public boolean next() {
         if (handedOut == limit) {
+            paused = false;
             return false;
         }
         if (handedOut % STOP_INTERVAL == 0) {
@@ -59,7 +61,8 @@ public final class DirectRows implements Rows {
             options.checkNotStopped();
             look = records.next();
         }
-        if (look == SelectedRecords.Look.END) {
+        paused = look == SelectedRecords.Look.PAUSED;
+        if (look != SelectedRecords.Look.FOUND) {
             return false;
         }
         handedOut++;
@@ -68,6 +71,11 @@ public final class DirectRows implements Rows {
             projected.wrap(records.tuple()[0]);
         }
         return true;
+    }
+
+    @Override
+    public boolean isPaused() {
+        return paused;
     }
 
     @Override

@@ -12,7 +12,7 @@ import java.util.List;
  * at least cost; components that the filter rules out are skipped by the source. <em>Confined to
  * one thread.</em>
  */
-public final class PartitionedRecords extends RecordsInTurn {
+public final class PartitionedRecords extends RecordsInTurn implements PausingRecords {
     private final ReadView view;
     private final Iterator<Integer> partitions;
     private final PrimaryRange range;
@@ -32,12 +32,20 @@ public final class PartitionedRecords extends RecordsInTurn {
             if (stream != null && stream.next()) {
                 return true;
             }
+            if (isPaused()) {
+                return false;
+            }
             close();
             if (!partitions.hasNext()) {
                 return false;
             }
             standOn(view.scanUnordered(partitions.next(), range.keys(), range.filter()));
         }
+    }
+
+    @Override
+    public boolean isPaused() {
+        return current() instanceof PausingRecords pausing && pausing.isPaused();
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.turbidite.ops.frame.FrameWriter;
 public final class RecordSource implements FrameSource {
     private final SelectedRecords records;
     private final FrameEmitter emitter;
+    private boolean paused;
 
     public RecordSource(SelectedRecords records, FrameWriter target) {
         this.records = records;
@@ -23,6 +24,7 @@ public final class RecordSource implements FrameSource {
 
     @Override
     public boolean step() {
+        paused = false;
         SelectedRecords.Look look;
         while ((look = records.next()) == SelectedRecords.Look.FOUND) {
             if (emitter.emit(records.tuple())) {
@@ -33,8 +35,17 @@ public final class RecordSource implements FrameSource {
         if (look == SelectedRecords.Look.MORE) {
             return true;
         }
+        if (look == SelectedRecords.Look.PAUSED) {
+            paused = true;
+            return true;
+        }
         emitter.flush();
         return false;
+    }
+
+    @Override
+    public boolean isPaused() {
+        return paused;
     }
 
     @Override

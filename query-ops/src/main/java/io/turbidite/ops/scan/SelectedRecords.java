@@ -21,6 +21,8 @@ public final class SelectedRecords implements AutoCloseable {
         FOUND,
         /** None yet: time to ask whether anybody still waits for it. */
         MORE,
+        /** None yet, and nothing to look at before others have worked. */
+        PAUSED,
         END
     }
 
@@ -77,7 +79,9 @@ public final class SelectedRecords implements AutoCloseable {
         for (int i = 0; i < RECORDS_A_LOOK; i++) {
             if (!stream.next()) {
                 count();
-                return Look.END;
+                return stream instanceof PausingRecords pausing && pausing.isPaused()
+                        ? Look.PAUSED
+                        : Look.END;
             }
             view.wrap(stream.record());
             if (matches()) {

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -65,7 +66,7 @@ final class Alteration implements Effect {
         this.wrong = wrong;
         this.key = keyOf(target);
         if (assignments != null) {
-            assignments.forEach(one -> assignedNames.add(one.target().name()));
+            assignments.forEach(one -> assignedNames.add(one.path().getFirst()));
         }
     }
 
@@ -209,9 +210,21 @@ final class Alteration implements Effect {
                     writer.setObject(field, one.getValue());
                 }
             }
-            for (Assignment one : assigned) {
+            Map<String, Map<String, @Nullable Object>> nested = new HashMap<>();
+            for (int i = 0; i < assigned.size(); i++) {
+                Assignment one = assigned.get(i);
                 try {
-                    one.set(writer, row);
+                    if (one.isNested()) {
+                        String top = one.path().getFirst();
+                        Map<String, @Nullable Object> members = nested.computeIfAbsent(
+                                top, name -> Assignment.member(new HashMap<>(fields), name));
+                        one.put(members, row);
+                        if (isLast(assigned, i, top)) {
+                            writer.setObject(type.memberOf(RecordType.TOP, top), members);
+                        }
+                    } else {
+                        one.set(writer, row);
+                    }
                 } catch (InvalidRequestException e) {
                     throw wrong.at(
                             "%s, of the record with primary key %s"
@@ -220,6 +233,12 @@ final class Alteration implements Effect {
                 }
             }
             return writer.finish();
+        }
+
+        /** Whether nothing further is put into a nested record. */
+        private static boolean isLast(List<Assignment> assigned, int index, String top) {
+            return assigned.subList(index + 1, assigned.size()).stream()
+                    .noneMatch(one -> one.path().getFirst().equals(top));
         }
 
         /** Writes the batch without what others have changed; that is {@link #refused}. */

@@ -65,6 +65,15 @@ final class Block {
                         .toList());
     }
 
+    /** All of a source, and fields that are not declared behind it. */
+    static Block of(SourceAndView source, List<OpenFields.Path> open) {
+        Block block = of(source);
+        List<Expression> columns = new ArrayList<>(block.columns);
+        open.forEach(path -> columns.add(path.value()));
+        block.columns(columns);
+        return block;
+    }
+
     /** All rows of a relation, or those of its fields that are named. */
     static Block of(Relation rows, List<String> fields) {
         return new Block(
@@ -192,10 +201,7 @@ final class Block {
                     columns.stream().map(c -> ((Expression.Name) c).name()).toList();
             return of(relation, fields);
         }
-        List<String> names = new ArrayList<>();
-        for (int i = 0; i < columns.size(); i++) {
-            names.add("c$" + i);
-        }
+        List<String> names = InnerNames.of(columns, "c$");
         return of(named(names), names);
     }
 

@@ -103,6 +103,8 @@ final class Calls {
                 Expression[] of = operands(operands);
                 yield call("position", of[1], of[0]);
             }
+            case "CARDINALITY" ->
+                call(Function.CARDINALITY, new Expression.Name(scalars.path(operands.get(0))));
             case "LOG" -> logarithm(operands(operands));
             case "PI" -> call("double", text(Double.toString(Math.PI)));
             case "LTRIM" -> trimmed("leading", operands);

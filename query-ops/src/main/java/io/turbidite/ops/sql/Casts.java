@@ -19,7 +19,8 @@ final class Casts {
      * @param source its type
      */
     static Expression cast(Expression value, RelDataType source, RelDataType target) {
-        SqlTypeName from = source.getSqlTypeName();
+        // what differs from record to record is text where its type is asked for
+        SqlTypeName from = Types.isOpen(source) ? SqlTypeName.VARCHAR : source.getSqlTypeName();
         SqlTypeName to = target.getSqlTypeName();
         if (isTextType(from) && isTextType(to)) {
             boolean isBounded = to != SqlTypeName.CHAR
@@ -78,6 +79,7 @@ final class Casts {
                 from == SqlTypeName.UUID
                         ? value
                         : isTextType(from) ? call("uuid", value) : refused(from, to);
+            case ANY -> call("to_text", value);
             default -> {
                 if (Types.isInterval(target) && Types.isInterval(source)) {
                     yield value;
@@ -85,6 +87,23 @@ final class Casts {
                 yield refused(from, to);
             }
         };
+    }
+
+    /**
+     * A value as it is compared with one of another type: that of a field which is not declared as
+     * that type, null where it is none.
+     */
+    static Expression read(Expression value, RelDataType source, RelDataType other) {
+        if (!Types.isOpen(source)) {
+            return value instanceof Expression.Constant ? call("coalesce", value) : value;
+        }
+        SqlTypeName to = other.getSqlTypeName();
+        if (isWhole(to) || isDouble(to) || to == SqlTypeName.DECIMAL) {
+            return call("attempt", call("decimal", call("to_text", value)));
+        }
+        return isTextType(to) || Types.isOpen(other)
+                ? call("to_text", value)
+                : call("attempt", cast(value, source, other));
     }
 
     /** Whether it is that of fields: of any digits. */

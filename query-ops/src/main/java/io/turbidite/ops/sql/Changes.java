@@ -92,20 +92,25 @@ final class Changes {
     }
 
     /** A field at the top of records, by the name that a statement gives. */
-    private String field(Source target, SqlNode named, Set<String> taken) {
+    private String field(Source target, SqlNode named, Set<String> taken, boolean mayBeNested) {
         SqlIdentifier name = (SqlIdentifier) named;
         String path = String.join(".", name.names);
         RecordType type = target.type();
-        int field = type.memberOf(RecordType.TOP, path);
+        int field =
+                mayBeNested ? Assignment.index(type, path) : type.memberOf(RecordType.TOP, path);
         if (field < 0) {
             throw wrong(
                     type.indexOf(path) >= 0
-                            ? "'%s' lies in a nested record: only whole records are put"
+                            ? "'%s' lies in a nested record: INSERT puts only whole records"
                                     .formatted(path)
                             : "there is no column '%s'%s".formatted(path, type.meant(path)),
                     named.getParserPosition());
         }
-        if (!taken.add(path)) {
+        boolean isTaken = taken.stream()
+                .anyMatch(other -> other.equals(path)
+                        || other.startsWith(path + ".")
+                        || path.startsWith(other + "."));
+        if (!taken.add(path) || isTaken) {
             throw wrong("'%s' is given twice".formatted(path), named.getParserPosition());
         }
         return path;
@@ -119,7 +124,7 @@ final class Changes {
         if (columns == null) {
             target.type().declared().forEach(field -> names.add(field.name()));
         } else {
-            columns.forEach(column -> names.add(field(target, column, taken)));
+            columns.forEach(column -> names.add(field(target, column, taken, false)));
         }
         SqlNode source = insert.getSource();
         typeParameters(source, target, names);
@@ -185,7 +190,7 @@ final class Changes {
         }
         RecordType type = target.type();
         SqlParserPos place = value.getParserPosition();
-        TypeKind kind = type.field(type.memberOf(RecordType.TOP, name)).kind();
+        TypeKind kind = type.field(Assignment.index(type, name)).kind();
         SqlTypeNameSpec spec = switch (kind) {
             case BOOL -> new SqlBasicTypeNameSpec(SqlTypeName.BOOLEAN, place);
             case INT8, INT16, INT32, INT64 -> new SqlBasicTypeNameSpec(SqlTypeName.BIGINT, place);
@@ -248,7 +253,7 @@ final class Changes {
         List<String> names = new ArrayList<>();
         Set<String> taken = new HashSet<>();
         for (SqlNode column : update.getTargetColumnList()) {
-            String name = field(target, column, taken);
+            String name = field(target, column, taken, true);
             for (String path : target.primaryKey()) {
                 if (path.equals(name) || path.startsWith(name + ".")) {
                     throw wrong(

@@ -19,6 +19,7 @@ import org.apache.calcite.rel.RelFieldCollation;
 import org.apache.calcite.rel.RelNode;
 import org.apache.calcite.rel.RelRoot;
 import org.apache.calcite.rel.core.AggregateCall;
+import org.apache.calcite.rel.core.Correlate;
 import org.apache.calcite.rel.core.Filter;
 import org.apache.calcite.rel.core.JoinRelType;
 import org.apache.calcite.rel.core.Project;
@@ -96,10 +97,11 @@ final class Compiler {
 
     private Block block(RelNode node) {
         return switch (node) {
-            case TableScan scan ->
-                Block.of(reading.apply(
-                        Objects.requireNonNull(scan.getTable().unwrap(DatasetTable.class))
-                                .readable()));
+            case TableScan scan -> {
+                DatasetTable table =
+                        Objects.requireNonNull(scan.getTable().unwrap(DatasetTable.class));
+                yield Block.of(reading.apply(table.readable()), table.open());
+            }
             case Filter filter -> filtered(filter);
             case Project project -> projected(project);
             case Sort sort -> sorted(sort);
@@ -107,6 +109,8 @@ final class Compiler {
             case org.apache.calcite.rel.core.Join join -> joined(join);
             case org.apache.calcite.rel.core.Values values -> given(values);
             case SetOp sets -> combined(sets);
+            case Correlate correlate -> unnested(correlate);
+            case org.apache.calcite.rel.core.Window window -> windowed(window);
             default -> throw Terms.unsupported(construct(node));
         };
     }
@@ -228,7 +232,7 @@ final class Compiler {
         return block;
     }
 
-    private static boolean areNullsFirst(RelFieldCollation key) {
+    static boolean areNullsFirst(RelFieldCollation key) {
         return switch (key.nullDirection) {
             case UNSPECIFIED -> !key.direction.isDescending();
             case FIRST -> true;
@@ -443,8 +447,9 @@ final class Compiler {
             rest = RelOptUtil.conjunctions(join.getCondition());
         }
         JoinRelType kind = join.getJoinType();
-        List<String> leftNames = names(left, "l$");
-        List<String> rightNames = names(right, "r$");
+        Set<String> taken = new HashSet<>();
+        List<String> leftNames = InnerNames.of(left.columns(), "l$", taken);
+        List<String> rightNames = InnerNames.of(right.columns(), "r$", taken);
         Relation l = left.named(leftNames);
         Relation r = right.named(rightNames);
         boolean isSwapped = kind == JoinRelType.RIGHT;
@@ -459,6 +464,11 @@ final class Compiler {
             default -> throw Terms.unsupported(kind + " JOIN");
         };
         for (int i = 0; i < leftKeys.size(); i++) {
+            boolean isLeftOpen = isOpen(join.getLeft(), leftKeys.get(i));
+            if (isLeftOpen != isOpen(join.getRight(), rightKeys.get(i))) {
+                throw Terms.unsupported(
+                        "a join by a field that is not declared and another (write CAST(t.x AS …))");
+            }
             String a = leftNames.get(leftKeys.get(i));
             String b = rightNames.get(rightKeys.get(i));
             joined.on(isSwapped ? b : a, isSwapped ? a : b);
@@ -477,11 +487,27 @@ final class Compiler {
         return Block.of(joined, kind.projectsRight() ? both : leftNames);
     }
 
-    private static List<String> names(Block block, String prefix) {
-        List<String> names = new ArrayList<>();
-        for (int i = 0; i < block.columns().size(); i++) {
-            names.add(prefix + i);
+    /** One window after another over the rows, each with its functions. */
+    private Block windowed(org.apache.calcite.rel.core.Window window) {
+        Block input = block(window.getInput());
+        Block block = input.takesColumns() ? input : input.wrapped();
+        return new Windows(window).over(block);
+    }
+
+    private static boolean isOpen(RelNode side, int column) {
+        RelDataTypeField field = side.getRowType().getFieldList().get(column);
+        return Types.isOpen(field.getType());
+    }
+
+    /** Rows with the elements of their arrays: {@code t, UNNEST(t.tags) AS u(tag)}. */
+    private Block unnested(Correlate correlate) {
+        Block left = block(correlate.getLeft());
+        List<String> names = InnerNames.of(left.columns(), "l$");
+        boolean keepsEmpty = correlate.getJoinType() == JoinRelType.LEFT;
+        if (!keepsEmpty && correlate.getJoinType() != JoinRelType.INNER) {
+            throw Terms.unsupported("this correlated subquery");
         }
-        return names;
+        return new Elements(rex, correlate.getCorrelationId(), left.named(names), names)
+                .joined(correlate.getRight(), keepsEmpty);
     }
 }

@@ -59,8 +59,10 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
@@ -78,6 +80,9 @@ final class Front {
     private static final HepProgram REWRITING = rewriting();
     private static final HepProgram WITHOUT_SUBQUERIES = withoutSubqueries();
     private static final HepProgram WITHOUT_DISTINCT = withoutDistinct();
+    private static final HepProgram WINDOWS = new HepProgramBuilder()
+            .addRuleInstance(CoreRules.PROJECT_TO_LOGICAL_PROJECT_AND_WINDOW)
+            .build();
     private static final Set<SqlKind> MADE_AS_THEY_ARE =
             Set.of(SqlKind.COUNT, SqlKind.MIN, SqlKind.MAX, SqlKind.ANY_VALUE);
     private static final Pattern NO_COLUMN = Pattern.compile(
@@ -110,6 +115,8 @@ final class Front {
 
     private final Types.Factory types = new Types.Factory();
     private @Nullable RelDataType parameterTypes;
+
+    private @Nullable OpenFields openFields;
 
     private final Instant now;
 
@@ -151,7 +158,15 @@ final class Front {
     }
 
     /** Validates and rewrites a query. */
-    RelRoot plan(SqlNode parsed) {
+    RelRoot plan(SqlNode asked) {
+        Map<String, SourceAndView> datasets = new HashMap<>();
+        sources.forEach(source -> datasets.put(source.source().name(), source));
+        if (target != null) {
+            datasets.put(TARGET, target);
+        }
+        OpenFields open = new OpenFields(datasets);
+        SqlNode parsed = open.rewritten(asked);
+        openFields = open;
         CalciteCatalogReader catalog = catalog();
         SqlValidator validator = SqlValidatorUtil.newValidator(
                 OPERATORS,
@@ -292,8 +307,14 @@ final class Front {
                     "the rows of VALUES differ in the type of a column: write a CAST, or a statement for each";
         } else if (column.matches()) {
             String name = column.group(1);
-            message = "there is no column '%s'%s"
-                    .formatted(name, NearestName.hint(name, fieldNames()));
+            message = "there is no column '%s'%s%s"
+                    .formatted(
+                            name,
+                            NearestName.hint(name, fieldNames()),
+                            column.group(2).startsWith("any")
+                                    ? " (behind its table, t.%s reads an open field)"
+                                            .formatted(name)
+                                    : "");
         } else if (table.matches()) {
             String name = table.group(1);
             message = "there is no dataset '%s'%s"
@@ -323,15 +344,21 @@ final class Front {
     private CalciteCatalogReader catalog() {
         CalciteSchema schema = CalciteSchema.createRootSchema(false, false);
         for (SourceAndView source : sources) {
-            schema.add(source.source().name(), new DatasetTable(source));
+            schema.add(source.source().name(), table(source));
         }
         if (target != null) {
-            schema.add(TARGET, new DatasetTable(target));
+            schema.add(TARGET, table(target));
         }
         Properties properties = new Properties();
         properties.setProperty("caseSensitive", "true");
         return new CalciteCatalogReader(
                 schema, List.of(), types, new CalciteConnectionConfigImpl(properties));
+    }
+
+    private DatasetTable table(SourceAndView source) {
+        OpenFields open = openFields;
+        return new DatasetTable(
+                source, open == null ? List.of() : open.of(source.source().name()));
     }
 
     private RelNode rewrite(RelNode tree, RelOptCluster cluster) {
@@ -340,7 +367,8 @@ final class Front {
         RelBuilder builder = RelFactories.LOGICAL_BUILDER.create(cluster, null);
         RelNode uncorrelated =
                 RelDecorrelator.decorrelateQuery(joined.accept(new KeptConstants()), builder);
-        return run(REWRITING, run(WITHOUT_DISTINCT, uncorrelated, cluster), cluster);
+        RelNode rewritten = run(REWRITING, run(WITHOUT_DISTINCT, uncorrelated, cluster), cluster);
+        return run(WINDOWS, rewritten, cluster);
     }
 
     /** The functions of the time of day become constants: a statement has one moment. */
@@ -442,6 +470,7 @@ final class Front {
                         CoreRules.FILTER_PROJECT_TRANSPOSE,
                         CoreRules.FILTER_AGGREGATE_TRANSPOSE,
                         CoreRules.FILTER_SET_OP_TRANSPOSE,
+                        CoreRules.FILTER_CORRELATE,
                         CoreRules.FILTER_MERGE))
                 .addRuleCollection(List.of(
                         CoreRules.PROJECT_MERGE,

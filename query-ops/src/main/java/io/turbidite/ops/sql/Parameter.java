@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.math.RoundingMode;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -197,15 +196,13 @@ record Parameter(int index, RelDataType type, TypeKind kind) {
         return switch (value) {
             case Boolean truth -> rex.makeLiteral(truth);
             case Long number -> rex.makeExactLiteral(BigDecimal.valueOf(number), type);
-            case BigDecimal number
-            when Casts.isAnyDecimal(type) ->
-                // a literal of Calcite would have the digits of the type
+            case BigDecimal number ->
+                // a literal of Calcite would have the digits of the type, which may be those of
+                // the constant that it is compared with
                 new Bound(
                         this,
                         Terms.constant(Literal.Numeric.of(number)),
                         Terms.call("decimal", Terms.text(number.toString())));
-            case BigDecimal number ->
-                rex.makeExactLiteral(number.setScale(type.getScale(), RoundingMode.HALF_UP), type);
             case Double number
             when Double.isFinite(number) ->
                 new Bound(

@@ -3,16 +3,25 @@ package io.turbidite.ops.sql;
 import org.apache.calcite.sql.SqlBasicTypeNameSpec;
 import org.apache.calcite.sql.SqlCall;
 import org.apache.calcite.sql.SqlDataTypeSpec;
+import org.apache.calcite.sql.SqlDynamicParam;
 import org.apache.calcite.sql.SqlIdentifier;
 import org.apache.calcite.sql.SqlIntervalQualifier;
+import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.SqlNode;
+import org.apache.calcite.sql.fun.SqlStdOperatorTable;
 import org.apache.calcite.sql.parser.SqlParserPos;
 import org.apache.calcite.sql.type.SqlTypeName;
 import org.apache.calcite.sql.util.SqlShuttle;
 import org.jspecify.annotations.Nullable;
 
+import java.util.Locale;
+import java.util.Set;
+
 /** Turns what the parser took for something else back into what was written. */
 final class Rewording extends SqlShuttle {
+    private static final Set<String> TAKE_VALUES =
+            Set.of("COALESCE", "GREATEST", "LEAST", "CONCAT");
+
     private final String text;
 
     Rewording(String text) {
@@ -29,6 +38,33 @@ final class Rewording extends SqlShuttle {
             SqlCall own = Operators.DATE_TRUNC.createCall(
                     call.getParserPosition(), call.operand(0), second);
             return super.visit(own);
+        }
+        if (call.operandCount() == 0
+                && TAKE_VALUES.contains(call.getOperator().getName().toUpperCase(Locale.ROOT))) {
+            SqlParserPos place = call.getParserPosition();
+            throw SqlException.at(
+                    "%s takes one value at least".formatted(call.getOperator().getName()),
+                    text,
+                    place.getLineNum(),
+                    place.getColumnNum(),
+                    null);
+        }
+        if (call.getKind() == SqlKind.CAST
+                && call.operand(0) instanceof SqlDynamicParam parameter
+                && call.operand(1) instanceof SqlDataTypeSpec type
+                && type.getTypeNameSpec() instanceof SqlBasicTypeNameSpec spec
+                && spec.getTypeName().getSimple().equalsIgnoreCase("decimal")
+                && spec.getPrecision() >= 0) {
+            // the parameter itself has all digits, so that the cast is one
+            SqlParserPos place = call.getParserPosition();
+            SqlBasicTypeNameSpec any = new SqlBasicTypeNameSpec(
+                    SqlTypeName.DECIMAL,
+                    Types.DECIMAL_DIGITS_MAX,
+                    Types.DECIMAL_DIGITS_MAX / 2,
+                    place);
+            SqlNode whole = SqlStdOperatorTable.CAST.createCall(
+                    place, parameter, new SqlDataTypeSpec(any, place));
+            return call.getOperator().createCall(place, whole, type);
         }
         return super.visit(call);
     }

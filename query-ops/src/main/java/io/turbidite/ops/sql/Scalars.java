@@ -172,6 +172,9 @@ final class Scalars {
         if (left.getType().isStruct() || left.getType().getComponentType() != null) {
             throw unsupported("a comparison of arrays and nested records");
         }
+        if (Types.isOpen(left.getType()) || Types.isOpen(right.getType())) {
+            return ofOpen(left, operator, right);
+        }
         if (left instanceof Parameter.Open parameter) {
             return comparison(right, operator(Objects.requireNonNull(kind.reverse())), parameter);
         }
@@ -191,6 +194,13 @@ final class Scalars {
         return a instanceof Expression.Constant
                 ? new Expression.Comparison(b, operator(kind.reverse()), a)
                 : new Expression.Comparison(a, operator, b);
+    }
+
+    /** A field that is not declared is read as what it is compared with. */
+    private Expression ofOpen(RexNode left, Operator operator, RexNode right) {
+        Expression a = Casts.read(operand(left), left.getType(), right.getType());
+        Expression b = Casts.read(operand(right), right.getType(), left.getType());
+        return new Expression.Comparison(a, operator, b);
     }
 
     /** A field and a value that comes later. */
@@ -290,7 +300,7 @@ final class Scalars {
     }
 
     /** The path of a field within nested records. */
-    private String path(RexNode node) {
+    String path(RexNode node) {
         if (node instanceof RexFieldAccess access) {
             return path(access.getReferenceExpr()) + "." + access.getField().getName();
         }
@@ -299,6 +309,28 @@ final class Scalars {
             return name;
         }
         throw unsupported("a field of what is calculated");
+    }
+
+    /** An element of an array, or a field of a nested record. */
+    private Expression item(RexNode of, RexNode which) {
+        if (of.getType().isStruct()) {
+            String name =
+                    which instanceof RexLiteral literal ? literal.getValueAs(String.class) : null;
+            if (name == null) {
+                throw unsupported("a field by anything but its name");
+            }
+            return new Expression.Name(path(of) + "." + name);
+        }
+        if (Types.isOpen(of.getType())) {
+            if (!(value(of) instanceof Expression.Call(Function function, List<Expression> names))
+                    || !function.functionName().equals(Function.OPEN_FIELD)) {
+                throw unsupported("an element of what was a field that is not declared");
+            }
+            List<Expression> path = new ArrayList<>(names);
+            path.add(operand(which));
+            return new Expression.Call(function, path);
+        }
+        return call(Function.ITEM, new Expression.Name(path(of)), operand(which));
     }
 
     private Expression called(RexCall call) {
@@ -337,6 +369,7 @@ final class Scalars {
             case CASE -> chosen(call);
             case CAST -> cast(operands.get(0), call.getType());
             case SAFE_CAST -> call("attempt", cast(operands.get(0), call.getType()));
+            case ITEM -> item(operands.get(0), operands.get(1));
             case REINTERPRET -> value(operands.get(0));
             case COALESCE ->
                 new Expression.Call(

@@ -271,8 +271,12 @@ public final class SqlStatement {
     private @Nullable Object[] checked(@Nullable Object... values) {
         List<Parameter> parameters = places();
         if (values.length != parameters.size()) {
-            throw SqlException.of("the statement has %d parameters, %d values were given"
-                    .formatted(parameters.size(), values.length));
+            throw SqlException.of("the statement has %d parameter%s, %d value%s given"
+                    .formatted(
+                            parameters.size(),
+                            parameters.size() == 1 ? "" : "s",
+                            values.length,
+                            values.length == 1 ? " was" : "s were"));
         }
         @Nullable Object[] checked = new @Nullable Object[values.length];
         for (int i = 0; i < checked.length; i++) {

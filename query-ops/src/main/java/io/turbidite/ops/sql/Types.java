@@ -125,6 +125,11 @@ final class Types {
         }
     }
 
+    /** Whether it is that of a field which is not declared: it differs from record to record. */
+    static boolean isOpen(RelDataType type) {
+        return type.getSqlTypeName() == SqlTypeName.ANY;
+    }
+
     static boolean isInterval(RelDataType type) {
         return SqlTypeName.INTERVAL_TYPES.contains(type.getSqlTypeName());
     }
@@ -214,7 +219,7 @@ final class Types {
             case TINYINT, SMALLINT, INTEGER, BIGINT -> TypeKind.INT64;
             case REAL, FLOAT, DOUBLE -> TypeKind.DOUBLE;
             case DECIMAL -> TypeKind.DECIMAL;
-            case CHAR, VARCHAR, NULL -> TypeKind.STRING;
+            case CHAR, VARCHAR, NULL, ANY -> TypeKind.STRING;
             case DATE -> TypeKind.DATE;
             case TIME -> TypeKind.TIME;
             case TIMESTAMP -> TypeKind.DATETIME;

@@ -3,6 +3,7 @@ package io.turbidite.ops.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.QueryResult;
@@ -92,6 +93,22 @@ class ParametersTest {
                 Instant.parse("2020-03-01T00:00:00Z"));
         same("select id from People where ok = ?", "select id from People where ok = true", true);
         same("select id from People where ok = ?", "select id from People where ok", true);
+    }
+
+    @Test
+    void a_parameter_beside_a_constant_has_all_digits() {
+        same("select 1.5 > ? as n", "select 1.5 > 123456.25 as n", new BigDecimal("123456.25"));
+        same("select 1.4 < ? as n", "select 1.4 < 1.44 as n", new BigDecimal("1.44"));
+        same(
+                "select cast(? as decimal(3, 1)) as n",
+                "select cast(12.34 as decimal(3, 1)) as n",
+                new BigDecimal("12.34"));
+        assertThatThrownBy(() -> people.sql()
+                        .statement("select cast(? as decimal(3, 1)) as n")
+                        .run(RunOptions.defaults(), new BigDecimal("123.4"))
+                        .count())
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("does not fit");
     }
 
     @Test
@@ -227,8 +244,8 @@ class ParametersTest {
 
     @Test
     void a_wrong_value_is_refused_by_its_number() {
-        refused("the statement has 1 parameters, 0 values were given", "id = ?");
-        refused("the statement has 1 parameters, 2 values were given", "id = ?", 1, 2);
+        refused("the statement has 1 parameter, 0 values were given", "id = ?");
+        refused("the statement has 1 parameter, 2 values were given", "id = ?", 1, 2);
         refused("parameter 1 is a BIGINT: a String is no value", "id = ?", "1");
         refused("parameter 2 is a VARCHAR: a Integer is no value", "id = ? and city = ?", 1, 1);
         refused("parameter 1 is a BIGINT: 1.5 has a fraction", "id = ?", 1.5);

@@ -99,7 +99,28 @@ final class People {
             user.put("rank", id == 5 ? null : (int) (10 - id));
             row.put("user", user);
         }
+        undeclared(id, row);
         people.upsert(row);
+    }
+
+    /** Fields that are not declared: of other types from one to the next. */
+    private static void undeclared(long id, Map<String, @Nullable Object> row) {
+        switch ((int) id) {
+            case 1 -> {
+                row.put("extra", 30L);
+                Map<String, Object> deep = new LinkedHashMap<>();
+                deep.put("a", Map.of("b", 5L));
+                deep.put("list", List.of(10L, "x"));
+                row.put("deep", deep);
+            }
+            case 2 -> row.put("extra", "41");
+            case 3 -> row.put("extra", "abc");
+            case 4 -> row.put("extra", 2.5);
+            case 5 -> row.put("extra", true);
+            case 6 -> row.put("extra", null);
+            case 7 -> row.put("deep", "shallow");
+            default -> row.put("when", "2024-05-01");
+        }
     }
 
     private void city(String city, String country, @Nullable Long size) {

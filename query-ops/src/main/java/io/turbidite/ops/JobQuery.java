@@ -1,0 +1,61 @@
+package io.turbidite.ops;
+
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.expr.Given;
+import io.turbidite.ops.job.JobGraph;
+import io.turbidite.ops.plan.ResultPlan;
+import io.turbidite.ops.run.RunOptions;
+
+import java.util.List;
+
+/**
+ * The rows of a job's result.
+ *
+ * <pre>{@code
+ * JobGraph graph = JobGraph.fromJson(json, JobParts.of(store.datasets()));
+ * try (QueryResult rows = JobQuery.of(graph).with(options).run()) {
+ *     rows.forEachJson(System.out);
+ * }
+ * }</pre>
+ *
+ * <p>Its workers come from {@link RunOptions#tasks}; without, the thread that reads the rows does
+ * all the work. <em>Confined to one thread.</em>
+ */
+public final class JobQuery extends Relation {
+    private final JobGraph graph;
+
+    private JobQuery(JobGraph graph) {
+        this.graph = graph;
+    }
+
+    /** The result of this graph. */
+    public static JobQuery of(JobGraph graph) {
+        return new JobQuery(Given.notNull(graph, "the graph of a job"));
+    }
+
+    @Override
+    public RecordType type() {
+        return graph.type();
+    }
+
+    @Override
+    public JobQuery with(RunOptions newOptions) {
+        set(Given.notNull(newOptions, "the options of a job"));
+        return this;
+    }
+
+    @Override
+    ResultPlan plan(Moments moments, RunOptions given) {
+        return graph.plan(moments::of, given);
+    }
+
+    @Override
+    List<Relation> inputs() {
+        return List.of();
+    }
+
+    @Override
+    boolean keepsRows() {
+        return true;
+    }
+}

@@ -1,0 +1,245 @@
+package io.turbidite.ops.window;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.run.Rows;
+import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.window.WindowFunction.Frame;
+import io.turbidite.ops.window.WindowFunction.Kind;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Rows with what moves with each of them: their numbers and ranks, values of rows near them, and
+ * aggregates of rows near them or of all before. It keeps the rows that its functions look back and
+ * ahead. A frame of both a beginning and an end is worked out anew for each row: exact for doubles,
+ * too.
+ *
+ * <p><em>Confined to one thread at a time.</em> Owns the rows that it reads.
+ */
+final class SlidingRows implements Rows {
+    private static final int STOP_INTERVAL = 1_024;
+
+    private final Rows input;
+    private final RunOptions options;
+    private final KeyChange partitions;
+    private final KeyChange peers;
+    private final WindowCall[] calls;
+    private final RowMaker maker;
+    private final int ahead;
+    private final @Nullable Kept[] ring;
+    private final RecordType read;
+    private final Slice bytes = new Slice();
+
+    /** Rows that were read. */
+    private long loaded;
+
+    /** The number of the current row. */
+    private long current = -1;
+
+    /** The number of the partition that was read last, from 1. */
+    private long partition;
+
+    private long currentPartition;
+    private long partitionStart;
+    private long rank;
+    private long denseRank;
+    private long keptBytes;
+    private boolean inputEnded;
+    private boolean ended;
+
+    /** A row near the current one. */
+    private static final class Kept {
+        private final ByteSink bytes = new ByteSink(64, Integer.MAX_VALUE - 8);
+        private final Slice slice = new Slice();
+        private final RecordView view;
+        private long partition;
+        private boolean isNewPeer;
+
+        Kept(RecordType type) {
+            view = new RecordView(type);
+        }
+    }
+
+    SlidingRows(
+            Rows input,
+            RecordType of,
+            RecordType type,
+            WindowOrder order,
+            List<WindowFunction> functions,
+            RunOptions options) {
+        this.input = input;
+        this.options = options;
+        this.partitions = order.partitions(of);
+        this.peers = order.peers(of);
+        this.calls = functions.stream()
+                .map(function -> new WindowCall(function, of, type))
+                .toArray(WindowCall[]::new);
+        this.maker = new RowMaker(of, type);
+        long back = 0;
+        long forth = 0;
+        for (WindowFunction function : functions) {
+            back = Math.max(back, -first(function));
+            forth = Math.max(forth, last(function));
+        }
+        this.ahead = (int) forth;
+        this.ring = new Kept[(int) (back + forth) + 1];
+        this.read = of;
+    }
+
+    /** The first row that a function needs, beside the current one. */
+    private static long first(WindowFunction function) {
+        if (function.kind() == Kind.LAG) {
+            return -function.number();
+        }
+        Frame frame = function.frame();
+        return !function.kind().isFramed()
+                ? 0
+                : Math.min(0, frame.from() == Frame.UNBOUNDED_FROM ? frame.to() : frame.from());
+    }
+
+    private static long last(WindowFunction function) {
+        return function.kind() == Kind.LEAD
+                ? function.number()
+                : function.kind().isFramed() ? Math.max(0, function.frame().to()) : 0;
+    }
+
+    @Override
+    public boolean next() {
+        if (ended) {
+            return false;
+        }
+        current++;
+        while (!inputEnded && loaded <= current + ahead) {
+            load();
+        }
+        if (current >= loaded) {
+            ended = true;
+            return false;
+        }
+        make();
+        return true;
+    }
+
+    private void load() {
+        if (loaded % STOP_INTERVAL == 0) {
+            options.checkNotStopped();
+        }
+        if (!input.next()) {
+            inputEnded = true;
+            return;
+        }
+        RecordView row = input.row();
+        Kept kept = kept(loaded);
+        keptBytes -= kept.bytes.length();
+        kept.bytes.clear().putBytes(row.record(bytes));
+        keptBytes += kept.bytes.length();
+        if (keptBytes > options.memoryBytesMax()) {
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "%,d rows around each row need more than the %,d bytes of memory that a window may use: raise memoryBytesMax or look at fewer",
+                    ring.length,
+                    options.memoryBytesMax()));
+        }
+        kept.view.wrap(kept.bytes.asSlice(kept.slice));
+        boolean begins = partitions.moves(row);
+        boolean differs = peers.moves(row);
+        partition += begins ? 1 : 0;
+        kept.partition = partition;
+        kept.isNewPeer = begins || differs;
+        loaded++;
+    }
+
+    private Kept kept(long number) {
+        int place = (int) (number % ring.length);
+        Kept kept = ring[place];
+        if (kept == null) {
+            kept = new Kept(read);
+            ring[place] = kept;
+        }
+        return kept;
+    }
+
+    private void make() {
+        Kept at = kept(current);
+        boolean begins = at.partition != currentPartition;
+        currentPartition = at.partition;
+        if (begins) {
+            partitionStart = current;
+            rank = 0;
+            denseRank = 0;
+        }
+        if (at.isNewPeer) {
+            rank = current - partitionStart + 1;
+            denseRank++;
+        }
+        RecordWriter writer = maker.begin(at.view);
+        for (WindowCall call : calls) {
+            WindowFunction function = call.function();
+            switch (function.kind()) {
+                case ROW_NUMBER -> call.set(writer, current - partitionStart + 1);
+                case RANK -> call.set(writer, rank);
+                case DENSE_RANK -> call.set(writer, denseRank);
+                case LAG -> call.set(writer, other(at, -function.number()), at.view);
+                case LEAD -> call.set(writer, other(at, function.number()), at.view);
+                default -> {
+                    if (function.frame().from() == Frame.UNBOUNDED_FROM) {
+                        run(call, begins, at);
+                    } else {
+                        slide(call, at);
+                    }
+                    call.set(writer);
+                }
+            }
+        }
+        maker.finish();
+    }
+
+    /** A row of the same partition; null: there is none. */
+    private @Nullable RecordView other(Kept at, long distance) {
+        long number = current + distance;
+        return number >= partitionStart && number < loaded && kept(number).partition == at.partition
+                ? kept(number).view
+                : null;
+    }
+
+    /** Adds what a frame that begins with the partition reaches now. */
+    private void run(WindowCall call, boolean begins, Kept at) {
+        if (begins) {
+            call.clear(current);
+        }
+        long last = Math.min(loaded - 1, current + call.function().frame().to());
+        while (call.fedTo() <= last && kept(call.fedTo()).partition == at.partition) {
+            call.feed(kept(call.fedTo()).view);
+        }
+    }
+
+    private void slide(WindowCall call, Kept at) {
+        call.clear();
+        Frame frame = call.function().frame();
+        long last = Math.min(loaded - 1, current + frame.to());
+        for (long i = Math.max(partitionStart, current + frame.from());
+                i <= last && kept(i).partition == at.partition;
+                i++) {
+            call.add(kept(i).view);
+        }
+    }
+
+    @Override
+    public RecordView row() {
+        return maker.row();
+    }
+
+    @Override
+    public void close() {
+        ended = true;
+        input.close();
+    }
+}
