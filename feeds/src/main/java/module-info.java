@@ -11,9 +11,16 @@ module io.turbidite.feeds {
     requires info.picocli;
     requires io.netty.buffer;
     requires io.netty.codec;
+    requires io.netty.codec.http;
     requires io.netty.common;
+    requires io.netty.handler;
     requires io.netty.transport;
     requires me.tongfei.progressbar;
+    // they have no names of their own: those of their files
+    requires micrometer.core;
+    requires micrometer.registry.prometheus;
+    requires org.jline.reader;
+    requires org.jline.terminal;
     requires org.slf4j;
     requires transitive org.jspecify;
     // optional: who draws pictures has them
@@ -27,6 +34,7 @@ module io.turbidite.feeds {
     exports io.turbidite.feeds;
     exports io.turbidite.feeds.command;
     exports io.turbidite.feeds.log;
+    exports io.turbidite.feeds.manage;
     exports io.turbidite.feeds.parse;
     exports io.turbidite.feeds.source;
 
@@ -50,6 +58,8 @@ module io.turbidite.feeds {
     opens io.turbidite.feeds.command.operate to
             info.picocli;
     opens io.turbidite.feeds.command.query to
+            info.picocli;
+    opens io.turbidite.feeds.command.server to
             info.picocli;
     opens io.turbidite.feeds.command.store to
             info.picocli;

@@ -15,6 +15,7 @@ import io.turbidite.feeds.parse.Transform;
 import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
+import io.turbidite.feeds.store.LetterLines;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
@@ -35,8 +36,6 @@ import java.util.List;
  * time only one feed of a name may exist.
  */
 public final class Feed implements AutoCloseable {
-    private static final double NANOS_PER_SECOND = 1e9;
-
     private final FeedDefinition definition;
     private final Store store;
     private final FeedSource source;
@@ -71,12 +70,53 @@ public final class Feed implements AutoCloseable {
     }
 
     /**
+     * Makes all checks of {@link #open}, and nothing else.
+     *
+     * @throws DefinitionException if the definition doesn't fit its source, or differs from the
+     *     existing dataset
+     */
+    public static void check(FeedDefinition definition, Store store) {
+        checked(definition, store).close();
+    }
+
+    /**
      * Prepares a feed, and creates its dataset if the store has none of that name.
      *
      * @throws DefinitionException if the definition doesn't fit its source, or differs from the
      *     existing dataset; nothing was created
      */
     public static Feed open(FeedDefinition definition, Store store) {
+        FeedSource source = checked(definition, store);
+        try (Undo undo = Undo.of(source::close)) {
+            Dataset there = store.findDataset(definition.dataset().name());
+            return undo.keep(open(definition, store, source, there));
+        }
+    }
+
+    /**
+     * A feed of the same name and into the same dataset whose source is its dead letters: those
+     * that were not fed again yet, up to the last one that there is now. What the definition takes
+     * is taken, each once; what it does not take is a dead letter again, behind the others. To be
+     * run while no other run of the feed is.
+     *
+     * @throws DefinitionException as {@link #open}
+     */
+    public static Feed openLetters(FeedDefinition definition, Store store) {
+        FeedSource first = checked(definition, store);
+        FeedSource letters = new LetterSource(store, definition.feed(), first);
+        try (Undo undo = Undo.of(letters::close)) {
+            Dataset there = store.findDataset(definition.dataset().name());
+            return undo.keep(open(definition, store, letters, there));
+        }
+    }
+
+    /** Up to which byte of their file the dead letters of a feed were fed again. */
+    public static long lettersRetriedTo(Store store, String feed) {
+        return LetterSource.retriedTo(store, feed, LetterLines.taken(store, feed));
+    }
+
+    /** The source of a definition without problems. */
+    private static FeedSource checked(FeedDefinition definition, Store store) {
         List<Problem> problems = new ArrayList<>();
         FeedSource source = null;
         try {
@@ -99,9 +139,7 @@ public final class Feed implements AutoCloseable {
                     .sorted(Comparator.comparingInt(Problem::line))
                     .toList());
         }
-        try (Undo undo = Undo.of(source::close)) {
-            return undo.keep(open(definition, store, source, there));
-        }
+        return source;
     }
 
     private static Feed open(
@@ -127,32 +165,39 @@ public final class Feed implements AutoCloseable {
      *     Accepted records are committed, and the next run goes on from there
      */
     public FeedReport run(FeedProgress progress) {
-        Clock clock = store.environment().clock();
-        long startNanos = clock.monotonicNanos();
-        long acceptedBefore = delivery.accepted();
-        long rejectedBefore = delivery.rejected();
-        FeedRun.Parts parts = new FeedRun.Parts(
-                definition.feed(),
-                source,
-                parser,
-                separator(definition),
-                delivery,
-                store.environment().tasks(),
-                clock,
-                store.events());
-        FeedRun run = new FeedRun(parts, progress, () -> stopped);
-        boolean finished = run.run();
-        return new FeedReport(
-                definition.feed(),
-                definition.dataset().name(),
-                delivery.accepted() - acceptedBefore,
-                delivery.rejected() - rejectedBefore,
-                run.waiting(),
-                run.continued(),
-                (clock.monotonicNanos() - startNanos) / NANOS_PER_SECOND,
-                finished,
-                run.resumed(),
-                delivery.deadLetters());
+        return new FeedTurns(this, progress).run();
+    }
+
+    /**
+     * Begins a run whose caller says when it reads on, as one who runs many feeds does.
+     *
+     * @return what runs it, to be closed before the feed is
+     */
+    public FeedTurns begin(FeedProgress progress) {
+        return new FeedTurns(this, progress);
+    }
+
+    FeedRun newRun(FeedProgress progress) {
+        return new FeedRun(
+                new FeedRun.Parts(
+                        definition.feed(),
+                        source,
+                        parser,
+                        separator(definition),
+                        delivery,
+                        store.environment().tasks(),
+                        clock(),
+                        store.events()),
+                progress,
+                () -> stopped);
+    }
+
+    Clock clock() {
+        return store.environment().clock();
+    }
+
+    FeedDelivery delivery() {
+        return delivery;
     }
 
     /** Ends the run soon; it first delivers what it has read. */

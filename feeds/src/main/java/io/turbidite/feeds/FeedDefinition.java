@@ -93,6 +93,15 @@ public record FeedDefinition(
         return new DefinitionException(List.of(origin.problem(key, message)));
     }
 
+    /**
+     * The text of a definition's file.
+     *
+     * @throws InvalidRequestException if there is no such file, or it is no text
+     */
+    public static String text(Path file) {
+        return read(file);
+    }
+
     static String read(Path file) {
         byte[] bytes;
         try {

@@ -23,10 +23,11 @@ import io.turbidite.feeds.store.Delivery;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -39,7 +40,7 @@ import java.util.function.BooleanSupplier;
  * <p>Partitions of a source that has an end are read one after the other; those of an endless one
  * take turns of a batch.
  *
- * <em>Confined to the thread that runs it; used once.</em>
+ * <em>Confined to one thread at a time; used once.</em>
  */
 final class FeedRun {
     private static final long PROGRESS_NANOS = 100_000_000;
@@ -70,8 +71,17 @@ final class FeedRun {
     private final long acceptedBefore;
     private final long rejectedBefore;
 
-    /** Of the partition whose turn it is. */
-    private @Nullable PartitionReader current;
+    /** Partitions of a source that has an end, from the next on; null before the first turn. */
+    private @Nullable Iterator<String> left;
+
+    /** Partitions that are being read. */
+    private final LinkedHashMap<String, Opened> open = new LinkedHashMap<>();
+
+    /** Partitions of an endless source that have ended. */
+    private final Set<String> ended = new HashSet<>();
+
+    /** Whether a turn that found the store behind waits until all is delivered. */
+    private boolean needsDrained;
 
     FeedRun(Parts parts, FeedProgress progress, BooleanSupplier stopped) {
         this.parts = parts;
@@ -90,16 +100,26 @@ final class FeedRun {
         this.pipeline = Pipeline.start(parts.tasks, "feed-" + parts.feed, parts.delivery::deliver);
     }
 
+    /** What a turn came to. */
+    enum Turn {
+        /** There may be more right away. */
+        READ,
+        /** There was nothing to read, and all that was read is delivered: see {@link #hasNews}. */
+        RESTED,
+        /** The store is behind: see {@link #hasRoom}. */
+        FULL,
+        FINISHED,
+        STOPPED
+    }
+
     /**
      * Reads to the end, or until stopped.
      *
      * @return whether it reached the end
      */
     boolean run() {
-        try (pipeline) {
-            boolean finished = readAll();
-            report(sourceBytesBefore);
-            return finished;
+        try {
+            return readAll();
         } catch (StorageIoException e) {
             if (e.kind() != StorageIoException.Kind.INTERRUPTED || !isStopped()) {
                 throw e;
@@ -110,73 +130,144 @@ final class FeedRun {
 
     private boolean readAll() {
         try {
+            while (true) {
+                switch (turn()) {
+                    case READ -> {}
+                    case RESTED -> parts.tasks.await(this::hasNews);
+                    case FULL -> parts.tasks.await(this::hasRoom);
+                    case FINISHED -> {
+                        return true;
+                    }
+                    case STOPPED -> {
+                        return false;
+                    }
+                }
+            }
+        } finally {
+            end();
+        }
+    }
+
+    /**
+     * Reads a batch, or one of each partition of an endless source, and waits for nothing that the
+     * store does. To be called until it finished or stopped; then, or when it throws, {@link #end}
+     * delivers what was read.
+     */
+    Turn turn() {
+        if (left == null) {
             parts.source.begin(parts.delivery::taken, host);
-            return parts.source.isEndless() ? readForEver() : readEach();
-        } finally {
-            current = null;
-            pipeline.drain();
+            left = parts.source.isEndless()
+                    ? Collections.emptyIterator()
+                    : parts.source.partitions().iterator();
         }
+        return parts.source.isEndless() ? readOfAll() : readOfOne(left);
     }
 
-    private boolean readEach() {
-        for (String partition : parts.source.partitions()) {
-            try (Opened opened = open(partition)) {
-                Step last = read(opened, Integer.MAX_VALUE);
-                waiting += opened.reader.waiting();
-                if (last != Step.END && isStopped()) {
-                    return false;
-                }
-                sourceBytesBefore += opened.reader.bytesRead();
-            }
-        }
-        return true;
+    /** Whether {@link #end} waits for nothing that the store does. */
+    boolean isDelivered() {
+        return pipeline.isDrained();
     }
 
-    /** Returns false when the run is stopped. */
-    private boolean readForEver() {
-        Map<String, Opened> open = new LinkedHashMap<>();
-        Set<String> ended = new HashSet<>();
-        try {
-            while (!isStopped()) {
-                boolean hasRead = false;
-                List<String> there = parts.source.partitions();
-                ended.retainAll(there);
-                for (String partition : there) {
-                    if (ended.contains(partition) || isStopped()) {
-                        continue;
-                    }
-                    Opened opened = open.get(partition);
-                    if (opened == null) {
-                        pipeline.drain(); // what was published of it before is its position
-                        opened = open(partition);
-                        open.put(partition, opened);
-                    }
-                    Step last = read(opened, 1);
-                    hasRead |= last != Step.NOTHING;
-                    if (last == Step.END) {
-                        ended.add(partition);
-                        open.remove(partition);
-                        opened.close();
-                    }
-                }
-                if (!hasRead) {
-                    awaitNews();
-                }
-            }
-            return false;
-        } finally {
+    /** Delivers what was read, and lets go of the source. */
+    void end() {
+        try (pipeline) {
+            long sourceBytes = sourceBytes();
             open.values().forEach(Opened::close);
+            open.clear();
+            pipeline.drain();
+            report(sourceBytes);
         }
     }
 
-    private void awaitNews() {
-        parts.tasks.await(() -> {
-            reportSometimes();
-            return isStopped() || pipeline.hasFailed() || parts.source.hasNews();
-        });
-        if (pipeline.hasFailed()) {
-            pipeline.drain();
+    private Turn readOfOne(Iterator<String> partitions) {
+        if (open.isEmpty()) {
+            if (!partitions.hasNext()) {
+                return Turn.FINISHED;
+            }
+            String partition = partitions.next();
+            open.put(partition, open(partition));
         }
+        if (!pipeline.hasRoom()) {
+            return full(false);
+        }
+        Opened opened = open.firstEntry().getValue();
+        Step last = read(opened);
+        if (last == Step.RECORD) {
+            return Turn.READ;
+        }
+        waiting += opened.reader.waiting();
+        if (last != Step.END && isStopped()) {
+            return Turn.STOPPED;
+        }
+        sourceBytesBefore += opened.reader.bytesRead();
+        open.clear();
+        opened.close();
+        return Turn.READ;
+    }
+
+    private Turn readOfAll() {
+        boolean hasRead = false;
+        boolean isBehind = false;
+        List<String> there = parts.source.partitions();
+        ended.retainAll(there);
+        for (String partition : there) {
+            if (isStopped()) {
+                break;
+            }
+            if (ended.contains(partition)) {
+                continue;
+            }
+            if (!pipeline.hasRoom()) {
+                return full(false);
+            }
+            Opened opened = open.get(partition);
+            if (opened == null) {
+                if (!pipeline.isDrained()) {
+                    isBehind = true; // what was published of it before is its position
+                    continue;
+                }
+                opened = open(partition);
+                open.put(partition, opened);
+            }
+            Step last = read(opened);
+            hasRead |= last != Step.NOTHING;
+            if (last == Step.END) {
+                ended.add(partition);
+                open.remove(partition);
+                sourceBytesBefore += opened.reader.bytesRead();
+                opened.close();
+            }
+        }
+        if (isStopped()) {
+            return Turn.STOPPED;
+        }
+        if (hasRead) {
+            return Turn.READ;
+        }
+        if (isBehind || !pipeline.isDrained()) {
+            return full(true);
+        }
+        if (pipeline.hasFailed()) {
+            pipeline.drain(); // which says how
+        }
+        return Turn.RESTED;
+    }
+
+    private Turn full(boolean untilDrained) {
+        needsDrained = untilDrained;
+        return Turn.FULL;
+    }
+
+    /** Behind a turn that found the store behind: whether the next one does not. */
+    boolean hasRoom() {
+        reportSometimes();
+        return isStopped() || (needsDrained ? pipeline.isDrained() : pipeline.hasRoom());
+    }
+
+    /** Behind a turn that rested: whether the next one may find something, or is to fail. */
+    boolean hasNews() {
+        reportSometimes();
+        return isStopped() || pipeline.hasFailed() || parts.source.hasNews();
     }
 
     /** Once it was asked to stop a run stays stopped. */
@@ -244,14 +335,12 @@ final class FeedRun {
     }
 
     /**
-     * Reads until there is nothing, the run is stopped, or so many full batches are published.
+     * Reads until there is nothing, the run is stopped, or a full batch is published.
      *
-     * @return what came last: NOTHING also if the run was stopped
+     * @return what came last: NOTHING also if the run was stopped, RECORD if there may be more
      */
-    private Step read(Opened opened, int batchCountMax) {
-        current = opened.reader;
+    private Step read(Opened opened) {
         Batch batch = begin(opened);
-        int batchCount = 0;
         try {
             while (true) {
                 Step step = opened.reader.next();
@@ -260,12 +349,8 @@ final class FeedRun {
                         take(opened, batch);
                         if (batch.isFull()) {
                             publish(opened, batch);
-                            batchCount++;
                             reportSometimes();
-                            if (batchCount == batchCountMax) {
-                                return step;
-                            }
-                            batch = begin(opened);
+                            return step;
                         }
                         if (isStopped()) {
                             return Step.NOTHING;
@@ -274,6 +359,7 @@ final class FeedRun {
                     case BREAK -> {
                         if (!batch.isEmpty()) {
                             publish(opened, batch);
+                            return Step.RECORD;
                         }
                         batch = begin(opened);
                     }
@@ -348,9 +434,16 @@ final class FeedRun {
 
     private void reportSometimes() {
         if (parts.clock.monotonicNanos() - reportedNanos >= PROGRESS_NANOS) {
-            PartitionReader reader = current;
-            report(sourceBytesBefore + (reader == null ? 0 : reader.bytesRead()));
+            report(sourceBytes());
         }
+    }
+
+    private long sourceBytes() {
+        long bytes = sourceBytesBefore;
+        for (Opened opened : open.values()) {
+            bytes += opened.reader.bytesRead();
+        }
+        return bytes;
     }
 
     private void report(long sourceBytes) {

@@ -9,6 +9,7 @@ import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.feed.Serving;
+import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.serve.CommandHandler;
 import io.turbidite.feeds.serve.ServeOptions;
 import io.turbidite.feeds.serve.SocketServer;
@@ -45,17 +46,25 @@ public final class StoreServer implements AutoCloseable {
 
     private final Store store;
     private final Path home;
+    private final @Nullable FeedManager feeds;
     private @Nullable SocketServer server;
     private @Nullable String problem;
 
-    private StoreServer(Store store, Path home) {
+    private StoreServer(Store store, Path home, @Nullable FeedManager feeds) {
         this.store = store;
         this.home = home;
+        this.feeds = feeds;
     }
 
     /** Starts to serve a store that lies in a directory of the file system. */
     public static StoreServer start(Store store) {
-        return start(store, Path.of("").toAbsolutePath(), ServeOptions.defaults());
+        return start(store, Path.of("").toAbsolutePath());
+    }
+
+    /** As {@link #start(Store)}, with {@code ./turbidite feed} for the store's feeds. */
+    public static StoreServer start(Store store, FeedManager feeds) {
+        Path home = Path.of("").toAbsolutePath();
+        return start(store, home, feeds, ServeOptions.defaults());
     }
 
     static StoreServer start(Store store, Path home) {
@@ -63,7 +72,12 @@ public final class StoreServer implements AutoCloseable {
     }
 
     static StoreServer start(Store store, Path home, ServeOptions options) {
-        StoreServer started = new StoreServer(store, home);
+        return start(store, home, null, options);
+    }
+
+    static StoreServer start(
+            Store store, Path home, @Nullable FeedManager feeds, ServeOptions options) {
+        StoreServer started = new StoreServer(store, home, feeds);
         try {
             Path directory = Path.of(store.environment().disk().description());
             started.server = SocketServer.start(
@@ -76,7 +90,15 @@ public final class StoreServer implements AutoCloseable {
 
     /** As {@link #start(Store)}, for a feed that fills the store. */
     static Serving.Server serve(Store store, Path home) {
-        StoreServer started = start(store, home);
+        return asServer(start(store, home));
+    }
+
+    /** As {@link #start(Store, FeedManager)}, for a server of stores. */
+    static Serving.Server serve(Store store, FeedManager feeds, Path home) {
+        return asServer(start(store, home, feeds, ServeOptions.defaults()));
+    }
+
+    private static Serving.Server asServer(StoreServer started) {
         return new Serving.Server() {
             @Override
             public Optional<String> problem() {
@@ -147,7 +169,7 @@ public final class StoreServer implements AutoCloseable {
             return Main.run(
                     request.arguments().toArray(String[]::new),
                     console,
-                    StoreAccess.sharing(store));
+                    StoreAccess.sharing(store, feeds));
         }
     }
 

@@ -39,6 +39,7 @@ public final class Batch {
     private final int[] rawEnds = new int[RECORDS_MAX + 1];
     private final long[] offsets = new long[RECORDS_MAX];
     private final long[] lines = new long[RECORDS_MAX];
+    private final @Nullable String[] sources = new String[RECORDS_MAX];
     private String partition = "";
     private @Nullable SourcePosition follows;
     private SourcePosition position = SourcePosition.of(new byte[0]);
@@ -65,6 +66,7 @@ public final class Batch {
         records.putBytes(record);
         offsets[count] = frame.offset();
         lines[count] = frame.line();
+        sources[count] = frame.source();
         count++;
         recordEnds[count] = records.length();
         rawEnds[count] = raw.length();
@@ -72,7 +74,7 @@ public final class Batch {
 
     /** Takes {@code frame} as a dead letter. */
     public void reject(RecordFrame frame, String reason) {
-        new DeadLetter(partition, frame.line(), frame.offset(), reason)
+        new DeadLetter(sourceOf(frame.source()), frame.line(), frame.offset(), reason)
                 .append(
                         letters,
                         frame.segment(),
@@ -80,6 +82,10 @@ public final class Batch {
                         frame.length(),
                         frame.fullLength());
         rejectedCount++;
+    }
+
+    private String sourceOf(@Nullable String first) {
+        return first == null ? partition : first;
     }
 
     /** The position moves on though there may be no record: what there is was delivered before. */
@@ -160,7 +166,7 @@ public final class Batch {
      * batch.
      */
     public void appendLetter(int index, String reason, ByteSink target) {
-        new DeadLetter(partition, lines[index], offsets[index], reason)
+        new DeadLetter(sourceOf(sources[index]), lines[index], offsets[index], reason)
                 .append(target, raw.segment(), rawEnds[index], rawEnds[index + 1] - rawEnds[index]);
     }
 

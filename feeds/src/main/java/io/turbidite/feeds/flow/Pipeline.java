@@ -69,12 +69,23 @@ public final class Pipeline implements AutoCloseable {
      */
     public Batch claim() {
         if (!hasClaim()) {
-            tasks.await(() -> failure != null
-                    || (ring.hasAvailableCapacity(1) && bytesInFlight.get() <= BYTES_MAX));
+            tasks.await(this::hasRoom);
             rethrowFailure();
             claimed = ring.next();
         }
         return ring.get(claimed);
+    }
+
+    /** Whether {@link #claim} waits for nothing: there is room, or the flow has failed. */
+    public boolean hasRoom() {
+        return failure != null
+                || hasClaim()
+                || (ring.hasAvailableCapacity(1) && bytesInFlight.get() <= BYTES_MAX);
+    }
+
+    /** Whether {@link #drain} waits for nothing: all is delivered, or the flow has failed. */
+    public boolean isDrained() {
+        return failure != null || poller.getSequence().get() >= published;
     }
 
     /** Whether there is a claimed batch that is not published. */
@@ -100,7 +111,7 @@ public final class Pipeline implements AutoCloseable {
 
     /** Waits until all that was published is delivered. */
     public void drain() {
-        tasks.await(() -> failure != null || poller.getSequence().get() >= published);
+        tasks.await(this::isDrained);
         rethrowFailure();
     }
 

@@ -92,22 +92,26 @@ public final class OpenLog implements AutoCloseable {
     private static OpenLog opened(
             Path directory, HashLogOptions options, Function<LogSite, HashLog> opening) {
         DirectoryKind.checkNoStore(directory);
-        MemoryBudget budget = MemoryBudget.of(
-                options.log().shape().ringBytes() + options.tableBytesMax() + READER_BYTES);
         Tasks tasks = ThreadTasks.create("hashlog");
         StoreEvents events = new StoreEvents();
         try (Undo undo = Undo.of(tasks::close)) {
-            LogSite site = new LogSite(
-                    directory.toString(),
-                    RealDisk.open(directory),
-                    "log",
-                    tasks,
-                    Clock.system(),
-                    budget,
-                    new Meters(),
-                    events);
+            LogSite site = site(directory, options, tasks, events);
             return undo.keep(new OpenLog(opening.apply(site), tasks, events, directory));
         }
+    }
+
+    /** Where a log of these options in {@code directory} lives, with memory for it. */
+    static LogSite site(Path directory, HashLogOptions options, Tasks tasks, StoreEvents events) {
+        return new LogSite(
+                directory.toString(),
+                RealDisk.open(directory),
+                "log",
+                tasks,
+                Clock.system(),
+                MemoryBudget.of(
+                        options.log().shape().ringBytes() + options.tableBytesMax() + READER_BYTES),
+                new Meters(),
+                events);
     }
 
     public HashLog log() {

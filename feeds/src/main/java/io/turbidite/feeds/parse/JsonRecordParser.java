@@ -127,6 +127,8 @@ public final class JsonRecordParser implements RecordParser {
             int lineEnd = message.indexOf('\n');
             throw new MalformedFrameException(
                     lineEnd < 0 ? message : message.substring(0, lineEnd));
+        } catch (NumberFormatException e) {
+            throw new MalformedFrameException("it has a number whose exponent is too large");
         } catch (IOException e) {
             // an array can't fail to be read, but its bytes may look like UTF-32 and be none
             throw new MalformedFrameException(String.valueOf(e.getMessage()));

@@ -27,6 +27,9 @@ public final class RecordFrame {
     @Nullable
     String problem;
 
+    @Nullable
+    String source;
+
     RecordFrame() {}
 
     /** For parsers' tests: a frame over {@code text}, at the start of a file. */
@@ -59,6 +62,20 @@ public final class RecordFrame {
         for (byte b : bytes) {
             frame.spansLines |= b == '\n';
         }
+        return frame;
+    }
+
+    /**
+     * As {@link #of(byte[], long, long)}, of a record that came from another partition first.
+     *
+     * @param source that partition, where the record stands at {@code offset} and {@code line}
+     * @param problem why these bytes are no record, or null
+     */
+    public static RecordFrame again(
+            byte[] bytes, long offset, long line, String source, @Nullable String problem) {
+        RecordFrame frame = of(bytes, offset, line);
+        frame.source = source;
+        frame.problem = problem;
         return frame;
     }
 
@@ -154,5 +171,10 @@ public final class RecordFrame {
     /** Why these bytes are no record, or null. */
     public @Nullable String problem() {
         return problem;
+    }
+
+    /** The partition that the record came from first, if that is not the one that is read. */
+    public @Nullable String source() {
+        return source;
     }
 }

@@ -86,6 +86,13 @@ final class Positions {
                 index("written_at"));
     }
 
+    /**
+     * The name of the row that says how far a feed's letters were fed again: no source has it.
+     */
+    static String ofLetters(String feed) {
+        return FeedDelivery.LETTERS_DIRECTORY + "/" + feed + ".jsonl";
+    }
+
     /** The rows of {@code feed}; makes the dataset if the store has none yet. */
     static Positions open(Store store, String feed) {
         Dataset dataset = store.findDataset(DATASET);
@@ -143,7 +150,8 @@ final class Positions {
                         record.wrap(rows.record());
                         String partition = record.getBytes(column.file).toUtf8();
                         if (record.getBytes(column.feed).toUtf8().equals(feed)
-                                && !partition.equals(LETTERS_FILE)) {
+                                && !partition.equals(LETTERS_FILE)
+                                && !partition.equals(ofLetters(feed))) {
                             Row row = row(partition);
                             if (row != null) {
                                 all.put(partition, row.state());

@@ -3,11 +3,13 @@ package io.turbidite.feeds.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.feeds.command.common.Interrupts;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -82,6 +84,56 @@ class SqlCommandTest {
     }
 
     @Test
+    void statements_of_a_file_or_of_the_input_run_in_turn_until_one_fails() throws IOException {
+        Path file = directory.resolve("two.sql");
+        Files.writeString(file, """
+                -- a comment; with a semicolon
+                select count(*) as n from Trips;;
+                select 'a;b' as "c;d" /* ; */ from Trips limit 1;
+                select nte from Trips;
+                select 4 as never
+                """);
+        Result result = sql("-f", file, "--csv");
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.out()).isEqualTo("n\r\n4\r\nc;d\r\na;b\r\n");
+        assertThat(result.err())
+                .startsWith("turbidite: line 4, column 8: there is no column 'nte'");
+        Result piped = Command.runPiped("select 1 as a;\nselect 2\n as b", "sql", store, "--csv");
+        assertThat(piped.out()).isEqualTo("a\r\n1\r\nb\r\n2\r\n");
+        assertThat(piped.code()).isZero();
+        assertThat(Command.runPiped(" -- nothing\n;", "sql", store).err())
+                .contains("give a statement");
+    }
+
+    /** The bugs: such a script was "too long", a mark of order refused, a wrong byte changed. */
+    @Test
+    void long_scripts_marks_of_byte_order_and_other_encodings() throws IOException {
+        String lines = "\n".repeat(1_100_000);
+        Result far =
+                Command.runPiped(lines + "select 1 as a;\nselect nte from Trips", "sql", store);
+        assertThat(far.out()).isEqualTo("a\n-\n1\n");
+        assertThat(far.err())
+                .contains("lines are counted from line 1100002, where the statement begins")
+                .contains("turbidite: line 1, column 8: there is no column 'nte'");
+        assertThat(Command.runPiped("\ufeffselect 1 as a", "sql", store).out())
+                .isEqualTo("a\n-\n1\n");
+        byte[] latin = "select 'caf\u00e9' as c".getBytes(StandardCharsets.ISO_8859_1);
+        Path file = Files.write(directory.resolve("latin.sql"), latin);
+        for (Result refused : List.of(
+                sql("-f", file),
+                Command.run(
+                        new ByteArrayInputStream(latin),
+                        Path.of(""),
+                        false,
+                        Interrupts.none(),
+                        new Object[] {"sql", store}))) {
+            assertThat(refused.code()).isEqualTo(2);
+            assertThat(refused.out()).isEmpty();
+            assertThat(refused.err()).contains("not UTF-8");
+        }
+    }
+
+    @Test
     void a_definition_where_there_is_no_store_is_told_what_makes_one() {
         Path none = directory.resolve("none");
         Result result = Command.run("sql", none, "create dataset T (id int64, primary key (id))");
@@ -105,7 +157,7 @@ class SqlCommandTest {
         assertThat(result.out()).isEmpty();
         assertThat(result.errLines())
                 .containsExactly(
-                        "turbidite: line 1, column 8: there is no column 'nte'; is 'note' meant?",
+                        "turbidite: line 1, column 8: there is no column 'nte'; is 'note' meant? (behind its table, t.nte reads an open field)",
                         "  select nte from Trips",
                         "         ^");
     }

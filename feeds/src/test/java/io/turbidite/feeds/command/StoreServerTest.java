@@ -242,7 +242,7 @@ class StoreServerTest {
     }
 
     @Test
-    void a_command_that_the_holder_does_not_run_is_told_which_ones_it_runs() {
+    void a_command_that_the_holder_does_not_run_is_told_which_ones_it_runs() throws IOException {
         try (Store store = Store.openExisting(path, StoreOptions.defaults());
                 StoreServer server = StoreServer.start(store)) {
             assertThat(server.problem()).isEmpty();
@@ -260,9 +260,10 @@ class StoreServerTest {
                         .as("%s", command)
                         .contains(
                                 "in use by another process",
-                                "that process runs query, sql, get, export, inspect, stats, tail, dataset list, verify, advise, trash, flush, upgrade, backup, ship"
+                                "that process runs query, sql, get, export, inspect, stats, tail, dataset list, verify, advise, trash, flush, upgrade, backup, ship, job"
                                         + " meanwhile; for all else wait until it has ended");
             }
+            Path job = Files.writeString(directory.resolve("job.json"), JobCommandTest.JOB);
             for (String command : StoreAccess.SERVED) {
                 Object[] more = switch (command) {
                     case "query" -> new Object[] {path, "Trips"};
@@ -271,6 +272,7 @@ class StoreServerTest {
                     case "tail" -> new Object[] {path, "--recent"};
                     case "get" -> new Object[] {path, "Numbers", "7"};
                     case "backup" -> new Object[] {path, directory.resolve("b")};
+                    case "job" -> new Object[] {path, job};
                     case "ship" -> new Object[] {path, directory.resolve("s")};
                     default -> new Object[] {path};
                 };

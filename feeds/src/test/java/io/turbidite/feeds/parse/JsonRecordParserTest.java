@@ -35,8 +35,12 @@ class JsonRecordParserTest {
         for (List<Transform> transforms :
                 List.of(List.<Transform>of(), List.of(new Transform("id", "id")))) {
             JsonRecordParser parser = new JsonRecordParser(type, true, transforms);
-            for (String text :
-                    List.of("{\"id\":1", "{\"id\":[1,{\"a\"", "{\"id\":tru}", "{\"id\":1}}")) {
+            for (String text : List.of(
+                    "{\"id\":1,\"x\":1.5e3000000000}",
+                    "{\"id\":1",
+                    "{\"id\":[1,{\"a\"",
+                    "{\"id\":tru}",
+                    "{\"id\":1}}")) {
                 assertThatThrownBy(() -> parser.parse(RecordFrame.of(text)))
                         .isInstanceOf(InvalidRequestException.class)
                         .message()

@@ -82,7 +82,8 @@ public final class Failures {
         };
     }
 
-    private static @Nullable String advice(Throwable failure) {
+    /** What to do about it; null if the message says so. */
+    public static @Nullable String advice(Throwable failure) {
         return switch (failure) {
             case DefinitionException e -> moreProblems(e.problems());
             case StoreInUseException e ->

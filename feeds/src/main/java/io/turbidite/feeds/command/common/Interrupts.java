@@ -23,6 +23,9 @@ public interface Interrupts {
         /** Whether the user has asked. */
         boolean interrupted();
 
+        /** A process that was asked to stop ends with this code, not with that of the signal. */
+        default void endWith(int code) {}
+
         @Override
         void close();
     }
@@ -35,6 +38,11 @@ public interface Interrupts {
                 @Override
                 public boolean interrupted() {
                     return hook.requested();
+                }
+
+                @Override
+                public void endWith(int code) {
+                    hook.endWith(code);
                 }
 
                 @Override

@@ -1,15 +1,19 @@
 package io.turbidite.feeds.command.common;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
+import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.serve.SocketClient;
 import io.turbidite.lsm.Store;
 
-import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
 
 /**
  * How a command comes to its store: it opens it; or, if another process holds it, has its command
@@ -33,11 +37,15 @@ public interface StoreAccess {
             "flush",
             "upgrade",
             "backup",
-            "ship");
+            "ship",
+            "job");
+
+    /** What it runs for others if it runs feeds. */
+    String FEED = "feed";
 
     /** Whether a process that holds a store runs this command line for others. */
     static boolean isServed(List<String> arguments) {
-        return SERVED.stream().anyMatch(command -> {
+        return Stream.concat(SERVED.stream(), Stream.of(FEED)).anyMatch(command -> {
             List<String> words = List.of(command.split(" ", -1));
             return arguments.size() >= words.size()
                     && arguments.subList(0, words.size()).equals(words);
@@ -54,6 +62,15 @@ public interface StoreAccess {
 
     /** As {@link #use}, for work that changes the store. */
     int change(StoreArgument given, ToIntFunction<Store> work);
+
+    /**
+     * Works with the feeds of a store, in the process that serves it.
+     *
+     * @param work returns the exit code; is not called if another process does the work
+     * @return the exit code
+     * @throws InvalidRequestException if no process serves the store
+     */
+    int feeds(StoreArgument given, ToIntFunction<FeedManager> work);
 
     /** Whether others may be using the same opening of the store. */
     boolean isShared();
@@ -91,16 +108,26 @@ public interface StoreAccess {
             }
 
             private int askHolder(StoreArgument given, StoreInUseException inUse) {
-                Path store = console.directory().resolve(given.path());
-                OptionalInt code = SocketClient.run(
-                        store,
+                return ask(given).orElseThrow(() -> inUse);
+            }
+
+            @Override
+            public int feeds(StoreArgument given, ToIntFunction<FeedManager> work) {
+                return ask(given)
+                        .orElseThrow(() -> new InvalidRequestException(
+                                "no process serves the store %s, so no feed of it runs: ./turbidite serve %s runs them"
+                                        .formatted(given.directory(), given.shellWord())));
+            }
+
+            private OptionalInt ask(StoreArgument given) {
+                return SocketClient.run(
+                        console.directory().resolve(given.path()),
                         new SocketClient.Request(
                                 console.directory().toString(),
                                 console.terminal(),
                                 List.of(arguments)),
                         console.out(),
                         console.err());
-                return code.orElseThrow(() -> inUse);
             }
 
             @Override
@@ -110,8 +137,12 @@ public interface StoreAccess {
         };
     }
 
-    /** Gives a store that is held; for commands of other processes. */
-    static StoreAccess sharing(Store held) {
+    /**
+     * Gives a store that is held; for commands of other processes.
+     *
+     * @param manager of its feeds, or null if this process runs none
+     */
+    static StoreAccess sharing(Store held, @Nullable FeedManager manager) {
         return new StoreAccess() {
             @Override
             public int use(StoreArgument given, ToIntFunction<Store> work) {
@@ -121,6 +152,16 @@ public interface StoreAccess {
             @Override
             public int change(StoreArgument given, ToIntFunction<Store> work) {
                 return work.applyAsInt(held);
+            }
+
+            @Override
+            public int feeds(StoreArgument given, ToIntFunction<FeedManager> work) {
+                if (manager == null) {
+                    throw new InvalidRequestException(
+                            "the process that holds the store %s runs no feeds beside its own work; wait until it has ended, then ./turbidite serve %s runs them"
+                                    .formatted(given.directory(), given.shellWord()));
+                }
+                return work.applyAsInt(manager);
             }
 
             @Override

@@ -178,5 +178,8 @@ public final class QuickstartCommand implements Callable<Integer> {
         out.println(
                 "  ./turbidite run YOUR.yaml --store DIR      with a copy of %s/%s for your data"
                         .formatted(SAMPLES, DEFINITION));
+        out.println(
+                "  ./turbidite serve %s      and look at it in a browser, at http://127.0.0.1:8470/"
+                        .formatted(quoted));
     }
 }

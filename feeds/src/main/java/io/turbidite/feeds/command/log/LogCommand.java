@@ -42,6 +42,9 @@ public final class LogCommand implements Callable<Integer> {
                 .addSubcommand(new LogPsfCommand(console))
                 .addSubcommand(new LogInspectCommand(console))
                 .addSubcommand(new LogMigrateCommand(console))
+                .addSubcommand(new LogVerifyCommand(console))
+                .addSubcommand(new LogCopyCommand.Backup(console))
+                .addSubcommand(new LogCopyCommand.Restore(console))
                 .addSubcommand(new LogSalvageCommand(console))
                 .addSubcommand(new LogJoinCommand(console));
     }

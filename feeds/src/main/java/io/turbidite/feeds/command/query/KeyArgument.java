@@ -65,7 +65,7 @@ public final class KeyArgument {
                     .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
                     .build()
                     .readTree(text);
-        } catch (JsonProcessingException e) {
+        } catch (JsonProcessingException | NumberFormatException e) {
             throw notArray(primaryKey, text, e);
         }
         if (!node.isArray() || node.size() != primaryKey.size()) {

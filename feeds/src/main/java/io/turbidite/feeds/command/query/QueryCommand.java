@@ -3,7 +3,6 @@ package io.turbidite.feeds.command.query;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.file.Disk;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.DisabledIndexes;
@@ -98,22 +97,10 @@ public final class QueryCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         return stores.use(given, store -> {
-            boolean spilled = store.environment().disk().exists(StoreFiles.SPILL);
-            try {
+            try (SpillDirectory _ = SpillDirectory.of(store, stores.isShared())) {
                 return ask(store);
-            } finally {
-                if (!spilled && !stores.isShared()) {
-                    leaveAsItWas(store.environment().disk());
-                }
             }
         });
-    }
-
-    /** Runs of sorts are deleted with the query; the directory was made for them. */
-    private static void leaveAsItWas(Disk disk) {
-        if (disk.exists(StoreFiles.SPILL) && disk.list(StoreFiles.SPILL).isEmpty()) {
-            disk.delete(StoreFiles.SPILL);
-        }
     }
 
     private int ask(Store store) {

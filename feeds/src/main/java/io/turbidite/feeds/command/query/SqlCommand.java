@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.common.StoreArgument;
@@ -19,18 +20,26 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.io.StringReader;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 
 /** Asks a store in SQL. */
 @Command(
         name = "sql",
-        customSynopsis = "./turbidite sql STORE \"STATEMENT\" [options]",
+        customSynopsis = "./turbidite sql STORE [\"STATEMENT\"] [options]",
         description = {
             "Run a statement of SQL. Print its rows as a table, or how many records it changed.",
             "Datasets are tables; their names and those of fields are case-sensitive.",
+            "Without a statement it is a shell, or reads statements from the standard input.",
         },
         sortOptions = false,
         footer = {
@@ -56,7 +65,7 @@ public final class SqlCommand implements Callable<Integer> {
     @Option(
             names = {"-f", "--file"},
             paramLabel = "FILE",
-            description = "Read the statement from a file.")
+            description = "Read statements from a file; they run in turn, until one fails.")
     private @Nullable String file;
 
     @Option(
@@ -75,43 +84,111 @@ public final class SqlCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        String text = text();
+        String text = statement;
+        if (text != null && file != null) {
+            throw new InvalidRequestException(
+                    "give one statement: behind the store, in quotes, or statements in a file by --file");
+        }
+        if (csv && common.json) {
+            throw new InvalidRequestException("--csv and --json: choose one");
+        }
+        if (text != null) {
+            return run(stores, console, text, csv);
+        }
+        if (file != null) {
+            return all(new StringReader(textOf(file)));
+        }
+        if (isTyped()) {
+            return shell();
+        }
+        return all(new InputStreamReader(console.in(), StandardCharsets.UTF_8.newDecoder()));
+    }
+
+    /** Whether somebody types statements. */
+    private boolean isTyped() {
+        java.io.Console typed = stores.isShared() ? null : System.console();
+        return console.terminal() && typed != null && typed.isTerminal();
+    }
+
+    private int shell() {
+        return SqlShell.run(
+                console, (to, text, asCsv) -> run(access(to, text, asCsv), to, text, asCsv));
+    }
+
+    /** Statements in turn, until one fails. */
+    private int all(Reader source) {
+        StatementReader statements = new StatementReader(source);
+        String text = statements.next();
+        if (text == null) {
+            throw new InvalidRequestException(
+                    "give a statement: behind the store, in quotes, in a file by --file, or on the standard input");
+        }
+        int code = ExitCode.OK;
+        while (text != null && code == ExitCode.OK) {
+            code = one(statements, text);
+            text = statements.next();
+        }
+        return code;
+    }
+
+    private int one(StatementReader statements, String text) {
+        int code = ExitCode.FAILED;
+        try {
+            code = run(access(console, text, csv), console, text, csv);
+            return code;
+        } finally {
+            if (code != ExitCode.OK && statements.isFarDown()) {
+                console.err()
+                        .println("lines are counted from line %d, where the statement begins"
+                                .formatted(statements.firstLine()));
+            }
+        }
+    }
+
+    /** What opens the store for one statement, or has the process that holds it run that. */
+    private StoreAccess access(Console to, String text, boolean asCsv) {
+        if (stores.isShared()) {
+            return stores;
+        }
+        List<String> arguments = new ArrayList<>(List.of("sql", given.directory()));
+        if (asCsv) {
+            arguments.add("--csv");
+        } else if (common.json) {
+            arguments.add("--json");
+        }
+        if (common.debug) {
+            arguments.add("--debug");
+        }
+        arguments.add("--");
+        arguments.add(text);
+        return StoreAccess.opening(to, arguments.toArray(String[]::new));
+    }
+
+    private int run(StoreAccess access, Console to, String text, boolean asCsv) {
+        boolean asJson = common.json && !asCsv;
         if (Sql.changes(text)) {
             if (!Files.exists(given.path())) {
                 throw new InvalidRequestException(
                         "%s does not exist; ./turbidite dataset create and run make a store"
                                 .formatted(given.directory()));
             }
-            return stores.change(
+            return access.change(
                     given,
-                    store -> new SqlRun(console, common.json, csv, common.debug)
-                            .change(store, text));
+                    store -> new SqlRun(to, asJson, asCsv, common.debug).change(store, text));
         }
-        return stores.use(given, store -> {
+        return access.use(given, store -> {
             boolean spilled = store.environment().disk().exists(StoreFiles.SPILL);
             try (Snapshot snapshot = store.openSnapshot()) {
-                return new SqlRun(console, common.json, csv, common.debug)
-                        .ask(store, snapshot, text);
+                return new SqlRun(to, asJson, asCsv, common.debug).ask(store, snapshot, text);
             } finally {
-                if (!spilled && !stores.isShared()) {
+                if (!spilled && !access.isShared()) {
                     leaveAsItWas(store.environment().disk());
                 }
             }
         });
     }
 
-    private String text() {
-        String path = file;
-        if ((statement == null) == (path == null)) {
-            throw new InvalidRequestException(
-                    "give one statement: behind the store, in quotes, or in a file by --file");
-        }
-        if (csv && common.json) {
-            throw new InvalidRequestException("--csv and --json: choose one");
-        }
-        if (path == null) {
-            return String.valueOf(statement);
-        }
+    private String textOf(String path) {
         Path at = console.directory().resolve(PathArgument.path("--file", path));
         try {
             if (Files.size(at) > 4L * Sql.TEXT_CHARS_MAX) {
@@ -122,6 +199,8 @@ public final class SqlCommand implements Callable<Integer> {
                         Sql.TEXT_CHARS_MAX));
             }
             return Files.readString(at);
+        } catch (CharacterCodingException e) {
+            throw new InvalidRequestException("--file %s is not UTF-8".formatted(path), e);
         } catch (IOException e) {
             throw new InvalidRequestException(
                     "--file %s can't be read: %s".formatted(path, e.getMessage()), e);

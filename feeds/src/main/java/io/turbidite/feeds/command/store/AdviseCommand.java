@@ -85,7 +85,8 @@ public final class AdviseCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private static Map<String, @Nullable Object> toMap(Advice advice) {
+    /** What {@code advise --json} prints of a dataset. */
+    public static Map<String, @Nullable Object> toMap(Advice advice) {
         return Json.line()
                 .put("dataset", advice.dataset())
                 .put("pagesNow", Math.round(advice.nowPages()))

@@ -27,7 +27,8 @@ import java.util.stream.Collectors;
 public final class Inspection {
     private Inspection() {}
 
-    static Map<String, @Nullable Object> toMap(
+    /** What {@code inspect --json} prints. */
+    public static Map<String, @Nullable Object> toMap(
             String directory, StoreDescription store, Function<String, RecordType> typeOf) {
         return Json.line()
                 .put("store", directory)

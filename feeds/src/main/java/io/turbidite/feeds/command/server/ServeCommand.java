@@ -1,0 +1,153 @@
+package io.turbidite.feeds.command.server;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.command.common.CommonOptions;
+import io.turbidite.feeds.command.common.Console;
+import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Interrupts;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.PathArgument;
+import io.turbidite.feeds.manage.FeedManager;
+import io.turbidite.feeds.web.ServedStores;
+import io.turbidite.feeds.web.WebServer;
+import io.turbidite.feeds.web.http.HttpServer;
+import io.turbidite.lsm.Store;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+
+/** Serves stores over HTTP. */
+@Command(
+        name = "serve",
+        customSynopsis = "./turbidite serve STORE... [FEED.yaml...] [--listen HOST:PORT] [options]",
+        description = {
+            "Serve stores over HTTP, with a console for browsers, until Ctrl-C.",
+            "Other commands read the stores meanwhile. docs/server.md describes what can be asked.",
+        },
+        sortOptions = false)
+public final class ServeCommand implements Callable<Integer> {
+    private final Console console;
+    private final ServedFeeds serving;
+
+    @Parameters(
+            index = "0..*",
+            arity = "1..*",
+            paramLabel = "STORE",
+            description =
+                    "Directory of a store; NAME=DIR gives it another name than the directory's. FEED.yaml: a feed to start in the only store, which keeps it.")
+    private List<String> given = List.of();
+
+    @Mixin
+    private final ServeOptions options = new ServeOptions();
+
+    @Mixin
+    private final CommonOptions common = new CommonOptions();
+
+    /**
+     * @param serving of each store to other commands
+     */
+    public ServeCommand(Console console, ServedFeeds serving) {
+        this.console = console;
+        this.serving = serving;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        WebServer.Options web = options.toWeb(console.clock());
+        CountDownLatch asked = new CountDownLatch(1);
+        try (Interrupts.Watch watch = console.interrupts().watch(asked::countDown)) {
+            watch.endWith(ExitCode.OK);
+            List<Path> definitions = given.stream()
+                    .filter(ServeCommand::isDefinition)
+                    .map(one -> PathArgument.path("FEED.yaml", one))
+                    .toList();
+            try (OpenStores stores = OpenStores.open(
+                            given.stream().filter(one -> !isDefinition(one)).toList());
+                    OpenFeeds feeds = OpenFeeds.open(stores.all());
+                    var _ = OpenSockets.open(stores.all(), feeds.all(), serving, console);
+                    WebServer server = start(new ServedStores(stores.all(), feeds.all()), web)) {
+                feeds.startKept(console.err());
+                start(definitions, feeds.all());
+                tell(server, web, stores.all());
+                asked.await();
+            }
+            console.err().println("ended");
+            return ExitCode.OK;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return ExitCode.INTERRUPTED;
+        }
+    }
+
+    private static boolean isDefinition(String argument) {
+        return argument.endsWith(".yaml") || argument.endsWith(".yml");
+    }
+
+    /** Starts feeds of files in the only store; the store keeps them from then on. */
+    private void start(List<Path> definitions, Map<String, FeedManager> feeds) {
+        if (!definitions.isEmpty() && feeds.size() != 1) {
+            throw new InvalidRequestException(
+                    "%s: feeds of files go into one store; start others by ./turbidite feed start STORE FEED.yaml"
+                            .formatted(definitions.getFirst()));
+        }
+        for (Path file : definitions) {
+            Path path = console.directory().resolve(file);
+            try {
+                Path parent = path.toAbsolutePath().normalize().getParent();
+                var _ = feeds.values()
+                        .iterator()
+                        .next()
+                        .startOrChange(
+                                Files.readString(path),
+                                parent == null ? console.directory() : parent);
+            } catch (IOException e) {
+                throw new InvalidRequestException(
+                        "%s can't be read: %s".formatted(file, e.getMessage()), e);
+            }
+        }
+    }
+
+    private WebServer start(ServedStores stores, WebServer.Options web) {
+        try {
+            return WebServer.start(stores, web, console.clock());
+        } catch (IOException e) {
+            throw new InvalidRequestException(
+                    "%s; give another --listen HOST:PORT".formatted(e.getMessage()), e);
+        }
+    }
+
+    private void tell(WebServer server, WebServer.Options web, Map<String, Store> stores) {
+        List<String> addresses = new ArrayList<>();
+        server.addresses().forEach(at -> addresses.add(HttpServer.textOf(at)));
+        if (common.json) {
+            Json.line()
+                    .put("listening", addresses)
+                    .put("stores", List.copyOf(stores.keySet()))
+                    .printTo(console.out());
+        } else {
+            console.out()
+                    .println("serving %s at %s"
+                            .formatted(
+                                    String.join(", ", stores.keySet()),
+                                    String.join(
+                                            ", ",
+                                            addresses.stream()
+                                                    .map(at -> (web.tls() == null
+                                                                    ? "http://"
+                                                                    : "https://")
+                                                            + at + "/")
+                                                    .toList())));
+        }
+        console.out().flush();
+    }
+}

@@ -1,0 +1,373 @@
+package io.turbidite.feeds.manage;
+
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.NearestName;
+import io.turbidite.feeds.DefinitionChange;
+import io.turbidite.feeds.DefinitionException;
+import io.turbidite.feeds.Feed;
+import io.turbidite.feeds.FeedDefinition;
+import io.turbidite.feeds.FeedReport;
+import io.turbidite.feeds.manage.FeedState.Cue;
+import io.turbidite.feeds.manage.KeptDefinition.Wanted;
+import io.turbidite.feeds.manage.ManagedFeed.Defined;
+import io.turbidite.feeds.manage.ManagedFeed.Shared;
+import io.turbidite.lsm.Store;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
+import java.util.random.RandomGenerator;
+
+/**
+ * Runs any number of feeds on one open store, each by itself. Their definitions are kept in the
+ * store; {@link #startKept} starts those of earlier processes.
+ *
+ * <pre>{@code
+ * try (Store store = Store.open(directory);
+ *         FeedManager feeds = FeedManager.open(store)) {
+ *     feeds.startKept();
+ *     feeds.start(yaml, directoryOfYaml);
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>Each change of a feed's state is a {@link io.turbidite.core.meter.StoreEvent.FeedChanged} of
+ * the store's events. One manager at a time for a store. <em>Thread-safe.</em>
+ */
+public final class FeedManager implements AutoCloseable {
+    private final Store store;
+    private final Shared shared;
+
+    /** Of all that changes which feeds there are, one after the other. */
+    private final Semaphore turn = new Semaphore(1);
+
+    // guarded by itself
+    private final TreeMap<String, ManagedFeed> feeds = new TreeMap<>();
+    private volatile boolean closed;
+
+    private FeedManager(Store store, RandomGenerator jitter) {
+        this.store = store;
+        this.shared = new Shared(store, jitter, new Semaphore(1));
+    }
+
+    /** A manager without feeds; changes nothing in the store. To be closed before the store. */
+    public static FeedManager open(Store store) {
+        return open(store, new SplittableRandom(store.environment().clock().monotonicNanos()));
+    }
+
+    /**
+     * As {@link #open(Store)}.
+     *
+     * @param jitter by which feeds that failed together don't try again together
+     */
+    public static FeedManager open(Store store, RandomGenerator jitter) {
+        return new FeedManager(store, jitter);
+    }
+
+    /**
+     * Keeps a definition in the store and starts its feed.
+     *
+     * @param yaml the definition's text; JSON is YAML too
+     * @param directory to which paths in it are relative
+     * @return the feed, starting
+     * @throws DefinitionException if the definition is wrong or does not fit the store; nothing was
+     *     made
+     * @throws InvalidRequestException if there is a feed of its name
+     */
+    public FeedStatus start(String yaml, Path directory) {
+        return inTurn(() -> {
+            Defined defined = read(yaml, directory);
+            String name = defined.kept().feed();
+            ManagedFeed there = find(name);
+            if (there != null) {
+                throw new InvalidRequestException(
+                        "there is a feed %s, which is %s: resume or change that one, drop it, or give this one another name"
+                                .formatted(name, there.status().state().label()));
+            }
+            Feed.check(defined.read(), store);
+            defined.kept().keep(store);
+            return add(defined).status();
+        });
+    }
+
+    /**
+     * Has a feed go on by another definition, from the end of a batch on. What may change: all but
+     * {@code source}, {@code parser} and the dataset's name; what else differs of {@code dataset}
+     * must fit the dataset. A feed that is paused or has ended stays so.
+     *
+     * @param yaml the new definition's text; its {@code feed} says which one it is
+     * @throws DefinitionException naming each key that may not change, or is wrong; the feed goes
+     *     on as before
+     * @throws InvalidRequestException if there is no feed of its name
+     */
+    public FeedStatus change(String yaml, Path directory) {
+        return inTurn(() -> change(read(yaml, directory)));
+    }
+
+    /** {@link #change} if there is a feed of that name, else {@link #start}. */
+    public FeedStatus startOrChange(String yaml, Path directory) {
+        return inTurn(() -> {
+            Defined defined = read(yaml, directory);
+            if (find(defined.kept().feed()) != null) {
+                return change(defined);
+            }
+            Feed.check(defined.read(), store);
+            defined.kept().keep(store);
+            return add(defined).status();
+        });
+    }
+
+    private FeedStatus change(Defined to) {
+        ManagedFeed feed = require(to.kept().feed());
+        KeptDefinition before = feed.defined().kept();
+        if (before.text().equals(to.kept().text())
+                && before.directory().equals(to.kept().directory())) {
+            return feed.status();
+        }
+        FeedDefinition definition = to.read();
+        List<DefinitionException.Problem> refused = new ArrayList<>();
+        for (String key : DefinitionChange.keys(before.text(), to.kept().text())) {
+            if (!mayChange(key)) {
+                refused.add(
+                        new DefinitionException.Problem(
+                                definition.origin().file(),
+                                definition.origin().line(key),
+                                key,
+                                "can't change in a feed that there is: give this one another name, and drop the other"));
+            }
+        }
+        if (!refused.isEmpty()) {
+            throw new DefinitionException(refused);
+        }
+        Feed.check(definition, store);
+        Defined changed = new Defined(to.kept().with(before.wanted()), definition);
+        changed.kept().keep(store);
+        feed.change(changed);
+        return feed.status();
+    }
+
+    private static boolean mayChange(String key) {
+        return !key.equals("dataset.name")
+                && !key.startsWith("source.")
+                && !key.startsWith("parser.");
+    }
+
+    /**
+     * Starts the feeds whose definitions are kept in the store and that are not started yet: those
+     * that were paused or stopped are so again. One whose definition is wrong by now is failed, and
+     * says why.
+     *
+     * @return all feeds
+     */
+    public List<FeedStatus> startKept() {
+        return inTurn(() -> {
+            for (KeptDefinition kept : KeptDefinition.all(store)) {
+                if (find(kept.feed()) == null) {
+                    var _ = add(kept(kept));
+                }
+            }
+            return list();
+        });
+    }
+
+    private static Defined kept(KeptDefinition kept) {
+        try {
+            return new Defined(kept, new Defined(kept, null).read());
+        } catch (InvalidRequestException wrong) {
+            return new Defined(kept, null); // its start says so
+        }
+    }
+
+    /** All feeds by name. */
+    public List<FeedStatus> list() {
+        synchronized (feeds) {
+            return feeds.values().stream().map(ManagedFeed::status).toList();
+        }
+    }
+
+    /**
+     * A feed.
+     *
+     * @throws InvalidRequestException if there is none of that name
+     */
+    public FeedStatus status(String name) {
+        return require(name).status();
+    }
+
+    /**
+     * Ends the feed's run at a batch, until it is resumed; it stays paused when the store is served
+     * again. Waits until the run has ended.
+     *
+     * @throws InvalidRequestException if there is none of that name, or it has ended
+     */
+    public FeedStatus pause(String name) {
+        return ask(name, Cue.PAUSE, Wanted.PAUSE);
+    }
+
+    /**
+     * Starts a feed again that is paused, has failed, ended or was stopped; one that would try
+     * again later does so now.
+     *
+     * @throws InvalidRequestException if there is none of that name, or it runs
+     */
+    public FeedStatus resume(String name) {
+        return ask(name, Cue.RESUME, Wanted.RUN);
+    }
+
+    /**
+     * Ends the feed at a batch. Its definition stays, but nothing starts it again but {@link
+     * #resume}. Waits until the run has ended.
+     *
+     * @throws InvalidRequestException if there is none of that name, or it has ended
+     */
+    public FeedStatus stop(String name) {
+        return ask(name, Cue.STOP, Wanted.STOP);
+    }
+
+    private FeedStatus ask(String name, Cue cue, Wanted wanted) {
+        return inTurn(() -> {
+            ManagedFeed feed = require(name);
+            feed.check(cue);
+            KeptDefinition kept = feed.defined().kept().with(wanted);
+            kept.keep(store);
+            feed.setKept(kept);
+            feed.ask(cue);
+            return feed.status();
+        });
+    }
+
+    /**
+     * Ends a feed at a batch and forgets its definition. Its records, its dead letters and how far
+     * it is stay: a feed of its name goes on from there.
+     *
+     * @return how it was
+     * @throws InvalidRequestException if there is none of that name
+     */
+    public FeedStatus drop(String name) {
+        return inTurn(() -> {
+            ManagedFeed feed = require(name);
+            KeptDefinition.forget(store, name);
+            feed.closeSoon();
+            feed.awaitClosed();
+            synchronized (feeds) {
+                feeds.remove(name);
+            }
+            feed.tellDropped();
+            return feed.status();
+        });
+    }
+
+    /**
+     * The dead letters of a feed, the oldest first, those of runs by {@code ./turbidite run} too.
+     *
+     * @param from where to begin: 0, or {@link FeedLetters#next} of an earlier call
+     * @param limit how many at most, from 1
+     * @throws InvalidRequestException if there is no feed of that name, or {@code from} is no place
+     *     where a letter begins
+     */
+    public FeedLetters letters(String name, long from, int limit) {
+        return FeedLetters.read(store, require(name).name(), from, limit);
+    }
+
+    /**
+     * Feeds the dead letters of a feed again, each once: those that its definition takes by now are
+     * accepted, and the others are dead letters again, behind the others. A feed that runs goes on
+     * afterwards. A letter that is fed again comes after what was fed meanwhile: by {@code upsert}
+     * it takes the place of a newer record of its key.
+     *
+     * @return what it came to
+     * @throws InvalidRequestException if there is no feed of that name
+     */
+    public FeedReport retryLetters(String name) {
+        return inTurn(() -> require(name).retryLetters());
+    }
+
+    /** Ends every feed at a batch, and waits for it: what was accepted is committed. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        all().forEach(ManagedFeed::closeSoon); // a change that is under way waits for one of them
+        shared.tasks().await(turn::tryAcquire);
+        List<ManagedFeed> all = all();
+        all.forEach(ManagedFeed::closeSoon);
+        all.forEach(ManagedFeed::awaitClosed);
+    }
+
+    private List<ManagedFeed> all() {
+        synchronized (feeds) {
+            return List.copyOf(feeds.values());
+        }
+    }
+
+    private Defined read(String yaml, Path directory) {
+        Path absolute = directory.toAbsolutePath().normalize();
+        FeedDefinition definition = FeedDefinition.parse("definition", absolute, yaml);
+        return new Defined(
+                new KeptDefinition(definition.feed(), yaml, absolute.toString(), Wanted.RUN),
+                definition);
+    }
+
+    private ManagedFeed add(Defined defined) {
+        ManagedFeed feed = ManagedFeed.start(shared, defined);
+        synchronized (feeds) {
+            feeds.put(defined.kept().feed(), feed);
+        }
+        return feed;
+    }
+
+    private @Nullable ManagedFeed find(String name) {
+        synchronized (feeds) {
+            return feeds.get(name);
+        }
+    }
+
+    private ManagedFeed require(String name) {
+        synchronized (feeds) {
+            ManagedFeed feed = feeds.get(name);
+            if (feed == null) {
+                throw new InvalidRequestException(
+                        feeds.isEmpty()
+                                ? "there is no feed '%s', nor any other".formatted(name)
+                                : "there is no feed '%s', but %s%s"
+                                        .formatted(
+                                                name,
+                                                String.join(", ", feeds.keySet()),
+                                                NearestName.hint(name, feeds.keySet())));
+            }
+            return feed;
+        }
+    }
+
+    private interface Change<T> {
+        T make();
+    }
+
+    private <T> T inTurn(Change<T> change) {
+        boolean[] isMine = {false};
+        shared.tasks().await(() -> {
+            isMine[0] = turn.tryAcquire();
+            return isMine[0] || closed;
+        });
+        if (!isMine[0]) {
+            throw new ClosedException("the manager of feeds");
+        }
+        try {
+            if (closed) {
+                throw new ClosedException("the manager of feeds");
+            }
+            return change.make();
+        } finally {
+            turn.release();
+            shared.tasks().signal();
+        }
+    }
+}

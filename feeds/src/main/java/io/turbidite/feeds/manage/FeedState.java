@@ -1,0 +1,123 @@
+package io.turbidite.feeds.manage;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Locale;
+
+/**
+ * What a feed is about, and what may follow. <em>Immutable.</em>
+ *
+ * <p>The picture in {@code docs/feeds.md} shows every transition.
+ */
+public enum FeedState {
+    /** It opens its source and finds where it stopped. */
+    STARTING,
+    /** It reads. */
+    RUNNING,
+    /** It has caught up with a source to which more may come, and takes what comes. */
+    WAITING,
+    /** Somebody paused it; it is so when the store is served again, too. */
+    PAUSED,
+    /** It failed of something that may pass, and tries again in a while. */
+    RETRYING,
+    /** It failed of something that another try does not mend. */
+    FAILED,
+    /** Its source is read to the end, or somebody stopped it. */
+    ENDED;
+
+    /** What moves a feed from one state to another. */
+    enum Cue {
+        /** Its source is open. */
+        OPENED,
+        /** There is nothing to read for now. */
+        RESTED,
+        /** There is much to read again. */
+        READ,
+        /** The source has ended. */
+        FINISHED,
+        /** It failed of something that may pass. */
+        TROUBLE,
+        /** It failed for good. */
+        FAILURE,
+        /** Its time to try again has come. */
+        DUE,
+        PAUSE,
+        RESUME,
+        STOP,
+        /** It is to go on by another definition. */
+        CHANGE
+    }
+
+    /** The state behind {@code cue}, or null if a feed in this state is deaf to it. */
+    @Nullable
+    FeedState after(Cue cue) {
+        return switch (this) {
+            case STARTING ->
+                switch (cue) {
+                    case OPENED -> RUNNING;
+                    default -> ofActive(cue);
+                };
+            case RUNNING ->
+                switch (cue) {
+                    case RESTED -> WAITING;
+                    case FINISHED -> ENDED;
+                    default -> ofActive(cue);
+                };
+            case WAITING ->
+                switch (cue) {
+                    case READ -> RUNNING;
+                    case FINISHED -> ENDED;
+                    default -> ofActive(cue);
+                };
+            case PAUSED ->
+                switch (cue) {
+                    case RESUME -> STARTING;
+                    case STOP -> ENDED;
+                    default -> null;
+                };
+            case RETRYING ->
+                switch (cue) {
+                    case DUE, RESUME, CHANGE -> STARTING;
+                    case PAUSE -> PAUSED;
+                    case STOP -> ENDED;
+                    default -> null;
+                };
+            case FAILED ->
+                switch (cue) {
+                    case RESUME, CHANGE -> STARTING;
+                    case PAUSE -> PAUSED;
+                    case STOP -> ENDED;
+                    default -> null;
+                };
+            case ENDED ->
+                switch (cue) {
+                    case RESUME -> STARTING;
+                    default -> null;
+                };
+        };
+    }
+
+    private static @Nullable FeedState ofActive(Cue cue) {
+        return switch (cue) {
+            case PAUSE -> PAUSED;
+            case STOP -> ENDED;
+            case TROUBLE -> RETRYING;
+            case FAILURE -> FAILED;
+            case CHANGE -> STARTING;
+            default -> null;
+        };
+    }
+
+    /** Whether it has its source open, or is about to. */
+    public boolean isActive() {
+        return switch (this) {
+            case STARTING, RUNNING, WAITING -> true;
+            case PAUSED, RETRYING, FAILED, ENDED -> false;
+        };
+    }
+
+    /** The word for people and machines. */
+    public String label() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,37 @@
+package io.turbidite.feeds.manage;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.OptionalLong;
+
+/**
+ * How a feed is at one moment. <em>Immutable.</em>
+ *
+ * @param name of the feed
+ * @param dataset where its records go
+ * @param state what it is about
+ * @param sinceMicros when it came to that state, by the wall clock in microseconds
+ * @param records how many the store has accepted of it since the manager was opened
+ * @param rejected how many became dead letters since then
+ * @param dropped how many it left out since then because its definition says so
+ * @param bytes read from its source since then, as they are stored there
+ * @param lagBytes how many bytes its source has beyond what is read, where that is known
+ * @param retryMicros when it tries again, by the wall clock, if it is retrying
+ * @param cause of its last failure, or null if there was none since it was started
+ * @param definition its text
+ * @param directory to which paths in the definition are relative
+ */
+public record FeedStatus(
+        String name,
+        String dataset,
+        FeedState state,
+        long sinceMicros,
+        long records,
+        long rejected,
+        long dropped,
+        long bytes,
+        OptionalLong lagBytes,
+        OptionalLong retryMicros,
+        @Nullable String cause,
+        String definition,
+        String directory) {}

@@ -1,0 +1,227 @@
+package io.turbidite.feeds.web;
+
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.web.http.EventPush;
+import io.turbidite.lsm.Store;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * Numbers the events of all stores, keeps the newest, and tells them to whoever listens, with a
+ * sample of all figures each second while somebody does.
+ *
+ * <p><em>Thread-safe.</em> One thread numbers and sends; who publishes never waits for it. A
+ * client that is too slow loses samples, and is told how many events it has lost.
+ */
+final class EventHub implements AutoCloseable {
+    /** Events that are kept for clients that come back. */
+    static final int KEPT_COUNT_MAX = 2_048;
+
+    /** Events that wait for the thread; more come only if it hangs. */
+    private static final int WAITING_COUNT_MAX = 4_096;
+
+    private static final long SAMPLE_MILLIS = 1_000;
+
+    private final Map<String, Store> stores;
+    private final Clock clock;
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("turbidite-events").factory());
+    private final Map<Store, StoreEvents.Listener> listeners = new LinkedHashMap<>();
+    private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicLong lost = new AtomicLong();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final ArrayDeque<Numbered> kept = new ArrayDeque<>();
+    private volatile Supplier<Map<String, ?>> feeds = Map::of;
+    private long last;
+
+    /** An event as it is sent. */
+    private record Numbered(long number, Map<String, @Nullable Object> fields) {
+        byte[] toBytes() {
+            return text("store", number, fields);
+        }
+    }
+
+    /** Who listens. <em>Confined to the hub's thread.</em> */
+    private static final class Subscriber {
+        private final EventPush push;
+        private long lostCount;
+
+        Subscriber(EventPush push) {
+            this.push = push;
+        }
+
+        void event(byte[] bytes) {
+            boolean sent = (lostCount == 0 || tellLost()) && push.send(bytes);
+            if (!sent) {
+                lostCount++;
+            }
+        }
+
+        private boolean tellLost() {
+            boolean told = push.send(text("lost", -1, Map.of("count", lostCount)));
+            if (told) {
+                lostCount = 0;
+            }
+            return told;
+        }
+    }
+
+    EventHub(Map<String, Store> stores, Meters meters, Clock clock) {
+        meters.total("http.events.lost", lost::get);
+        this.stores = stores;
+        this.clock = clock;
+        stores.forEach((name, store) -> {
+            store.events().recent().forEach(event -> keep(name, event));
+            StoreEvents.Listener listener = event -> publish(() -> keep(name, event));
+            store.events().listen(listener);
+            listeners.put(store, listener);
+        });
+        var _ = thread.scheduleAtFixedRate(
+                this::sample, SAMPLE_MILLIS, SAMPLE_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** What samples say of feeds. */
+    void showFeeds(Supplier<Map<String, ?>> states) {
+        feeds = states;
+    }
+
+    private void publish(Supplier<Numbered> event) {
+        if (waiting.incrementAndGet() > WAITING_COUNT_MAX) {
+            waiting.decrementAndGet();
+            lost.incrementAndGet();
+            return;
+        }
+        try {
+            thread.execute(() -> {
+                waiting.decrementAndGet();
+                byte[] bytes = event.get().toBytes();
+                subscribers.forEach(one -> one.event(bytes));
+            });
+        } catch (RejectedExecutionException closed) {
+            waiting.decrementAndGet();
+        }
+    }
+
+    private Numbered keep(String store, StoreEvent event) {
+        lock.lock();
+        try {
+            return numbered(EventText.of(last + 1, store, event));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The caller holds the lock. */
+    private Numbered numbered(Map<String, @Nullable Object> fields) {
+        Numbered event = new Numbered(++last, fields);
+        if (kept.size() == KEPT_COUNT_MAX) {
+            kept.removeFirst();
+        }
+        kept.addLast(event);
+        return event;
+    }
+
+    /** The number of the newest event; 0 if there was none. */
+    long lastNumber() {
+        lock.lock();
+        try {
+            return last;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The kept events of a store that are newer than a number, oldest first. */
+    List<Map<String, @Nullable Object>> since(long number, String store) {
+        return newerThan(number).stream()
+                .map(Numbered::fields)
+                .filter(fields -> store.equals(fields.get("store")))
+                .toList();
+    }
+
+    private List<Numbered> newerThan(long number) {
+        lock.lock();
+        try {
+            return kept.stream().filter(one -> one.number() > number).toList();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Tells a client from now on.
+     *
+     * @param since it has seen all up to that; negative: it asks for none of before
+     */
+    void subscribe(EventPush push, long since) {
+        Subscriber subscriber = new Subscriber(push);
+        thread.execute(() -> {
+            boolean begun = push.send("retry: 2000\n\n".getBytes(StandardCharsets.UTF_8));
+            assert begun : "nothing was sent before";
+            if (since >= 0) {
+                newerThan(since).forEach(one -> subscriber.event(one.toBytes()));
+            }
+            subscribers.add(subscriber);
+            push.onGone(() -> subscribers.remove(subscriber));
+        });
+    }
+
+    private void sample() {
+        if (subscribers.isEmpty()) {
+            return;
+        }
+        Map<String, Object> all = new LinkedHashMap<>();
+        stores.forEach((name, store) -> all.put(name, EventText.figures(store.meters())));
+        byte[] bytes = text(
+                "sample",
+                -1,
+                Json.line()
+                        .put("at", EventText.instant(clock.wallMicros()))
+                        .put("stores", all)
+                        .put("feeds", feeds.get())
+                        .toMap());
+        for (Subscriber one : subscribers) {
+            var _ = one.push.send(bytes); // a slow client has one the next time
+        }
+    }
+
+    private static byte[] text(String kind, long number, Map<String, ?> fields) {
+        String id = number < 0 ? "" : "id: " + number + "\n";
+        return "%sevent: %s\ndata: %s\n\n"
+                .formatted(id, kind, Json.text(fields))
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Forgets everybody. */
+    @Override
+    public void close() {
+        listeners.forEach((store, listener) -> store.events().forget(listener));
+        thread.shutdownNow();
+        subscribers.forEach(one -> one.push.end());
+        try {
+            var _ = thread.awaitTermination(5, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package io.turbidite.feeds.web;
+
+import io.turbidite.core.StorageException;
+import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.feeds.command.common.Failures;
+import io.turbidite.lsm.Store;
+
+import java.util.List;
+import java.util.Optional;
+
+/** Whether a store takes writes. Static, without state. */
+final class Readiness {
+    private Readiness() {}
+
+    /** Why it takes none, if so; nothing is written to find out. */
+    static Optional<String> of(Store store) {
+        try {
+            store.write(store.newBatch());
+        } catch (StorageException refused) {
+            return Optional.of(Failures.oneLine(String.valueOf(refused.getMessage())));
+        }
+        List<StoreEvent> recent = store.events().recent();
+        for (int i = recent.size() - 1; i >= 0; i--) {
+            if (recent.get(i) instanceof StoreEvent.SpaceChanged change) {
+                return change.paused()
+                        ? Optional.of("no space on disk: " + change.what())
+                        : Optional.empty();
+            }
+        }
+        return Optional.empty();
+    }
+}

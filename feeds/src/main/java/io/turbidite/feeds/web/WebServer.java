@@ -1,0 +1,156 @@
+package io.turbidite.feeds.web;
+
+import io.turbidite.core.Undo;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.web.http.Doorkeeper;
+import io.turbidite.feeds.web.http.EventPush;
+import io.turbidite.feeds.web.http.Exchange;
+import io.turbidite.feeds.web.http.HttpOptions;
+import io.turbidite.feeds.web.http.HttpServer;
+import io.turbidite.feeds.web.http.Right;
+import io.turbidite.feeds.web.http.Route;
+import io.turbidite.feeds.web.http.TlsFiles;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Answers for some stores over HTTP. Close it before them. <em>Thread-safe.</em>
+ *
+ * <p>{@code /health/live} says that the process answers; {@code /health/ready} that each store
+ * takes writes, or why not.
+ */
+public final class WebServer implements AutoCloseable {
+    private final Meters meters;
+    private final ServedStores stores;
+    private final EventHub events;
+    private final Scrape scrape;
+    private final ConsoleFiles console = new ConsoleFiles();
+    private final List<Route> routes = new ArrayList<>();
+    private @Nullable HttpServer http;
+
+    /**
+     * How it serves.
+     *
+     * @param listens addresses; port 0 means any that is free
+     * @param hostNames further names that the header {@code Host} may have
+     * @param tls null: HTTP without TLS
+     * @param files where files may lie that clients name
+     */
+    public record Options(
+            List<InetSocketAddress> listens,
+            List<String> hostNames,
+            HttpOptions http,
+            Doorkeeper doorkeeper,
+            @Nullable TlsFiles tls,
+            FilesRoot files) {}
+
+    private WebServer(ServedStores stores, FilesRoot files, Meters meters, Clock clock) {
+        this.stores = stores;
+        this.meters = meters;
+        this.scrape = new Scrape(stores.all(), meters);
+        this.events = new EventHub(stores.all(), meters, clock);
+        routes.add(Route.light(
+                "GET",
+                "/health/live",
+                Right.NONE,
+                exchange -> exchange.answer(200, Map.of("live", true))));
+        routes.add(Route.of("GET", "/health/ready", Right.NONE, this::ready));
+        routes.add(Route.of("GET", "/metrics", Right.READ, scrape::answer));
+        routes.addAll(new StoreRoutes(stores, events).routes());
+        routes.addAll(new SqlRoute(stores, clock).routes());
+        routes.addAll(new StoreWork(stores, files).routes());
+        FeedRoutes feeds = new FeedRoutes(stores, files);
+        events.showFeeds(feeds::figures);
+        routes.addAll(feeds.routes());
+        routes.add(Route.of("GET", "/v1/events", Right.READ, this::follow));
+    }
+
+    /**
+     * Starts to serve.
+     *
+     * @throws IOException if an address can't be listened at
+     */
+    public static WebServer start(ServedStores stores, Options options, Clock clock)
+            throws IOException {
+        Meters meters = new Meters();
+        WebServer server = new WebServer(stores, options.files(), meters, clock);
+        try (Undo undo = Undo.of(server::close)) {
+            server.http = HttpServer.start(
+                    new HttpServer.Parts(
+                            options.http(),
+                            server.routes,
+                            server.console::answer,
+                            options.doorkeeper(),
+                            options.hostNames(),
+                            options.tls(),
+                            meters,
+                            clock),
+                    options.listens());
+            return undo.keep(server);
+        }
+    }
+
+    /** Where it listens, with the ports that it got. */
+    public List<InetSocketAddress> addresses() {
+        return http == null ? List.of() : http.addresses();
+    }
+
+    /** Requests that are at work now. */
+    int requestCount() {
+        return http == null ? 0 : http.requestCount();
+    }
+
+    /** What the server counts itself. */
+    public Meters meters() {
+        return meters;
+    }
+
+    /** Every route that there is, as method and template. */
+    List<String> routeNames() {
+        return routes.stream()
+                .map(route -> route.method() + " " + route.template())
+                .toList();
+    }
+
+    private void ready(Exchange exchange) {
+        List<Map<String, @Nullable Object>> reasons = new ArrayList<>();
+        stores.all()
+                .forEach((name, store) -> Readiness.of(store)
+                        .ifPresent(why -> reasons.add(Json.line()
+                                .put("store", name)
+                                .put("reason", why)
+                                .toMap())));
+        exchange.answer(
+                reasons.isEmpty() ? 200 : 503,
+                Json.line()
+                        .put("ready", reasons.isEmpty())
+                        .put("reasons", reasons)
+                        .toMap());
+    }
+
+    private void follow(Exchange exchange) {
+        String seen = exchange.header("Last-Event-ID");
+        long since =
+                StoreRoutes.number(seen == null ? exchange.parameter("since") : seen, "since", -1);
+        EventPush push = exchange.push("text/event-stream");
+        events.subscribe(push, since);
+    }
+
+    /** Ends what is asked, and forgets the stores. */
+    @Override
+    public void close() {
+        events.close();
+        if (http != null) {
+            http.close();
+        }
+        scrape.close();
+    }
+}

@@ -1,0 +1,28 @@
+package io.turbidite.feeds.web.http;
+
+import io.turbidite.core.CacheFullException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StoreFailedException;
+import io.turbidite.feeds.command.common.Failures;
+
+/** What failures of a store mean in HTTP. Static, without state. */
+public final class Problems {
+    private Problems() {}
+
+    /** The same words as the command has for it. */
+    public static Problem of(StorageException failure) {
+        String what = Failures.oneLine(String.valueOf(failure.getMessage()));
+        Problem problem = switch (failure) {
+            case InvalidRequestException e -> Problem.of(400, what);
+            case CacheFullException e -> Problem.of(503, what).retry(1);
+            case StoreFailedException e -> Problem.of(503, what);
+            case StorageIoException e
+            when e.kind() == StorageIoException.Kind.NO_SPACE ->
+                Problem.of(503, what).retry(10);
+            default -> Problem.of(500, what);
+        };
+        return problem.advise(Failures.advice(failure));
+    }
+}

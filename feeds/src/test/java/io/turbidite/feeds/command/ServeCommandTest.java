@@ -1,0 +1,108 @@
+package io.turbidite.feeds.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.feeds.command.common.Interrupts;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** How a server is started and ended by the command. */
+class ServeCommandTest {
+    @TempDir
+    private Path directory;
+
+    /** Asks to stop as soon as the command watches for it. */
+    private static Interrupts atOnce(AtomicInteger code) {
+        return stop -> {
+            stop.run();
+            return new Interrupts.Watch() {
+                @Override
+                public boolean interrupted() {
+                    return true;
+                }
+
+                @Override
+                public void endWith(int newCode) {
+                    code.set(newCode);
+                }
+
+                @Override
+                public void close() {
+                    // nothing is held
+                }
+            };
+        };
+    }
+
+    private Path numbers(String name) throws Exception {
+        Path at = Files.createDirectory(directory.resolve(name));
+        Files.writeString(at.resolve("numbers.json"), Command.NUMBERS);
+        Files.writeString(at.resolve("numbers.yaml"), Command.NUMBERS_FEED);
+        Path store = at.resolve("store");
+        assertThat(Command.run("run", at.resolve("numbers.yaml"), "--store", store)
+                        .code())
+                .isZero();
+        return store;
+    }
+
+    @Test
+    void serves_until_it_is_asked_to_stop_and_ends_well() throws Exception {
+        Path one = numbers("a");
+        Path two = numbers("b");
+        AtomicInteger code = new AtomicInteger(-1);
+        Command.Result result = Command.runIn(
+                Path.of(""),
+                false,
+                atOnce(code),
+                "serve",
+                one,
+                "second=" + two,
+                "--listen",
+                "127.0.0.1:0",
+                "--json");
+        assertThat(result.err()).isEqualTo("ended\n");
+        assertThat(result.code()).isZero();
+        assertThat(code).hasValue(0);
+        assertThat(result.json().at("/stores").toString()).isEqualTo("[\"store\",\"second\"]");
+        assertThat(result.json().at("/listening/0").asText()).startsWith("127.0.0.1:");
+        assertThat(Command.run("get", one, "Numbers", "7").code()).isZero();
+    }
+
+    @Test
+    void refuses_what_would_let_anybody_in_and_what_makes_no_sense() throws Exception {
+        Path one = numbers("a");
+        Path two = numbers("b");
+        refused("two stores are called store", "serve", one, two);
+        refused("is not HOST:PORT", "serve", one, "--listen", "8470");
+        refused("is not HOST:PORT", "serve", one, "--listen", "localhost:70000");
+        refused("needs --tokens", "serve", one, "--listen", "0.0.0.0:0");
+        refused("needs --tokens", "serve", one, "--listen", "0.0.0.0:0", "--insecure");
+        refused("there is no token", "serve", one, "--token-required");
+        refused("go together", "serve", one, "--tls-key", "key.pem");
+        refused("is not between", "serve", one, "--requests", "0");
+        Path tokens = directory.resolve("tokens");
+        Command.Result made = Command.run("token", tokens, "me", "--rights", "read,write");
+        assertThat(made.code()).as(made.err()).isZero();
+        assertThat(Files.readString(tokens)).doesNotContain(made.out().strip());
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(tokens)))
+                .isEqualTo("rw-------");
+        refused("has a token of me", "token", tokens, "me");
+        refused("'own' is no right", "token", tokens, "you", "--rights", "own");
+        refused("needs --tls", "serve", one, "--listen", "0.0.0.0:0", "--tokens", tokens);
+        Files.writeString(tokens, "{}\n");
+        refused("line 1", "serve", one, "--tokens", tokens);
+    }
+
+    private static void refused(String why, Object... arguments) {
+        AtomicInteger code = new AtomicInteger();
+        Command.Result result = Command.runIn(Path.of(""), false, atOnce(code), arguments);
+        assertThat(result.code()).as(result.err()).isEqualTo(2);
+        assertThat(result.err()).contains(why);
+    }
+}

@@ -1,0 +1,237 @@
+package io.turbidite.feeds.console;
+
+import static org.junit.jupiter.api.Assertions.fail;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import org.junit.jupiter.api.Assumptions;
+import org.openqa.selenium.By;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.logging.Level;
+import java.util.stream.Stream;
+
+/**
+ * A Chromium without a window, from the paths of Debian's packages, so that nothing is fetched. One
+ * at a time; close it.
+ */
+final class Browser implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final List<String> CHROMIUMS =
+            List.of("/usr/bin/chromium", "/usr/bin/chromium-browser");
+    private static final List<String> DRIVERS =
+            List.of("/usr/bin/chromedriver", "/usr/lib/chromium/chromedriver");
+
+    private final ChromeDriver driver;
+
+    private Browser(ChromeDriver driver) {
+        this.driver = driver;
+    }
+
+    /**
+     * Starts one; where there is none the test is skipped, or fails with {@code
+     * -Dbrowser=required}.
+     */
+    static Browser start() {
+        Optional<Path> chromium = firstOf(CHROMIUMS);
+        Optional<Path> chromedriver = firstOf(DRIVERS);
+        if (chromium.isEmpty() || chromedriver.isEmpty()) {
+            String missing =
+                    "no browser: the console's tests want the packages chromium and chromium-driver (.ci/browser)";
+            if ("required".equals(System.getProperty("browser"))) {
+                fail(missing);
+            }
+            Assumptions.abort(missing);
+        }
+        ChromeOptions options = new ChromeOptions();
+        options.setBinary(chromium.orElseThrow().toFile());
+        options.addArguments(
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-dev-shm-usage",
+                "--disable-gpu",
+                "--disable-extensions",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-default-apps",
+                "--no-first-run",
+                "--hide-scrollbars",
+                "--js-flags=--max-old-space-size=256");
+        LoggingPreferences logs = new LoggingPreferences();
+        logs.enable(LogType.BROWSER, Level.ALL);
+        logs.enable(LogType.PERFORMANCE, Level.ALL);
+        options.setCapability("goog:loggingPrefs", logs);
+        ChromeDriverService service = new ChromeDriverService.Builder()
+                .usingDriverExecutable(chromedriver.orElseThrow().toFile())
+                .usingAnyFreePort()
+                .build();
+        return new Browser(new ChromeDriver(service, options));
+    }
+
+    private static Optional<Path> firstOf(List<String> paths) {
+        return Stream.of(paths.toArray(String[]::new))
+                .map(Path::of)
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+
+    /** Opens a page anew, with nothing left of the one before. */
+    void open(URI page) {
+        driver.get("about:blank"); // another fragment alone would load nothing
+        driver.get(page.toString());
+    }
+
+    /** Ends what the page has under way. */
+    void leave() {
+        driver.get("about:blank");
+    }
+
+    void size(int width, int height) {
+        // the window of a headless browser may be narrower than a window's least width
+        driver.executeCdpCommand(
+                "Emulation.setDeviceMetricsOverride",
+                Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+    }
+
+    /** What the system says of light and dark, and that little should move. */
+    void theme(String name) {
+        driver.executeCdpCommand(
+                "Emulation.setEmulatedMedia",
+                Map.of(
+                        "features",
+                        List.of(
+                                Map.of("name", "prefers-color-scheme", "value", name),
+                                Map.of("name", "prefers-reduced-motion", "value", "reduce"))));
+    }
+
+    /** Clicks the first element of a selector, once it is there. */
+    void click(String css) {
+        waitFor(css, "");
+        WebElement element = driver.findElement(By.cssSelector(css));
+        driver.executeScript("arguments[0].scrollIntoView({block: 'center'})", element);
+        element.click();
+    }
+
+    /** Clicks the first button of the view whose text has some words, once it is there. */
+    void press(String words) {
+        var _ = runLong("""
+                const [words, done] = arguments;
+                const look = () => {
+                  const found = [...document.querySelectorAll('main button, main summary')]
+                      .find(one => one.offsetParent !== null && one.textContent.includes(words));
+                  if (found) { found.click(); done(true); }
+                  else { requestAnimationFrame(look); }
+                };
+                look();
+                """, words);
+    }
+
+    /** Types into an element. */
+    void type(String css, String text) {
+        WebElement element = driver.findElement(By.cssSelector(css));
+        element.clear();
+        element.sendKeys(text);
+    }
+
+    /** Presses keys in an element. */
+    void press(String css, CharSequence keys) {
+        driver.findElement(By.cssSelector(css)).sendKeys(keys);
+    }
+
+    /** Waits until an element is there and has a text. */
+    void waitFor(String css, String text) {
+        waitFor(css, text, PATIENCE);
+    }
+
+    /** Waits that long; the page looks by itself at each frame. */
+    void waitFor(String css, String text, Duration patience) {
+        Object found = runLong("""
+                const [css, text, millis, done] = arguments;
+                const end = performance.now() + millis;
+                const look = () => {
+                  const node = document.querySelector(css);
+                  if (node && node.innerText.includes(text)) { done(true); }
+                  else if (performance.now() > end) { done(false); }
+                  else { setTimeout(look, 20); }
+                };
+                look();
+                """, css, text, patience.toMillis());
+        if (!Boolean.TRUE.equals(found)) {
+            List<String> log = driver.manage().logs().get(LogType.BROWSER).getAll().stream()
+                    .map(String::valueOf)
+                    .toList();
+            Object loaded = driver.executeScript(
+                    "return performance.getEntriesByType('resource').map(one => one.name.replace(location.origin, '') + ' ' + one.responseStatus)");
+            fail("%s lacks '%s': %s; the browser says %s, and has loaded %s"
+                    .formatted(css, text, textOf(css), log, loaded));
+        }
+    }
+
+    String textOf(String css) {
+        Object text = driver.executeScript(
+                "const node = document.querySelector(arguments[0]); return node ? node.innerText : ''",
+                css);
+        return String.valueOf(text);
+    }
+
+    Object run(String script, Object... arguments) {
+        return driver.executeScript(script, arguments);
+    }
+
+    /** Runs a script with a callback behind its arguments. */
+    Object runLong(String script, Object... arguments) {
+        driver.manage().timeouts().scriptTimeout(PATIENCE.plusSeconds(5));
+        return driver.executeAsyncScript(script, arguments);
+    }
+
+    void picture(Path file) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        Files.write(file, driver.getScreenshotAs(OutputType.BYTES));
+    }
+
+    /** What the browser complained of since the last call, but for failed requests. */
+    List<String> complaints() {
+        return driver.manage().logs().get(LogType.BROWSER).getAll().stream()
+                .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
+                .map(entry -> entry.getLevel() + " " + entry.getMessage())
+                .filter(line -> !line.contains("Failed to load resource"))
+                .toList();
+    }
+
+    /** Addresses that the page asked for since the last call, and that are not its own. */
+    List<String> foreign(String origin) throws IOException {
+        List<String> found = new ArrayList<>();
+        for (var entry : driver.manage().logs().get(LogType.PERFORMANCE)) {
+            JsonNode message = JSON.readTree(entry.getMessage()).path("message");
+            if (message.path("method").asText().equals("Network.requestWillBeSent")) {
+                String url = message.path("params").path("request").path("url").asText();
+                if (!url.startsWith(origin) && !url.startsWith("about:")) {
+                    found.add(url);
+                }
+            }
+        }
+        return found;
+    }
+
+    @Override
+    public void close() {
+        driver.quit();
+    }
+}

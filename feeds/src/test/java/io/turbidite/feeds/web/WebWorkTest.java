@@ -1,0 +1,342 @@
+package io.turbidite.feeds.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+
+import io.turbidite.feeds.web.access.Gate;
+import io.turbidite.feeds.web.access.Token;
+import io.turbidite.feeds.web.http.HttpOptions;
+import io.turbidite.feeds.web.http.Right;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/** What needs a token, and clients that are slow or leave, over sockets. */
+class WebWorkTest {
+    private static final String FEED = """
+            feed: numbers
+            dataset:
+              name: Numbers
+              type: { id: int64 }
+              primaryKey: id
+            source: { kind: file, path: %s }
+            parser: { kind: json }
+            """;
+
+    @TempDir
+    private Path directory;
+
+    private final Token.Made manager = Token.make(
+            "manager",
+            EnumSet.of(Right.READ, Right.WRITE, Right.MANAGE),
+            List.of("*"),
+            List.of("*"));
+
+    private final Token.Made ofOne =
+            Token.make("one", EnumSet.of(Right.READ, Right.WRITE), List.of("one"), List.of());
+
+    private ServedStore serve(HttpOptions options) throws IOException {
+        return ServedStore.open(
+                directory, options, Gate.of(List.of(manager.kept(), ofOne.kept()), false));
+    }
+
+    private HttpResponse<String> send(
+            ServedStore served, Token.Made by, String method, String path, String body)
+            throws Exception {
+        return served.send(served.request(path)
+                .header("Authorization", "Bearer " + by.text())
+                .method(method, BodyPublishers.ofString(body))
+                .build());
+    }
+
+    @Test
+    void a_token_does_what_it_says_and_no_more() throws Exception {
+        try (ServedStore served = serve(HttpOptions.defaults())) {
+            assertThat(served.get("/v1/stores/one").statusCode()).isEqualTo(401);
+            assertThat(served.get("/metrics").statusCode()).isEqualTo(401);
+            assertThat(served.get("/v1/stores").body()).isEqualTo("{\"stores\":[]}\n");
+            assertThat(send(served, ofOne, "GET", "/v1/stores/one", "").statusCode())
+                    .isEqualTo(200);
+            assertThat(send(served, ofOne, "GET", "/v1/stores/two", "").statusCode())
+                    .isEqualTo(403);
+            String delete = "{\"statement\":\"delete from T where id < 10\"}";
+            assertThat(send(served, ofOne, "POST", "/v1/stores/one/sql", delete).body())
+                    .startsWith("{\"summary\":{\"changed\":10,");
+            String drop = "{\"statement\":\"drop dataset T\"}";
+            assertThat(send(served, ofOne, "POST", "/v1/stores/one/sql", drop).statusCode())
+                    .isEqualTo(403);
+            assertThat(send(served, manager, "POST", "/v1/stores/one/sql", drop).statusCode())
+                    .isEqualTo(200);
+        }
+    }
+
+    @Test
+    void backs_up_and_verifies_but_only_below_the_directory_that_is_given() throws Exception {
+        try (ServedStore served = serve(HttpOptions.defaults())) {
+            Files.createSymbolicLink(directory.resolve("out"), Path.of("/tmp"));
+            String to = "{\"directory\":\"%s\"}";
+            for (String outside : Set.of("../elsewhere", "/tmp/elsewhere", "out/elsewhere")) {
+                assertThat(send(
+                                        served,
+                                        manager,
+                                        "POST",
+                                        "/v1/stores/one/backup",
+                                        to.formatted(outside))
+                                .statusCode())
+                        .as(outside)
+                        .isEqualTo(403);
+            }
+            JsonNode backup = ServedStore.json(
+                    send(served, manager, "POST", "/v1/stores/one/backup", to.formatted("copy"))
+                            .body());
+            assertThat(backup.at("/ok").asBoolean()).isTrue();
+            assertThat(directory.resolve("copy")).isDirectory();
+            assertThat(send(served, ofOne, "POST", "/v1/stores/one/verify", "").statusCode())
+                    .isEqualTo(403);
+            JsonNode verified = ServedStore.json(
+                    send(served, manager, "POST", "/v1/stores/one/verify", "").body());
+            assertThat(verified.at("/ok").asBoolean()).isTrue();
+            assertThat(send(served, manager, "GET", "/v1/stores/one/findings", "")
+                            .body())
+                    .isEqualTo("{\"findings\":[]}\n");
+            JsonNode advice = ServedStore.json(
+                    send(served, manager, "GET", "/v1/stores/one/advice", "").body());
+            assertThat(advice.at("/datasets/0/indexes/0/index").asText()).isEqualTo("by_n");
+        }
+    }
+
+    @Test
+    void a_feed_needs_the_right_to_its_store_too() throws Exception {
+        Files.writeString(directory.resolve("numbers.json"), "{\"id\":1}\n");
+        Token.Made ofStoreOne = Token.make(
+                "of-store-one", EnumSet.of(Right.READ, Right.MANAGE), List.of("one"), List.of("*"));
+        Token.Made reader =
+                Token.make("reader", EnumSet.of(Right.READ), List.of("two"), List.of("*"));
+        Gate gate = Gate.of(List.of(manager.kept(), ofStoreOne.kept(), reader.kept()), false);
+        String feed = "/v1/feeds/numbers";
+        try (ServedStore served = ServedStore.open(directory, HttpOptions.defaults(), gate)) {
+            String definition = FEED.formatted("numbers.json");
+            assertThat(send(served, ofStoreOne, "PUT", feed + "?store=two", definition)
+                            .statusCode())
+                    .isEqualTo(403);
+            assertThat(send(served, manager, "PUT", feed + "?store=two", definition)
+                            .statusCode())
+                    .isEqualTo(200);
+            assertThat(send(served, ofStoreOne, "GET", "/v1/feeds", "").body())
+                    .isEqualTo("{\"feeds\":[]}\n");
+            for (String asked : List.of("", "/letters")) {
+                assertThat(send(served, reader, "GET", feed + asked, "").statusCode())
+                        .as(asked)
+                        .isEqualTo(200);
+                assertThat(send(served, ofStoreOne, "GET", feed + asked, "").statusCode())
+                        .as(asked)
+                        .isEqualTo(404);
+            }
+            for (String asked : List.of("/pause", "/resume")) {
+                assertThat(send(served, ofStoreOne, "POST", feed + asked, "").statusCode())
+                        .as(asked)
+                        .isEqualTo(404);
+            }
+            assertThat(send(served, ofStoreOne, "DELETE", feed, "").statusCode())
+                    .isEqualTo(404);
+            assertThat(send(served, ofStoreOne, "PUT", feed + "?store=one", definition)
+                            .statusCode())
+                    .as("its own store has no feed of the name")
+                    .isEqualTo(200);
+            assertThat(send(served, ofStoreOne, "GET", feed, "").body())
+                    .contains("\"store\":\"one\"");
+        }
+    }
+
+    @Test
+    void a_link_to_nothing_is_no_path() throws Exception {
+        Files.createSymbolicLink(directory.resolve("dangling"), Path.of("/nowhere/at/all"));
+        try (ServedStore served = serve(HttpOptions.defaults())) {
+            assertThat(send(
+                                    served,
+                                    manager,
+                                    "POST",
+                                    "/v1/stores/one/backup",
+                                    "{\"directory\":\"dangling/copy\"}")
+                            .statusCode())
+                    .isEqualTo(403);
+            assertThat(send(
+                                    served,
+                                    manager,
+                                    "PUT",
+                                    "/v1/feeds/numbers?store=one",
+                                    FEED.formatted("dangling"))
+                            .statusCode())
+                    .isEqualTo(403);
+        }
+    }
+
+    @Test
+    void defines_pauses_and_drops_feeds() throws Exception {
+        Files.writeString(directory.resolve("numbers.json"), "{\"id\":1}\n{\"id\":\"x\"}\n");
+        try (ServedStore served = serve(HttpOptions.defaults())) {
+            String feed = "/v1/feeds/numbers?store=two";
+            assertThat(send(served, manager, "PUT", feed, FEED.formatted("../numbers.json"))
+                            .statusCode())
+                    .isEqualTo(403);
+            assertThat(send(served, manager, "PUT", feed, "feed: numbers").statusCode())
+                    .isEqualTo(400);
+            HttpResponse<String> defined =
+                    send(served, manager, "PUT", feed, FEED.formatted("numbers.json"));
+            assertThat(defined.statusCode()).as(defined.body()).isEqualTo(200);
+            JsonNode status;
+            do { // the feed ends by itself
+                status = ServedStore.json(
+                        send(served, manager, "GET", "/v1/feeds/numbers", "").body());
+                assertThat(status.at("/state").asText()).isNotEqualTo("failed");
+            } while (!status.at("/state").asText().equals("ended"));
+            assertThat(status.at("/records").asInt()).isEqualTo(1);
+            JsonNode letters =
+                    ServedStore.json(send(served, manager, "GET", "/v1/feeds/numbers/letters", "")
+                            .body());
+            assertThat(letters.at("/letters/0/line").asInt()).isEqualTo(2);
+            assertThat(send(served, ofOne, "DELETE", "/v1/feeds/numbers", "").statusCode())
+                    .isEqualTo(403);
+            assertThat(send(served, manager, "DELETE", "/v1/feeds/numbers", "").statusCode())
+                    .isEqualTo(200);
+            assertThat(send(served, manager, "GET", "/v1/feeds/numbers", "").statusCode())
+                    .isEqualTo(404);
+        }
+    }
+
+    private static Socket connect(ServedStore served) throws IOException {
+        return new Socket(InetAddress.getLoopbackAddress(), served.port());
+    }
+
+    private static void write(Socket client, String text) throws IOException {
+        client.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String readAll(Socket client) throws IOException {
+        return new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    private String head(String more) {
+        return "POST /v1/stores/one/sql HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s\r\n"
+                .formatted(manager.text(), more);
+    }
+
+    @Test
+    void a_body_that_stands_still_is_not_waited_for() throws Exception {
+        HttpOptions defaults = HttpOptions.defaults();
+        HttpOptions hasty = new HttpOptions(
+                defaults.connectionCountMax(),
+                1,
+                1,
+                defaults.headBytesMax(),
+                defaults.bodyBytesMax(),
+                defaults.headMillisMax(),
+                100,
+                1_000,
+                64 << 10);
+        try (ServedStore served = serve(hasty);
+                Socket slow = connect(served)) {
+            write(slow, head("Content-Length: 100\r\n") + "{\"state");
+            assertThat(readAll(slow)).startsWith("HTTP/1.1 408");
+        }
+    }
+
+    @Test
+    void a_client_that_waits_for_leave_gets_it_and_one_that_sends_too_much_gets_none()
+            throws Exception {
+        try (ServedStore served = serve(HttpOptions.defaults())) {
+            String body = "{\"statement\":\"select count(*) as n from T\"}";
+            try (Socket client = connect(served)) {
+                write(
+                        client,
+                        head("Connection: close\r\nExpect: 100-continue\r\nContent-Length: %d\r\n"
+                                .formatted(body.length())));
+                byte[] leave = client.getInputStream().readNBytes(25);
+                assertThat(new String(leave, StandardCharsets.UTF_8))
+                        .isEqualTo("HTTP/1.1 100 Continue\r\n\r\n");
+                write(client, body);
+                assertThat(readAll(client)).startsWith("HTTP/1.1 200").contains("{\"n\":500}");
+            }
+            try (Socket client = connect(served)) {
+                write(client, head("Expect: 100-continue\r\nContent-Length: 999999999\r\n"));
+                assertThat(readAll(client)).startsWith("HTTP/1.1 413");
+            }
+            try (Socket client = connect(served)) {
+                write(client, head("Transfer-Encoding: chunked\r\n"));
+                String piece = "8000\r\n" + " ".repeat(0x8000) + "\r\n";
+                int sent = 0;
+                for (; sent < 129; sent++) { // 4 MiB are taken
+                    write(client, piece);
+                }
+                assertThat(readAll(client)).startsWith("HTTP/1.1 413");
+            }
+        }
+    }
+
+    @Test
+    void a_client_that_leaves_ends_its_statement() throws Exception {
+        try (ServedStore served = serve(HttpOptions.defaults())) {
+            String body = "{\"statement\":\"select count(*) as n from T a, T b, T c, T d\"}";
+            try (Socket client = connect(served)) {
+                write(client, head("Content-Length: %d\r\n".formatted(body.length())) + body);
+                while (served.server.requestCount() == 0) {
+                    Thread.onSpinWait();
+                }
+            }
+            while (served.server.requestCount() > 0) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    @Test
+    void an_answer_waits_for_a_slow_reader_and_a_busy_server_says_so() throws Exception {
+        HttpOptions defaults = HttpOptions.defaults();
+        HttpOptions small = new HttpOptions(
+                16,
+                1,
+                1,
+                defaults.headBytesMax(),
+                defaults.bodyBytesMax(),
+                defaults.headMillisMax(),
+                defaults.bodyMillisMax(),
+                defaults.writeMillisMax(),
+                64 << 10);
+        try (ServedStore served = serve(small)) {
+            String body = "{\"statement\":\"select a.text, b.text as other from T a, T b\"}";
+            try (Socket client = connect(served)) {
+                write(
+                        client,
+                        head("Connection: close\r\nContent-Length: %d\r\n".formatted(body.length()))
+                                + body);
+                InputStream in = client.getInputStream();
+                assertThat(new String(in.readNBytes(12), StandardCharsets.UTF_8))
+                        .isEqualTo("HTTP/1.1 200");
+                HttpRequest second = served.request("/v1/stores/one")
+                        .header("Authorization", "Bearer " + manager.text())
+                        .build();
+                HttpResponse<String> refused = served.send(second);
+                assertThat(refused.statusCode()).isEqualTo(429);
+                assertThat(refused.headers().firstValue("retry-after")).contains("1");
+                assertThat(served.get("/health/live").statusCode()).isEqualTo(200);
+                String rest = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+                assertThat(rest).contains("\"summary\":{\"rows\":250000,");
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+package io.turbidite.feeds.web.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.web.access.Gate;
+import io.turbidite.feeds.web.access.Token;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** What bad clients send, and what becomes of them (R17), without a network. */
+class HttpAbuseTest {
+    private static final String HOST = "Host: localhost\r\n";
+
+    private final Token.Made token =
+            Token.make("tester", EnumSet.of(Right.READ), List.of("*"), List.of("*"));
+    private final EventLoopGroup loop =
+            new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+    private final HttpOptions options =
+            new HttpOptions(4, 1, 1, 2_048, 10_000, 1_000, 1_000, 1_000, 64 << 10);
+    private HttpServer server;
+    private EmbeddedChannel channel;
+
+    @BeforeEach
+    void open() {
+        server = new HttpServer(
+                new HttpServer.Parts(
+                        options,
+                        List.of(
+                                Route.light(
+                                        "GET",
+                                        "/ok",
+                                        Right.NONE,
+                                        exchange -> exchange.answer(200, Map.of("ok", true))),
+                                Route.light(
+                                        "GET",
+                                        "/read/{store}",
+                                        Right.READ,
+                                        exchange -> exchange.answer(
+                                                200,
+                                                Map.of("by", exchange.caller().name()))),
+                                Route.of(
+                                        "POST",
+                                        "/body",
+                                        Right.NONE,
+                                        exchange -> exchange.answer(
+                                                200,
+                                                Map.of(
+                                                        "bytes",
+                                                        exchange.body().readAllBytes().length)))),
+                        exchange -> {
+                            throw Problem.of(404, "no file");
+                        },
+                        Gate.of(List.of(token.kept()), false),
+                        List.of("named.example"),
+                        null,
+                        new Meters(),
+                        Clock.system()),
+                List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 8470)),
+                loop);
+        channel = connect();
+    }
+
+    @AfterEach
+    void close() {
+        channel.finishAndReleaseAll();
+        server.close();
+    }
+
+    private EmbeddedChannel connect() {
+        EmbeddedChannel fresh = new EmbeddedChannel();
+        fresh.freezeTime();
+        fresh.config().setAutoRead(false);
+        server.accept(fresh);
+        fresh.runPendingTasks();
+        return fresh;
+    }
+
+    private void send(String text) {
+        channel.writeInbound(Unpooled.copiedBuffer(text, StandardCharsets.ISO_8859_1));
+        channel.runPendingTasks();
+    }
+
+    private String received() {
+        StringBuilder all = new StringBuilder();
+        for (Object piece = channel.readOutbound(); piece != null; piece = channel.readOutbound()) {
+            ByteBuf bytes = (ByteBuf) piece;
+            all.append(bytes.toString(StandardCharsets.UTF_8));
+            bytes.release();
+        }
+        return all.toString();
+    }
+
+    /** The code of what came, and whether the connection goes on. */
+    private String outcome(String request) {
+        send(request);
+        String answer = received();
+        return answer.isEmpty() ? "nothing" : answer.substring(9, 12);
+    }
+
+    @Test
+    void a_sound_request_is_answered_and_the_connection_goes_on() {
+        assertThat(outcome("GET /ok HTTP/1.1\r\n" + HOST + "\r\n")).isEqualTo("200");
+        assertThat(outcome("GET /ok HTTP/1.1\r\n" + HOST + "\r\n")).isEqualTo("200");
+        assertThat(channel.isOpen()).isTrue();
+    }
+
+    @Test
+    void a_head_is_answered_without_its_body() {
+        send("HEAD /ok HTTP/1.1\r\n" + HOST + "\r\n");
+        assertThat(received())
+                .startsWith("HTTP/1.1 200")
+                .contains("content-length: 12")
+                .endsWith("\r\n\r\n");
+        assertThat(outcome("GET /ok HTTP/1.1\r\n" + HOST + "\r\n")).isEqualTo("200");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "GET /ok HTTP/1.1\r\nHost: loc"})
+    void a_slow_head_is_not_waited_for(String begun) {
+        send(begun);
+        assertThat(channel.isOpen()).isTrue();
+        channel.advanceTimeBy(1_001, TimeUnit.MILLISECONDS);
+        channel.runScheduledPendingTasks();
+        assertThat(received()).startsWith("HTTP/1.1 408");
+        channel.advanceTimeBy(1_001, TimeUnit.MILLISECONDS);
+        channel.runScheduledPendingTasks();
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "400|GET /ok/.. HTTP/1.1",
+                "400|GET /ok/%2e%2e HTTP/1.1",
+                "400|GET /ok/%2E%2e/x HTTP/1.1",
+                "400|GET //ok HTTP/1.1",
+                "400|GET /ok/%00 HTTP/1.1",
+                "400|GET /ok/%zz HTTP/1.1",
+                "400|GET /ok/% HTTP/1.1",
+                "400|GET /ok/%ff HTTP/1.1",
+                "400|GET /ok\\x HTTP/1.1",
+                "400|GET http://localhost/ok HTTP/1.1",
+                "400|GET /ok?token=abc HTTP/1.1",
+                "400|GET /ok?access_token=abc HTTP/1.1",
+                "400|GET /ok?a=1&a=2 HTTP/1.1",
+                "404|GET /none HTTP/1.1",
+                "404|GET /ok/ HTTP/1.1",
+                "404|POST /none HTTP/1.1",
+                "405|POST /ok HTTP/1.1",
+                "501|TRACE /ok HTTP/1.1",
+                "505|GET /ok HTTP/2.0",
+                "401|GET /read/a HTTP/1.1"
+            })
+    void a_wrong_first_line_is_refused(String code, String line) {
+        assertThat(outcome(line + "\r\n" + HOST + "\r\n")).isEqualTo(code);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "421|X: y",
+                "421|Host: evil.example",
+                "421|Host: localhost.evil.example",
+                "421|Host: localhost;Host: localhost",
+                "421|Host:",
+                "200|Host: LOCALHOST:9000",
+                "200|Host: 127.0.0.1:8470",
+                "200|Host: [::1]:8470",
+                "200|Host: named.example",
+                "403|Host: localhost:1;Origin: http://evil.example",
+                "403|Host: localhost:1;Origin: null",
+                "403|Host: localhost:1;Origin: http://localhost:2",
+                "200|Host: localhost:1;Origin: http://localhost:1",
+                "403|Host: localhost;Sec-Fetch-Site: cross-site",
+                "200|Host: localhost;Sec-Fetch-Site: same-origin",
+                "417|Host: localhost;Expect: tea",
+                "400|Host: localhost;Content-Length: 5;Transfer-Encoding: chunked",
+                "400|Host: localhost;Content-Length: 5;Content-Length: 6",
+                "400|Host: localhost;Content-Length: -1",
+                "413|Host: localhost;Content-Length: 2147483647",
+                "413|Host: localhost;Content-Length: 9223372036854775807",
+                "401|Host: localhost;Authorization: Bearer wrong",
+                "401|Host: localhost;Authorization: Basic dGVzdA=="
+            })
+    void headers_are_checked(String code, String headers) {
+        assertThat(outcome("GET /ok HTTP/1.1\r\n" + headers.replace(";", "\r\n") + "\r\n\r\n"))
+                .isEqualTo(code);
+    }
+
+    @Test
+    void a_token_lets_in_and_is_told_from_others() {
+        String request = "GET /read/a HTTP/1.1\r\n" + HOST + "Authorization: Bearer %s\r\n\r\n";
+        send(request.formatted(token.text()));
+        assertThat(received()).startsWith("HTTP/1.1 200").contains("\"by\":\"tester\"");
+        assertThat(outcome(request.formatted(token.text() + "x"))).isEqualTo("401");
+        assertThat(outcome(request.formatted("x".repeat(1_000)))).isEqualTo("401");
+    }
+
+    @Test
+    void what_is_too_long_is_refused_before_it_is_read() {
+        assertThat(outcome("GET /" + "x".repeat(3_000) + " HTTP/1.1\r\n")).isEqualTo("414");
+        channel = connect();
+        assertThat(outcome("GET /ok HTTP/1.1\r\n" + HOST + "X: " + "x".repeat(3_000) + "\r\n\r\n"))
+                .isEqualTo("431");
+        channel = connect();
+        assertThat(outcome("GET /ok HTTP/1.1\r\n" + HOST + "X: y\r\n".repeat(600) + "\r\n"))
+                .isEqualTo("431");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\0\0\0\0\r\n\r\n", "\u0016\u0003\u0001\u0002\r\n\r\n", "x\r\n\r\n"})
+    void what_is_no_http_is_refused(String rubbish) {
+        assertThat(outcome(rubbish)).isEqualTo("400");
+    }
+
+    @Test
+    void thousands_of_requests_in_one_packet_are_answered_one_after_the_other() {
+        int count = 3_000;
+        send(("GET /ok HTTP/1.1\r\n" + HOST + "\r\n").repeat(count));
+        assertThat(received().split("HTTP/1.1 200", -1)).hasSize(count + 1);
+        assertThat(channel.isOpen()).isTrue();
+    }
+
+    @Test
+    void one_connection_too_many_is_told_so() {
+        for (int i = 0; i < options.connectionCountMax() - 1; i++) {
+            EmbeddedChannel other = connect();
+            assertThat(other.isOpen()).isTrue();
+        }
+        EmbeddedChannel tooMany = connect();
+        ByteBuf answer = tooMany.readOutbound();
+        assertThat(answer.toString(StandardCharsets.UTF_8)).startsWith("HTTP/1.1 503");
+        answer.release();
+    }
+}
