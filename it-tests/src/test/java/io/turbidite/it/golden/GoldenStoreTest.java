@@ -85,9 +85,11 @@ class GoldenStoreTest {
         assertThat(before.isEmpty()).isEqualTo(!isOld);
         UpgradeReport report = store.upgrade();
         assertThat(report.left()).isEmpty();
-        assertThat(report.rewritten()).isEqualTo(before.size());
+        // a merge in the background may have come first and rewritten some
+        assertThat(report.rewritten()).isBetween(isOld ? 1 : 0, before.size());
         assertThat(report.bytes())
-                .isEqualTo(before.stream().mapToLong(StoredFormat::bytes).sum());
+                .isLessThanOrEqualTo(
+                        before.stream().mapToLong(StoredFormat::bytes).sum());
         assertThat(outdated(store)).isEmpty();
         assertThat(store.upgrade().rewritten()).isZero();
     }

@@ -18,6 +18,11 @@ import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.web.FilesRoot;
+import io.turbidite.feeds.web.ServedStores;
+import io.turbidite.feeds.web.WebServer;
+import io.turbidite.feeds.web.access.Gate;
+import io.turbidite.feeds.web.http.HttpOptions;
 import io.turbidite.hashlog.HashLog;
 import io.turbidite.hashlog.HashLogOptions;
 import io.turbidite.hashlog.log.LogOptions;
@@ -36,6 +41,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -78,6 +87,7 @@ class MetricsDocTest {
             searchWithFilter(store);
             assertThat(store.verify().isOk()).isTrue();
             note(store.meters(), there);
+            noteServer(store, there);
         }
         note(metersOfLog(directory), there);
         assertThat(rows(false)).containsExactlyInAnyOrderEntriesOf(there);
@@ -102,6 +112,28 @@ class MetricsDocTest {
                 IndexCursor found = view.search(
                         0, "by_word", new TermSearch(List.of("two")), FilterPredicate.none())) {
             assertThat(found.next()).isFalse();
+        }
+    }
+
+    /** Those of routes come with the first request. */
+    private static void noteServer(Store store, Map<String, String> kinds) throws IOException {
+        WebServer.Options options = new WebServer.Options(
+                List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
+                List.of(),
+                HttpOptions.defaults(),
+                Gate.withoutTokens(),
+                null,
+                FilesRoot.none());
+        try (WebServer server = WebServer.start(
+                new ServedStores(Map.of("store", store), Map.of()), options, Clock.system())) {
+            InetSocketAddress at = server.addresses().getFirst();
+            try (Socket client = new Socket(at.getAddress(), at.getPort())) {
+                client.getOutputStream()
+                        .write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                                .getBytes(StandardCharsets.US_ASCII));
+                assertThat(client.getInputStream().readAllBytes()).isNotEmpty();
+            }
+            note(server.meters(), kinds);
         }
     }
 

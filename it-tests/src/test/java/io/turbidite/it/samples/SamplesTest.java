@@ -11,7 +11,9 @@ import io.turbidite.ops.QueryResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -115,10 +117,28 @@ class SamplesTest {
     }
 
     @Test
+    void a_job_with_an_operator_of_its_own_runs(@TempDir Path directory) {
+        try (Store store = Store.open(directory)) {
+            Dataset flights = store.createDataset(DatasetSpec.named("Flights")
+                    .field("id", "int64")
+                    .field("dest", "string")
+                    .primaryKey("id"));
+            for (long id = 0; id < 40; id++) {
+                flights.upsert(Map.of("id", id, "dest", id % 2 == 0 ? "BOS" : "MIA"));
+            }
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            assertThat(FirstJob.destinations(store, out)).isBetween(1L, 2L);
+            assertThat(out.toString(StandardCharsets.UTF_8)).contains("\"dest\":");
+        }
+    }
+
+    @Test
     void the_documents_show_the_code_that_runs() throws IOException {
         assertThat(document("README.md")).contains(sample("FirstStore", "README"));
         assertThat(document("docs/jdbc.md")).contains(sample("FirstConnection", "jdbc"));
         assertThat(document("docs/queries.md")).contains(sample("RowsOfRows", "relations"));
+        assertThat(document("docs/operators.md"))
+                .contains(sample("FirstJob", "operator"), sample("FirstJob", "job"));
         assertThat(document("docs/hashlog.md"))
                 .contains(sample("FirstLog", "ingestion"), sample("FirstLog", "join"));
     }
