@@ -44,6 +44,7 @@ import io.turbidite.feeds.command.store.IndexCommand;
 import io.turbidite.feeds.command.store.InspectCommand;
 import io.turbidite.feeds.command.store.MergeCommand;
 import io.turbidite.feeds.command.store.PutCommand;
+import io.turbidite.feeds.command.watch.DoctorCommand;
 import io.turbidite.feeds.command.watch.StatsCommand;
 import io.turbidite.feeds.command.watch.TailCommand;
 
@@ -219,6 +220,7 @@ public final class Main {
         commands.put("import", () -> new ImportCommand(console));
         commands.put("inspect", () -> new InspectCommand(console, stores));
         commands.put("stats", () -> new StatsCommand(console, stores));
+        commands.put("doctor", () -> new DoctorCommand(console, stores));
         commands.put("tail", () -> new TailCommand(console, stores));
         commands.put("verify", () -> new VerifyCommand(console, stores));
         commands.put("advise", () -> new AdviseCommand(console, stores));

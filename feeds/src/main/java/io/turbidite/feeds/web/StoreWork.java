@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.store.AdviseCommand;
+import io.turbidite.feeds.health.Finding;
+import io.turbidite.feeds.health.Findings;
 import io.turbidite.feeds.web.http.Exchange;
 import io.turbidite.feeds.web.http.Right;
 import io.turbidite.feeds.web.http.Route;
@@ -80,7 +82,13 @@ final class StoreWork {
     }
 
     private void findings(Exchange exchange) {
-        exchange.answer(200, Map.of("findings", Findings.of(store(exchange))));
+        exchange.answer(
+                200,
+                Map.of(
+                        "findings",
+                        Findings.of(store(exchange)).stream()
+                                .map(Finding::toMap)
+                                .toList()));
     }
 
     private void advise(Exchange exchange) {

@@ -4,6 +4,7 @@ import io.turbidite.core.Undo;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.health.Readiness;
 import io.turbidite.feeds.web.http.Doorkeeper;
 import io.turbidite.feeds.web.http.EventPush;
 import io.turbidite.feeds.web.http.Exchange;

@@ -33,9 +33,10 @@ class MainTest {
         assertMisused(result);
         assertThat(result.err())
                 .contains("unknown command 'frobnicate'")
-                .contains(
-                        "quickstart, run, feed, serve, token, query, sql, job, get, put, delete, export, import, inspect, stats, tail, verify, advise, trash, dataset, index, drop, flush, merge, repair, quarantine, upgrade, backup, restore,"
-                                + " ship, receive, log, help, bench");
+                .contains("quickstart, run, feed, serve, token, query, sql, job, get, put, delete,"
+                        + " export, import, inspect, stats, doctor, tail, verify, advise,"
+                        + " trash, dataset, index, drop, flush, merge, repair, quarantine,"
+                        + " upgrade, backup, restore, ship, receive, log, help, bench");
     }
 
     @Test
@@ -115,11 +116,11 @@ class MainTest {
         Path script = directory.resolve("completion.bash");
         Files.writeString(script, result.out() + """
 
-                        COMP_WORDS=(turbidite upg); COMP_CWORD=1; COMPREPLY=()
-                        _complete_turbidite; echo "found ${COMPREPLY[*]}"
-                        COMP_WORDS=(turbidite upgrade my-store --ch); COMP_CWORD=3; COMPREPLY=()
-                        _complete_turbidite; echo "found ${COMPREPLY[*]}"
-                        """);
+            COMP_WORDS=(turbidite upg); COMP_CWORD=1; COMPREPLY=()
+            _complete_turbidite; echo "found ${COMPREPLY[*]}"
+            COMP_WORDS=(turbidite upgrade my-store --ch); COMP_CWORD=3; COMPREPLY=()
+            _complete_turbidite; echo "found ${COMPREPLY[*]}"
+            """);
         Process bash = new ProcessBuilder("bash", script.toString()).start();
         String said = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(bash.waitFor()).isZero();

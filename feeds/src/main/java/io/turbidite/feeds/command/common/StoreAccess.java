@@ -29,6 +29,7 @@ public interface StoreAccess {
             "export",
             "inspect",
             "stats",
+            "doctor",
             "tail",
             "dataset list",
             "verify",

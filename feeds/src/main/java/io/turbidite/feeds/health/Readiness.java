@@ -1,4 +1,4 @@
-package io.turbidite.feeds.web;
+package io.turbidite.feeds.health;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.core.meter.StoreEvent;
@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Optional;
 
 /** Whether a store takes writes. Static, without state. */
-final class Readiness {
+public final class Readiness {
     private Readiness() {}
 
     /** Why it takes none, if so; nothing is written to find out. */
-    static Optional<String> of(Store store) {
+    public static Optional<String> of(Store store) {
         try {
             store.write(store.newBatch());
         } catch (StorageException refused) {
