@@ -1,6 +1,7 @@
 package io.turbidite.bench;
 
 import io.turbidite.bench.api.ApiSuite;
+import io.turbidite.bench.api.StatementSuite;
 import io.turbidite.bench.engine.AmplificationSuite;
 import io.turbidite.bench.engine.EngineSuite;
 import io.turbidite.bench.engine.MemoryRun;
@@ -114,11 +115,21 @@ public final class Main implements Runnable {
                 description = "operations of each kind a round (default ${DEFAULT-VALUE})")
         int operations = 20_000;
 
+        @Option(
+                names = "--statements",
+                description = "the questions that SQL and JDBC are asked too, instead")
+        boolean statements;
+
         @Mixin
         Places places = new Places();
 
         @Override
         public Integer call() throws IOException {
+            if (statements) {
+                return places.report(
+                        "api-statements",
+                        new StatementSuite(records, rounds, operations, places.directory).run());
+            }
             return places.report(
                     "api", new ApiSuite(records, rounds, operations, places.directory).run());
         }
@@ -127,7 +138,8 @@ public final class Main implements Runnable {
     @Command(
             name = "plans",
             description =
-                    "Window, time and word by one index and by three together, and what steps of queries cost.",
+                    "Window, time and word by one index and by three together, and what steps of"
+                            + " queries cost.",
             mixinStandardHelpOptions = true)
     static final class PlansCommand implements Callable<Integer> {
         @Option(names = "--records", description = "records to load (default ${DEFAULT-VALUE})")
@@ -154,7 +166,8 @@ public final class Main implements Runnable {
     @Command(
             name = "spatial",
             description =
-                    "Windows and neighbours by an R-tree: one component, ten, memory, beside JTS, H2, Lucene, Hyracks.",
+                    "Windows and neighbours by an R-tree: one component, ten, memory, beside JTS,"
+                            + " H2, Lucene, Hyracks.",
             mixinStandardHelpOptions = true)
     static final class SpatialCommand implements Callable<Integer> {
         @Option(names = "--points", description = "points to load (default ${DEFAULT-VALUE})")
@@ -176,7 +189,8 @@ public final class Main implements Runnable {
     @Command(
             name = "recency",
             description =
-                    "Queries for recent tweets by filter, under several merge policies (ALS15 Fig. 6, 7, 9, 10).",
+                    "Queries for recent tweets by filter, under several merge policies (ALS15 Fig."
+                            + " 6, 7, 9, 10).",
             mixinStandardHelpOptions = true)
     static final class RecencyCommand implements Callable<Integer> {
         @Option(names = "--tweets", description = "a store (default ${DEFAULT-VALUE})")
@@ -213,7 +227,8 @@ public final class Main implements Runnable {
     @Command(
             name = "pm",
             description =
-                    "The index in byte-addressable memory beside baselines and LSM indexes (PERS24 Fig. 8 to 16).",
+                    "The index in byte-addressable memory beside baselines and LSM indexes (PERS24"
+                            + " Fig. 8 to 16).",
             mixinStandardHelpOptions = true)
     static final class PmCommand implements Callable<Integer> {
         @Option(names = "--records", description = "of a region (default ${DEFAULT-VALUE})")
@@ -280,8 +295,8 @@ public final class Main implements Runnable {
 
         @Option(
                 names = "--durability",
-                description =
-                        "PROCESS, as RocksDB's default, or BUFFERED, its log flushed every millisecond (default ${DEFAULT-VALUE})")
+                description = "PROCESS, as RocksDB's default, or BUFFERED, its log flushed every"
+                        + " millisecond (default ${DEFAULT-VALUE})")
         Durability durability = Durability.PROCESS;
 
         @Mixin
@@ -522,9 +537,9 @@ public final class Main implements Runnable {
         @Option(
                 names = "--only",
                 split = ",",
-                description =
-                        "parts to run, into a report of their own: stores, ingestion, psfs, breakdown, memory, selectivity, lookups, files,"
-                                + " recovery, chains, csv, gaps (default: all)")
+                description = "parts to run, into a report of their own: stores, ingestion, psfs,"
+                        + " breakdown, memory, selectivity, lookups, files, recovery, chains,"
+                        + " csv, gaps (default: all)")
         List<String> parts = List.of();
 
         @Option(

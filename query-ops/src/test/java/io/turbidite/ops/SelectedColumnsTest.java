@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** Columns that are no fields: distance, similarity, number of tokens. */
 class SelectedColumnsTest {
@@ -70,8 +71,8 @@ class SelectedColumnsTest {
                                 Predicates.jaccard("name", Tokenizer.WORD, "fog late snow", 0.2))
                         .orderBy("id")
                         .select("id", "similarity")))
-                .isEqualTo(
-                        "{\"id\":1,\"similarity\":0.6666666666666666}\n{\"id\":2,\"similarity\":0.5}\n");
+                .isEqualTo("{\"id\":1,\"similarity\":0.6666666666666666}\n"
+                        + "{\"id\":2,\"similarity\":0.5}\n");
         assertThat(Flights.json(query().mostTokens("name=snow fog rain").select("tokens", "id")))
                 .isEqualTo("{\"tokens\":2,\"id\":2}\n{\"tokens\":1,\"id\":1}\n");
     }
@@ -107,5 +108,28 @@ class SelectedColumnsTest {
         assertThat(Flights.json(
                         Query.on((Source) source).near("place", 1, 1).limit(1).select("distance")))
                 .isEqualTo("{\"distance\":\"far\"}\n");
+    }
+
+    /** As a row that was made would be: the record of such a query is not copied. */
+    @Test
+    void all_declared_fields_in_their_order_leave_out_what_is_not_declared() {
+        RecordType type = RecordType.builder()
+                .field("id", "int64")
+                .field("name", "string?")
+                .build();
+        MemorySource source = new MemorySource(type, List.of("id"), List.of(), List.of(), 1);
+        source.upsert(Map.of("id", 1L, "name", "fog", "undeclared", 7L))
+                .upsert(Map.of("id", 2L, "name", "snow"))
+                .upsert(Map.of("id", 3L, "undeclared", 8L));
+        Supplier<Query> all = () -> Query.on((Source) source).select("id", "name");
+        String rows = "{\"id\":1,\"name\":\"fog\"}\n{\"id\":2,\"name\":\"snow\"}\n{\"id\":3}\n";
+        assertThat(Flights.json(all.get().orderBy("id"))).isEqualTo(rows);
+        assertThat(Flights.json(all.get().orderBy("id:desc").limit(1))).isEqualTo("{\"id\":3}\n");
+        assertThat(Flights.json(all.get().where(Predicates.eq("id", 1L))))
+                .isEqualTo("{\"id\":1,\"name\":\"fog\"}\n");
+        assertThat(Flights.json(Query.on((Source) source)
+                        .select("name as id", "id as name")
+                        .where(Predicates.eq("id", 2L))))
+                .isEqualTo("{\"id\":\"snow\",\"name\":2}\n");
     }
 }

@@ -12,18 +12,14 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.record.RecordView;
-import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.lsm.Dataset;
-import io.turbidite.lsm.DatasetSpec;
-import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
-import io.turbidite.lsm.WriteBatch;
 import io.turbidite.ops.Order;
 import io.turbidite.ops.PreparedQuery;
 import io.turbidite.ops.Query;
@@ -50,14 +46,10 @@ import java.util.SplittableRandom;
  * must be.
  */
 public final class ApiSuite {
-    private static final int FIELD_COUNT = 10;
     private static final int RANGE_ROWS = 50;
     private static final int SCAN_ROWS_MAX = 100;
     private static final int UPSERT_INTERVAL = 20;
-    private static final int GROUP_COUNT = 1_000;
-    private static final int PART_COUNT = 20;
     private static final int GROUPED_RECORDS = 500;
-    private static final int BATCH_RECORDS = 1_000;
 
     /** One of the texts. */
     private static final int FIELD = 5;
@@ -72,7 +64,6 @@ public final class ApiSuite {
     private final int rounds;
     private final int operations;
     private final Path directory;
-    private final SplittableRandom random = new SplittableRandom(7);
 
     /**
      * @param records to load
@@ -95,14 +86,15 @@ public final class ApiSuite {
     public List<Report> run() {
         Report cpu = report("Calls of the API: CPU, us");
         Report garbage = report("Calls of the API: heap, KB");
+        MadeRecords made = new MadeRecords(records);
         Path place = Scratch.empty(directory.resolve("api"));
         try (Store store =
                 Store.open(place, StoreOptions.defaults().withDurability(Durability.PROCESS))) {
-            Dataset dataset = store.createDataset(spec("Records"));
-            load(store, dataset);
+            Dataset dataset = store.createDataset(made.spec("Records"));
+            made.load(store, dataset);
             // one of its own: what is upserted would lie above all that others read
-            Dataset scanned = store.createDataset(spec("Scanned"));
-            load(store, scanned);
+            Dataset scanned = store.createDataset(made.spec("Scanned"));
+            made.load(store, scanned);
             Map<String, Operation> operationsByName = operations(dataset);
             PreparedQuery scan = Query.on(scanned)
                     .where(range("id", parameter("low"), parameter("high")))
@@ -138,46 +130,6 @@ public final class ApiSuite {
                                 .formatted(records, rounds, operations));
     }
 
-    private static DatasetSpec spec(String name) {
-        DatasetSpec spec = DatasetSpec.named(name)
-                .field("id", "int64")
-                .field("grp", "int32")
-                .field("part", "int32");
-        for (int i = 0; i < FIELD_COUNT; i++) {
-            spec = spec.field("field" + i, "string");
-        }
-        return spec.primaryKey("id").index(IndexSpec.btree("by_grp", "grp"));
-    }
-
-    /** In batches: records by themselves would wait for a sync each. */
-    private void load(Store store, Dataset dataset) {
-        Map<String, Object> record = new HashMap<>();
-        RecordWriter writer = dataset.newRecordWriter();
-        WriteBatch batch = store.newBatch();
-        for (int i = 0; i < records; i++) {
-            record.put("id", (long) i);
-            record.put("grp", i % GROUP_COUNT);
-            record.put("part", i % PART_COUNT);
-            for (int field = 0; field < FIELD_COUNT; field++) {
-                record.put("field" + field, text());
-            }
-            batch.upsert(dataset, writer.write(record));
-            if ((i + 1) % BATCH_RECORDS == 0 || i + 1 == records) {
-                store.write(batch);
-                batch.clear();
-            }
-        }
-        dataset.flush();
-    }
-
-    private String text() {
-        char[] text = new char[100];
-        for (int i = 0; i < text.length; i++) {
-            text[i] = (char) ('!' + random.nextInt(90));
-        }
-        return new String(text);
-    }
-
     private Map<String, Operation> operations(Dataset dataset) {
         PreparedQuery byKey = Query.on(dataset).where(eq("id", parameter("id"))).prepare();
         PreparedQuery ofRange = Query.on(dataset)
@@ -197,13 +149,13 @@ public final class ApiSuite {
         all.put(
                 "1 of an index by Query as map",
                 id -> sizes(Query.on(dataset)
-                        .where(eq("grp", (int) (id % GROUP_COUNT)))
+                        .where(eq("grp", (int) (id % MadeRecords.GROUP_COUNT)))
                         .limit(1)
                         .run()));
         all.put(
                 "20 of an index ordered, as maps",
                 id -> sizes(Query.on(dataset)
-                        .where(eq("grp", (int) (id % GROUP_COUNT)))
+                        .where(eq("grp", (int) (id % MadeRecords.GROUP_COUNT)))
                         .orderBy("field3", Order.ASC)
                         .limit(20)
                         .run()));

@@ -1,6 +1,8 @@
 package io.turbidite.ops.expr;
 
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.SpareSinks;
 import io.turbidite.core.record.KindValues;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
@@ -29,7 +31,16 @@ public final class Projection implements TupleMaker {
     /** Where each goes: behind what lies in nested records before it. */
     private final int[] targets;
 
-    private final RecordWriter writer;
+    private final RecordType rowType;
+
+    /** Whether the columns are the declared fields as they are, so that a record is its row. */
+    private final boolean isWhole;
+
+    private @Nullable RecordWriter writer;
+
+    /** What {@link #writer} writes into, taken for the length of a query. */
+    private @Nullable ByteSink target;
+
     private final Slice bytes = new Slice();
     private final Slice[] tuple = new Slice[1];
 
@@ -59,7 +70,21 @@ public final class Projection implements TupleMaker {
             }
         }
         this.values = others;
-        this.writer = new RecordWriter(rowType);
+        this.rowType = rowType;
+        this.isWhole = isWhole(type, columns);
+    }
+
+    private static boolean isWhole(RecordType type, List<? extends Column> columns) {
+        if (!type.isFlat() || columns.size() != type.declared().size()) {
+            return false;
+        }
+        for (int i = 0; i < columns.size(); i++) {
+            // names are no part of a record
+            if (!(columns.get(i) instanceof Column.Declared(var _, int field)) || field != i) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Takes these fields, which are different, in this order. */
@@ -104,13 +129,16 @@ public final class Projection implements TupleMaker {
 
     /** The row of a record; valid until the next one is made. */
     public Slice row(RecordView view) {
-        writer.begin();
+        if (isWhole && !view.hasOpenFields()) {
+            return view.record(bytes);
+        }
+        RecordWriter writer = begun();
         for (int i = 0; i < fields.length; i++) {
             int field = fields[i];
             if (view.isNull(field)) {
                 writer.setNull(targets[i]);
             } else if (!view.isMissing(field)) {
-                copy(view, field, kinds[i], targets[i]);
+                copy(view, field, kinds[i], targets[i], writer);
             }
         }
         ColumnValue[] others = values;
@@ -122,7 +150,29 @@ public final class Projection implements TupleMaker {
         return writer.finish();
     }
 
-    private void copy(RecordView view, int field, TypeKind kind, int to) {
+    private RecordWriter begun() {
+        RecordWriter known = writer;
+        if (known != null) {
+            return known.begin();
+        }
+        ByteSink taken = SpareSinks.take();
+        target = taken;
+        known = new RecordWriter(rowType, taken);
+        writer = known;
+        return known;
+    }
+
+    @Override
+    public void release() {
+        ByteSink used = target;
+        if (used != null) {
+            target = null;
+            writer = null;
+            SpareSinks.give(used);
+        }
+    }
+
+    private void copy(RecordView view, int field, TypeKind kind, int to, RecordWriter writer) {
         if (KindValues.isLong(kind)) {
             writer.setLong(to, view.getLong(field));
             return;

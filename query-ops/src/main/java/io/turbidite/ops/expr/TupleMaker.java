@@ -31,4 +31,7 @@ public interface TupleMaker {
     default Slice @Nullable [] next() {
         return null;
     }
+
+    /** Gives back what was taken for the tuples; the last one is gone. */
+    default void release() {}
 }

@@ -117,6 +117,11 @@ public final class Tuples {
             tuple[1] = row.make(at, view)[0];
             return tuple;
         }
+
+        @Override
+        public void release() {
+            row.release();
+        }
     }
 
     private static final class GroupKey implements TupleMaker {

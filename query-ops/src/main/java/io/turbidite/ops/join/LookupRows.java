@@ -227,5 +227,8 @@ public final class LookupRows implements Rows {
         lookedUpCount = 0;
         nextRow = 0;
         left.close();
+        if (inner.projection != null) {
+            inner.projection.release();
+        }
     }
 }

@@ -117,5 +117,8 @@ public final class PointRows implements Rows {
             bytes = null;
             SpareSinks.give(used);
         }
+        if (projection != null) {
+            projection.release();
+        }
     }
 }

@@ -139,6 +139,7 @@ public final class SelectedRecords implements AutoCloseable {
 
     @Override
     public void close() {
+        maker.release();
         RecordStream stream = records;
         if (stream != null) {
             count();

@@ -18,17 +18,19 @@ public final class ByteSink {
     /** Up to here copying by words is the quicker way. */
     private static final int SHORT_BYTES = 32;
 
+    private final int initialBytes;
     private final int bytesMax;
-    private MemorySegment segment;
+    private MemorySegment segment = MemorySegment.NULL;
     private int length;
 
     /**
-     * @param initialBytes first allocation, at least 16
+     * @param initialBytes first allocation, at least 16, made when the first byte is put: many
+     *     sinks are never needed
      * @param bytesMax the most it may hold
      */
     public ByteSink(int initialBytes, int bytesMax) {
         this.bytesMax = bytesMax;
-        this.segment = NativeMemory.unowned(Math.max(16, initialBytes), 8);
+        this.initialBytes = Math.max(16, initialBytes);
     }
 
     public ByteSink clear() {
@@ -141,7 +143,8 @@ public final class ByteSink {
             throw new InvalidRequestException(
                     "%d bytes are more than the limit of %d".formatted(wanted, bytesMax));
         }
-        long grown = Math.min(bytesMax, Math.max(wanted, segment.byteSize() * 2));
+        long least = length == 0 ? initialBytes : segment.byteSize() * 2;
+        long grown = Math.min(bytesMax, Math.max(wanted, Math.max(least, segment.byteSize())));
         MemorySegment larger = NativeMemory.unowned(grown, 8);
         MemorySegment.copy(segment, 0, larger, 0, length);
         segment = larger;

@@ -18,7 +18,6 @@ import java.util.Arrays;
  * <p><em>Confined to one thread at a time</em>, reusable.
  */
 final class RecordBuffer {
-    private static final int FIRST_BYTES = 512;
     private static final int NO_ARRAY = -1;
 
     private final RecordType type;
@@ -29,7 +28,7 @@ final class RecordBuffer {
      * the order they were set, which mostly is theirs in the type; if not, {@link #endFields}
      * orders them.
      */
-    private final ByteSink record = new ByteSink(FIRST_BYTES, Limits.RECORD_BYTES_MAX);
+    private final ByteSink record;
 
     private final ByteSink inOrder = new ByteSink(16, Limits.RECORD_BYTES_MAX);
 
@@ -50,7 +49,9 @@ final class RecordBuffer {
     private int arrayStart;
     private int elementCount;
 
-    RecordBuffer(RecordType type) {
+    /** @param record where the record goes */
+    RecordBuffer(RecordType type, ByteSink record) {
+        this.record = record;
         this.type = type;
         this.layout = RecordLayout.of(type);
         this.starts = new int[layout.variableCount()];

@@ -178,6 +178,11 @@ public final class RecordView {
         return length;
     }
 
+    /** Whether the record has fields that its type does not declare. */
+    public boolean hasOpenFields() {
+        return openOffset != length;
+    }
+
     /** Whether the declared field isn't there. */
     public boolean isMissing(int field) {
         return state(field) == RecordFormat.STATE_MISSING;
@@ -390,7 +395,7 @@ public final class RecordView {
     }
 
     private Map<String, @Nullable Object> openValues() {
-        if (openOffset == length) {
+        if (!hasOpenFields()) {
             return Map.of();
         }
         OpenReader fields = openFields();

@@ -47,6 +47,8 @@ import java.util.UUID;
  * InvalidRequestException} that names the field.
  */
 public final class RecordWriter {
+    private static final int FIRST_BYTES = 512;
+
     private final RecordType type;
     private final RecordLayout layout;
     private final RecordBuffer fields;
@@ -63,9 +65,16 @@ public final class RecordWriter {
     private final TextFields texts;
 
     public RecordWriter(RecordType type) {
+        this(type, new ByteSink(FIRST_BYTES, Limits.RECORD_BYTES_MAX));
+    }
+
+    /**
+     * @param target where records go; the caller's again when the writer is not used any more
+     */
+    public RecordWriter(RecordType type, ByteSink target) {
         this.type = type;
         this.layout = RecordLayout.of(type);
-        this.fields = new RecordBuffer(type);
+        this.fields = new RecordBuffer(type, target);
         this.nested = type.hasNested() ? new NestedFields(this, fields, type) : null;
         this.json = new JsonRecordReader(this, type);
         this.texts = new TextFields(this);
