@@ -17,11 +17,13 @@ export function query(model) {
   let statement = '';
   let plan = null;
   let offers = [];
+  /** What the user has cleared stays empty. */
+  let begun = false;
   let offered = 0;
 
   const text = el('textarea', { id: 'sql', spellcheck: 'false', rows: 5, role: 'combobox', 'aria-expanded': 'false',
     'aria-controls': 'offers', 'aria-autocomplete': 'list', 'aria-label': 'Statement in SQL',
-    placeholder: 'SELECT … FROM … (Ctrl+Enter runs it)', on: { keydown: keys, input: offer, blur: () => setTimeout(shut, 150) } });
+    placeholder: 'SELECT … FROM … (Ctrl+Enter runs it)', on: { keydown: keys, input: () => { begun = true; offer(); }, blur: shut } });
   const list = el('ul', { class: 'offers', id: 'offers', role: 'listbox', 'aria-label': 'Completions', hidden: true });
   const limit = el('select', { 'aria-label': 'Most rows' },
       [100, 1000, 10_000, ROWS_MAX].map(n => el('option', { value: n, selected: n === 1000 }, `${integer(n)} rows at most`)));
@@ -314,7 +316,8 @@ export function query(model) {
 
   function begin() {
     const first = model.description?.datasets.find(one => !one.name.startsWith('_'));
-    if (text.value === '' && first) {
+    if (!begun && first) {
+      begun = true;
       text.value = `SELECT * FROM ${/^[A-Za-z]\w*$/.test(first.name) ? first.name : `"${first.name.replaceAll('"', '""')}"`}`;
     }
   }

@@ -143,10 +143,12 @@ final class Browser implements AutoCloseable {
                 """, words);
     }
 
-    /** Types into an element. */
+    /** Types into an element, from empty; the page is told that it was emptied, as it is by a user's keys. */
     void type(String css, String text) {
         WebElement element = driver.findElement(By.cssSelector(css));
-        element.clear();
+        driver.executeScript(
+                "const one = arguments[0]; one.focus(); one.value = ''; one.dispatchEvent(new Event('input'))",
+                element);
         element.sendKeys(text);
     }
 
