@@ -8,6 +8,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.DefinitionException.Problem;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
+import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.parse.RecordParser;
@@ -189,7 +190,8 @@ public final class Feed implements AutoCloseable {
                         clock(),
                         store.events()),
                 progress,
-                () -> stopped);
+                () -> stopped,
+                FeedMeters.of(store.meters(), clock(), definition.feed()));
     }
 
     Clock clock() {

@@ -8,6 +8,7 @@ import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.flow.Pipeline;
 import io.turbidite.feeds.parse.MalformedFrameException;
 import io.turbidite.feeds.parse.RecordFrame;
@@ -58,12 +59,14 @@ final class FeedRun {
 
     private final Parts parts;
     private final FeedProgress progress;
+    private final FeedMeters meters;
     private final BooleanSupplier stopped;
     private final SourceHost host;
     private final Pipeline pipeline;
     private final long sourceBytesTotal;
     private long sourceBytesBefore;
     private long reportedNanos;
+    private long reportedBytes;
     private boolean hasStopped;
     private boolean resumed;
     private long waiting;
@@ -84,7 +87,12 @@ final class FeedRun {
     private boolean needsDrained;
 
     FeedRun(Parts parts, FeedProgress progress, BooleanSupplier stopped) {
+        this(parts, progress, stopped, FeedMeters.unseen(parts.clock));
+    }
+
+    FeedRun(Parts parts, FeedProgress progress, BooleanSupplier stopped, FeedMeters meters) {
         this.parts = parts;
+        this.meters = meters;
         this.progress = progress;
         this.stopped = stopped;
         this.host = new SourceHost(
@@ -97,7 +105,18 @@ final class FeedRun {
         this.rejectedBefore = parts.delivery.rejected();
         this.reportedNanos = parts.clock.monotonicNanos();
         parts.delivery.whenDurable(parts.source::durable);
-        this.pipeline = Pipeline.start(parts.tasks, "feed-" + parts.feed, parts.delivery::deliver);
+        meters.begin(parts.source.isEndless());
+        this.pipeline = Pipeline.start(parts.tasks, "feed-" + parts.feed, meters, this::deliver);
+    }
+
+    /** On the pipeline's thread. */
+    private void deliver(Batch batch) {
+        long accepted = parts.delivery.accepted();
+        long rejected = parts.delivery.rejected();
+        parts.delivery.deliver(batch);
+        long more = parts.delivery.rejected() - rejected;
+        meters.stored(
+                parts.delivery.accepted() - accepted, more == 0 ? 0 : more - batch.rejectedCount());
     }
 
     /** What a turn came to. */
@@ -154,6 +173,17 @@ final class FeedRun {
      * delivers what was read.
      */
     Turn turn() {
+        meters.turnBegins();
+        Turn turn = readOn();
+        switch (turn) {
+            case READ, FINISHED, STOPPED -> meters.turnRead();
+            case RESTED -> meters.turnRested();
+            case FULL -> meters.turnFull();
+        }
+        return turn;
+    }
+
+    private Turn readOn() {
         if (left == null) {
             parts.source.begin(parts.delivery::taken, host);
             left = parts.source.isEndless()
@@ -176,6 +206,8 @@ final class FeedRun {
             open.clear();
             pipeline.drain();
             report(sourceBytes);
+        } finally {
+            meters.end();
         }
     }
 
@@ -260,12 +292,14 @@ final class FeedRun {
 
     /** Behind a turn that found the store behind: whether the next one does not. */
     boolean hasRoom() {
+        meters.waits();
         reportSometimes();
         return isStopped() || (needsDrained ? pipeline.isDrained() : pipeline.hasRoom());
     }
 
     /** Behind a turn that rested: whether the next one may find something, or is to fail. */
     boolean hasNews() {
+        meters.waits();
         reportSometimes();
         return isStopped() || pipeline.hasFailed() || parts.source.hasNews();
     }
@@ -390,6 +424,7 @@ final class FeedRun {
             opened.startsAnew = false;
         }
         opened.published = position;
+        meters.parsed(batch);
         pipeline.publish();
     }
 
@@ -400,6 +435,9 @@ final class FeedRun {
     }
 
     private void take(Opened opened, Batch batch) {
+        if (batch.isEmpty()) {
+            batch.begunAt(meters.nanos());
+        }
         RecordFrame frame = opened.reader.frame();
         if (frame.line() == 1 && frame.problem() == null && parts.parser.leavesOut(frame)) {
             return;
@@ -448,6 +486,11 @@ final class FeedRun {
 
     private void report(long sourceBytes) {
         reportedNanos = parts.clock.monotonicNanos();
+        meters.read(sourceBytes - reportedBytes);
+        reportedBytes = Math.max(reportedBytes, sourceBytes);
+        if (sourceBytesTotal > 0) {
+            meters.lags(sourceBytesTotal - sourceBytes, sourceBytes);
+        }
         progress.at(
                 parts.delivery.accepted() - acceptedBefore,
                 parts.delivery.rejected() - rejectedBefore,

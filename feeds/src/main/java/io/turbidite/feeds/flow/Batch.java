@@ -45,6 +45,7 @@ public final class Batch {
     private SourcePosition position = SourcePosition.of(new byte[0]);
     private boolean moved;
     private boolean startsAnew;
+    private long begunNanos;
 
     Batch() {}
 
@@ -58,6 +59,15 @@ public final class Batch {
         clear();
         partition = newPartition;
         follows = newFollows;
+    }
+
+    /** When the first of what is in it was read, by the monotonic clock. */
+    public void begunAt(long nanos) {
+        begunNanos = nanos;
+    }
+
+    long begunNanos() {
+        return begunNanos;
     }
 
     /** Takes a copy of the record that {@code frame} was turned into. */
@@ -178,6 +188,11 @@ public final class Batch {
     /** The dead letters of the parser, one a line. */
     public Slice letters(Slice slice) {
         return letters.asSlice(slice);
+    }
+
+    /** Bytes of the records alone. */
+    long recordBytes() {
+        return records.length();
     }
 
     /** Bytes of content, as counted against the bound of all batches. */

@@ -39,6 +39,7 @@ public final class Pipeline implements AutoCloseable {
 
     private final Tasks tasks;
     private final Consumer consumer;
+    private final FeedMeters meters;
     private final RingBuffer<Batch> ring;
     private final EventPoller<Batch> poller;
     private final Tasks.Worker worker;
@@ -48,19 +49,21 @@ public final class Pipeline implements AutoCloseable {
     private long claimed = -1;
     private long published = -1;
 
-    private Pipeline(Tasks tasks, String name, Consumer consumer) {
+    private Pipeline(Tasks tasks, String name, FeedMeters meters, Consumer consumer) {
         this.tasks = tasks;
+        this.meters = meters;
         this.consumer = consumer;
         // The wait strategy is for consumers that block in the ring; this one is woken by Tasks.
         ring = RingBuffer.createSingleProducer(Batch::new, SLOT_COUNT, new YieldingWaitStrategy());
         poller = ring.newPoller();
         ring.addGatingSequences(poller.getSequence());
+        meters.flowsThrough(this);
         worker = tasks.start(name, IDLE_MICROS, this::step);
     }
 
     /** Starts a worker called {@code name} that hands batches to {@code consumer}. */
-    public static Pipeline start(Tasks tasks, String name, Consumer consumer) {
-        return new Pipeline(tasks, name, consumer);
+    public static Pipeline start(Tasks tasks, String name, FeedMeters meters, Consumer consumer) {
+        return new Pipeline(tasks, name, meters, consumer);
     }
 
     /**
@@ -123,6 +126,23 @@ public final class Pipeline implements AutoCloseable {
         worker.close();
     }
 
+    /** Batches that are published and not taken yet. */
+    long queueCount() {
+        return Math.max(0, ring.getCursor() - poller.getSequence().get());
+    }
+
+    /** Their bytes. */
+    long queueBytes() {
+        return bytesInFlight.get();
+    }
+
+    /** How full the ring is, by batches or by bytes, whichever is more; from 0 to 100. */
+    long queuePercent() {
+        return Math.min(
+                100,
+                Math.max(100 * queueCount() / SLOT_COUNT, 100 * bytesInFlight.get() / BYTES_MAX));
+    }
+
     private boolean step() {
         if (failure != null) {
             return false;
@@ -131,6 +151,8 @@ public final class Pipeline implements AutoCloseable {
             boolean delivered = poller.poll(this::deliver) == EventPoller.PollState.PROCESSING;
             if (delivered) {
                 tasks.signal();
+            } else {
+                meters.storeWaits();
             }
             return delivered;
         } catch (Exception | Error e) {
@@ -143,7 +165,9 @@ public final class Pipeline implements AutoCloseable {
     private boolean deliver(Batch batch, long sequence, boolean last) {
         long bytes = batch.byteCount();
         try {
+            meters.storeBegins();
             consumer.accept(batch);
+            meters.storeEnds(batch);
             batch.clear();
             bytesInFlight.addAndGet(-bytes);
         } catch (RuntimeException | Error e) {

@@ -8,6 +8,7 @@ import io.turbidite.feeds.DefinitionException;
 import io.turbidite.feeds.Feed;
 import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedReport;
+import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.manage.FeedState.Cue;
 import io.turbidite.feeds.manage.KeptDefinition.Wanted;
 import io.turbidite.feeds.manage.ManagedFeed.Defined;
@@ -134,12 +135,12 @@ public final class FeedManager implements AutoCloseable {
         List<DefinitionException.Problem> refused = new ArrayList<>();
         for (String key : DefinitionChange.keys(before.text(), to.kept().text())) {
             if (!mayChange(key)) {
-                refused.add(
-                        new DefinitionException.Problem(
-                                definition.origin().file(),
-                                definition.origin().line(key),
-                                key,
-                                "can't change in a feed that there is: give this one another name, and drop the other"));
+                refused.add(new DefinitionException.Problem(
+                        definition.origin().file(),
+                        definition.origin().line(key),
+                        key,
+                        "can't change in a feed that there is: give this one another name,"
+                                + " and drop the other"));
             }
         }
         if (!refused.isEmpty()) {
@@ -258,6 +259,7 @@ public final class FeedManager implements AutoCloseable {
             synchronized (feeds) {
                 feeds.remove(name);
             }
+            FeedMeters.remove(store.meters(), name);
             feed.tellDropped();
             return feed.status();
         });

@@ -4,6 +4,7 @@ import io.turbidite.core.CacheFullException;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvent.FeedChanged;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
@@ -12,6 +13,7 @@ import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedProgress;
 import io.turbidite.feeds.FeedReport;
 import io.turbidite.feeds.FeedTurns;
+import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.manage.FeedState.Cue;
 import io.turbidite.lsm.Store;
 
@@ -140,9 +142,17 @@ final class ManagedFeed {
         synchronized (feed) {
             feed.state = first;
         }
+        feed.show();
         feed.tell("", first.label(), null);
         feed.worker = shared.tasks().start("manage-" + feed.name, feed::idleMicros, feed::step);
         return feed;
+    }
+
+    /** What no run counts. */
+    private void show() {
+        Meters meters = shared.store().meters().scope(FeedMeters.FEED_TAG, name);
+        meters.gauge("feed.state", () -> status().state().ordinal());
+        meters.total("feed.dropped", () -> status().dropped());
     }
 
     String name() {

@@ -44,6 +44,7 @@ final class Scrape implements AutoCloseable {
                 return admit(id) ? MeterFilterReply.NEUTRAL : MeterFilterReply.DENY;
             }
         });
+        registry.config().onMeterRemoved(meter -> taken.remove(meter.getId()));
         server.gauge("http.series.refused", refused::size);
         bind(new MicrometerBinder(server));
         stores.forEach((name, store) -> bind(new MicrometerBinder(store.meters(), name)));
@@ -62,7 +63,8 @@ final class Scrape implements AutoCloseable {
         if (count + seriesOf(id) > SERIES_COUNT_MAX) {
             if (refused.add(id) && refused.size() == 1) {
                 LOG.warn(
-                        "there are more than {} series: {} and what follows is left out of /metrics",
+                        "there are more than {} series: {} and what follows is left out of"
+                                + " /metrics",
                         SERIES_COUNT_MAX,
                         id);
             }

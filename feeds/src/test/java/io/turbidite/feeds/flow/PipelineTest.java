@@ -9,6 +9,7 @@ import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordFramer.Quotes;
 import io.turbidite.feeds.source.SourcePosition;
@@ -68,10 +69,11 @@ class PipelineTest {
     private static void carriesAll(Tasks tasks, int count) {
         List<String> records = new ArrayList<>();
         List<Boolean> ends = new ArrayList<>();
-        try (Pipeline pipeline = Pipeline.start(tasks, "test", batch -> {
-            collect(batch, records);
-            ends.add(batch.position().number() == count);
-        })) {
+        try (Pipeline pipeline =
+                Pipeline.start(tasks, "test", FeedMeters.unseen(Clock.system()), batch -> {
+                    collect(batch, records);
+                    ends.add(batch.position().number() == count);
+                })) {
             send(pipeline, count);
             pipeline.drain();
         }
@@ -102,12 +104,13 @@ class PipelineTest {
         try (Tasks tasks = new SimTasks(3, new SimClock())) {
             List<String> records = new ArrayList<>();
             IllegalStateException failure = new IllegalStateException("full");
-            try (Pipeline pipeline = Pipeline.start(tasks, "test", batch -> {
-                if (!records.isEmpty()) {
-                    throw failure;
-                }
-                collect(batch, records);
-            })) {
+            try (Pipeline pipeline =
+                    Pipeline.start(tasks, "test", FeedMeters.unseen(Clock.system()), batch -> {
+                        if (!records.isEmpty()) {
+                            throw failure;
+                        }
+                        collect(batch, records);
+                    })) {
                 assertThatThrownBy(() -> {
                             send(pipeline, 50_000);
                             pipeline.drain();

@@ -18,6 +18,8 @@ import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.manage.FeedManager;
+import io.turbidite.feeds.manage.FeedState;
 import io.turbidite.feeds.web.FilesRoot;
 import io.turbidite.feeds.web.ServedStores;
 import io.turbidite.feeds.web.WebServer;
@@ -82,15 +84,25 @@ class MetricsDocTest {
     void every_instrument_is_described_with_its_kind_and_no_other(@TempDir Path directory)
             throws IOException {
         Map<String, String> there = new TreeMap<>();
+        OpenMetricsText scraped;
         try (Store store = Store.open(
                 directory.resolve("store"), StoreOptions.defaults().withDirectIo(true))) {
             searchWithFilter(store);
+            feed(store, directory);
             assertThat(store.verify().isOk()).isTrue();
             note(store.meters(), there);
-            noteServer(store, there);
+            try (FeedManager feeds = FeedManager.open(store)) {
+                feeds.startKept();
+                scraped = noteServer(store, feeds, there);
+            }
         }
         note(metersOfLog(directory), there);
         assertThat(rows(false)).containsExactlyInAnyOrderEntriesOf(there);
+
+        Map<String, String> served = new TreeMap<>(rows(false));
+        served.keySet().removeIf(name -> name.startsWith("hashlog.")); // no server has logs
+        assertThat(scraped.types).containsExactlyInAnyOrderEntriesOf(families(served));
+        assertThat(scraped.seriesCount()).isBetween(served.size(), 2_000);
     }
 
     /** Some come with the first search of an index, some with the first check. */
@@ -115,8 +127,28 @@ class MetricsDocTest {
         }
     }
 
+    /** Some come with the first feed. */
+    private static void feed(Store store, Path directory) throws IOException {
+        Files.writeString(directory.resolve("lines.json"), "{\"id\":1}\n");
+        try (FeedManager feeds = FeedManager.open(store)) {
+            for (String kind : List.of("tail", "file")) {
+                var _ = feeds.start("""
+                    feed: %s
+                    dataset: { name: Lines, type: { id: int64 }, primaryKey: id }
+                    source: { kind: %s, path: lines.json }
+                    parser: { kind: json }
+                    """.formatted(kind, kind), directory);
+            }
+            store.environment()
+                    .tasks()
+                    .await(() -> feeds.status("tail").state() == FeedState.WAITING
+                            && feeds.status("file").state() == FeedState.ENDED);
+        }
+    }
+
     /** Those of routes come with the first request. */
-    private static void noteServer(Store store, Map<String, String> kinds) throws IOException {
+    private static OpenMetricsText noteServer(
+            Store store, FeedManager feeds, Map<String, String> kinds) throws IOException {
         WebServer.Options options = new WebServer.Options(
                 List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
                 List.of(),
@@ -125,16 +157,46 @@ class MetricsDocTest {
                 null,
                 FilesRoot.none());
         try (WebServer server = WebServer.start(
-                new ServedStores(Map.of("store", store), Map.of()), options, Clock.system())) {
-            InetSocketAddress at = server.addresses().getFirst();
-            try (Socket client = new Socket(at.getAddress(), at.getPort())) {
-                client.getOutputStream()
-                        .write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-                                .getBytes(StandardCharsets.US_ASCII));
-                assertThat(client.getInputStream().readAllBytes()).isNotEmpty();
-            }
+                new ServedStores(Map.of("store", store), Map.of("store", feeds)),
+                options,
+                Clock.system())) {
+            assertThat(get(server, "/")).isNotEmpty();
+            OpenMetricsText scraped = OpenMetricsText.parse(get(server, "/metrics"));
             note(server.meters(), kinds);
+            return scraped;
         }
+    }
+
+    private static String get(WebServer server, String path) throws IOException {
+        InetSocketAddress at = server.addresses().getFirst();
+        try (Socket client = new Socket(at.getAddress(), at.getPort())) {
+            client.getOutputStream()
+                    .write(
+                            "GET %s HTTP/1.0\r\nHost: localhost\r\nAccept: application/openmetrics-text\r\nConnection: close\r\n\r\n"
+                                    .formatted(path)
+                                    .getBytes(StandardCharsets.US_ASCII));
+            String answer =
+                    new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            return answer.substring(answer.indexOf("\r\n\r\n") + 4);
+        }
+    }
+
+    /** What a scraper sees of an instrument, by the kind that the page gives it. */
+    private static Map<String, String> families(Map<String, String> kinds) {
+        Map<String, String> families = new TreeMap<>();
+        kinds.forEach((name, kind) -> {
+            String base = "turbidite_" + name.replace('.', '_');
+            switch (kind) {
+                case "counter", "total" -> families.put(base, "counter");
+                case "gauge" -> families.put(base, "gauge");
+                case "latency" -> {
+                    families.put(base + "_seconds", "summary");
+                    families.put(base + "_quantile_seconds", "gauge");
+                }
+                default -> throw new AssertionError(name + " is a " + kind);
+            }
+        });
+        return families;
     }
 
     private static void note(Meters meters, Map<String, String> kinds) {

@@ -10,6 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
@@ -27,6 +28,9 @@ import java.util.regex.Pattern;
  */
 public final class Meters {
     private static final Pattern NAME = Pattern.compile("[a-z0-9]+(\\.[a-z0-9]+)*");
+
+    /** Ends of names that OpenMetrics keeps for itself: a scraper would see another name. */
+    private static final Pattern RESERVED = Pattern.compile(".*\\.(total|created|bucket|info)");
 
     private final Registry registry;
     private final Map<String, String> tags;
@@ -84,6 +88,14 @@ public final class Meters {
         registry.put(new Reading(checkName(name), tags, true, source));
     }
 
+    /**
+     * Takes all instruments away that have a tag: what they told of is no more. Who still has one
+     * may count on; nobody sees it.
+     */
+    public void remove(String key, String value) {
+        registry.removeAll(instrument -> value.equals(instrument.tags().get(key)));
+    }
+
     /** Everything there is, of all scopes, sorted by name and tags. */
     public List<Instrument> instruments() {
         return registry.instruments.values().stream()
@@ -93,12 +105,19 @@ public final class Meters {
 
     /** Calls {@code observer} for each instrument there is, and at once for each that comes. */
     public void observe(Consumer<Instrument> observer) {
-        registry.observe(observer);
+        registry.observe(new Observer(observer, instrument -> {}));
     }
+
+    /** As {@link #observe(Consumer)}; {@code goes} is called for each that is taken away. */
+    public void observe(Consumer<Instrument> observer, Consumer<Instrument> goes) {
+        registry.observe(new Observer(observer, goes));
+    }
+
+    private record Observer(Consumer<Instrument> comes, Consumer<Instrument> goes) {}
 
     /** Undoes {@link #observe}; nothing happens if the observer isn't there. */
     public void forget(Consumer<Instrument> observer) {
-        registry.observers.remove(observer);
+        registry.observers.removeIf(one -> one.comes().equals(observer));
     }
 
     private static String checkName(String name) {
@@ -106,13 +125,17 @@ public final class Meters {
             throw new IllegalArgumentException("instrument name '" + name
                     + "' must be parts of a-z and 0-9 with dots between");
         }
+        if (RESERVED.matcher(name).matches()) {
+            throw new IllegalArgumentException("instrument name '" + name
+                    + "' ends in a word that OpenMetrics keeps for itself");
+        }
         return name;
     }
 
     /** What all scopes share. */
     private static final class Registry {
         private final Map<String, Instrument> instruments = new ConcurrentHashMap<>();
-        private final List<Consumer<Instrument>> observers = new CopyOnWriteArrayList<>();
+        private final List<Observer> observers = new CopyOnWriteArrayList<>();
 
         <T extends Instrument> T get(Class<T> type, T fresh) {
             Instrument there = instruments.putIfAbsent(keyOf(fresh), fresh);
@@ -132,15 +155,23 @@ public final class Meters {
             announce(reading);
         }
 
-        void observe(Consumer<Instrument> observer) {
+        void removeAll(Predicate<Instrument> which) {
+            instruments.forEach((key, instrument) -> {
+                if (which.test(instrument) && instruments.remove(key, instrument)) {
+                    observers.forEach(observer -> observer.goes().accept(instrument));
+                }
+            });
+        }
+
+        void observe(Observer observer) {
             observers.add(observer);
             // one that comes at the same time may be announced twice: observers are idempotent
-            instruments.values().forEach(observer);
+            instruments.values().forEach(observer.comes());
         }
 
         private void announce(Instrument instrument) {
-            for (Consumer<Instrument> observer : observers) {
-                observer.accept(instrument);
+            for (Observer observer : observers) {
+                observer.comes().accept(instrument);
             }
         }
 

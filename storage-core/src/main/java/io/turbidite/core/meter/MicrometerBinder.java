@@ -90,7 +90,7 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
         Binding binding = new Binding(registry);
         boolean done = false;
         try {
-            meters.observe(binding);
+            meters.observe(binding, binding::leave);
             binding.begun = true;
             bindings.add(binding);
             done = true;
@@ -161,6 +161,16 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
             }
             own.put(key, registered);
             ownMeters.addAll(registered);
+        }
+
+        /** One that is no more. */
+        void leave(Instrument instrument) {
+            synchronized (MicrometerBinder.this) {
+                List<Meter> gone = own.remove(instrument.name() + instrument.tags());
+                if (gone != null) {
+                    gone.forEach(this::remove);
+                }
+            }
         }
 
         private void remove(Meter meter) {

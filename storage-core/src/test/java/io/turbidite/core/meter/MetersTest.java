@@ -43,6 +43,24 @@ class MetersTest {
     private record Room(Counter counter) {}
 
     @Test
+    void what_is_taken_away_by_a_tag_is_told_and_gone_and_comes_anew() {
+        Counter other = meters.scope("feed", "b").counter("x");
+        Counter first = meters.scope("feed", "a").counter("x");
+        meters.scope("feed", "a").gauge("y", () -> 1);
+        List<Instrument> gone = new ArrayList<>();
+        List<Instrument> come = new ArrayList<>();
+        meters.observe(come::add, gone::add);
+        meters.remove("feed", "a");
+        assertThat(gone).extracting(Instrument::name).containsExactlyInAnyOrder("x", "y");
+        assertThat(meters.instruments()).containsExactly(other);
+        meters.remove("feed", "a");
+        assertThat(gone).hasSize(2);
+        Counter again = meters.scope("feed", "a").counter("x");
+        assertThat(again).isNotSameAs(first);
+        assertThat(come).last().isSameAs(again);
+    }
+
+    @Test
     void the_order_of_scopes_does_not_matter() {
         Counter one = meters.scope("a", "1").scope("b", "2").counter("x");
         Counter two = meters.scope("b", "2").scope("a", "1").counter("x");
@@ -53,6 +71,9 @@ class MetersTest {
     void a_name_is_of_one_kind() {
         meters.counter("x");
         assertThatThrownBy(() -> meters.latency("x")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> meters.counter("segments.created"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("OpenMetrics keeps");
         assertThatThrownBy(() -> meters.counter("Bad Name"))
                 .isInstanceOf(IllegalArgumentException.class);
     }

@@ -107,6 +107,7 @@ final class OpenStore {
                 new WriteMemory(budget.account("write memory"), options.writeMemoryBytes());
         closers.push(writeMemory::close);
         meters.gauge("memory.used.bytes", budget::bytesUsed);
+        meters.gauge("memory.budget.bytes", budget::bytesMax);
         EngineEvents engineEvents = new EngineEvents(events, environment.clock());
         this.core = new StoreCore(
                 options.directIo()

@@ -71,7 +71,7 @@ final class StoreMeters {
         meters.total("log.bytes.written", () -> log.statistics().writtenBytes());
         meters.total("log.syncs", () -> log.statistics().syncCount());
         meters.total("log.waits", () -> log.statistics().waitCount());
-        meters.total("log.segments.created", () -> log.statistics().createdCount());
+        meters.total("log.segments.made", () -> log.statistics().createdCount());
         meters.total("log.bytes.zero", () -> log.statistics().zeroBytes());
         meters.total("log.refuges", () -> log.statistics().reserveUseCount());
     }

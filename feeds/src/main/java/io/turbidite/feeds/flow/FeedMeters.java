@@ -1,0 +1,243 @@
+package io.turbidite.feeds.flow;
+
+import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Latency;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.time.Clock;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is counted of one feed, stage by stage, through all of its runs; gauges show the present
+ * run.
+ *
+ * <p><em>Thread-safe.</em> Each number is written by one thread at a time, once for each batch or
+ * each look that a waiting stage takes: nothing here is done for each record.
+ */
+public final class FeedMeters {
+    /** The tag of all. */
+    public static final String FEED_TAG = "feed";
+
+    private static final String STAGE_TAG = "stage";
+    private static final String CAUSE_TAG = "cause";
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
+
+    /** Who reads and parses, and who takes what is parsed into the store. */
+    private static final String PARSE = "parse";
+
+    private static final String STORE = "store";
+
+    private final Meters meters;
+    private final Clock clock;
+    private final Counter parsed;
+    private final Counter stored;
+    private final Counter bytesRead;
+    private final Counter bytesStored;
+    private final Counter rejectedParsing;
+    private final Counter rejectedStoring;
+    private final Counter busyParsing;
+    private final Counter busyStoring;
+    private final Counter waitsForSource;
+    private final Counter waitsForStore;
+    private final Counter waitsForBatches;
+    private final Latency batchTime;
+    private volatile @Nullable Pipeline pipeline;
+
+    // written by the thread that reads
+    private @Nullable Counter waitingFor;
+    private long readerNanos;
+    private boolean isEndless;
+    private volatile long restedNanos;
+    private volatile boolean isRested;
+    private volatile long lagBytes = -1;
+    private volatile long bytesAll;
+
+    /** Written by the thread that delivers. */
+    private long storeNanos;
+
+    private FeedMeters(Meters all, Clock clock, String feed) {
+        this.meters = all.scope(FEED_TAG, feed);
+        this.clock = clock;
+        Meters parse = meters.scope(STAGE_TAG, PARSE);
+        Meters store = meters.scope(STAGE_TAG, STORE);
+        parsed = parse.counter("feed.records");
+        stored = store.counter("feed.records");
+        bytesRead = parse.counter("feed.bytes");
+        bytesStored = store.counter("feed.bytes");
+        rejectedParsing = parse.counter("feed.rejected");
+        rejectedStoring = store.counter("feed.rejected");
+        busyParsing = parse.counter("feed.busy.nanos");
+        busyStoring = store.counter("feed.busy.nanos");
+        waitsForSource = meters.scope(CAUSE_TAG, "source").counter("feed.wait.nanos");
+        waitsForStore = meters.scope(CAUSE_TAG, STORE).counter("feed.wait.nanos");
+        waitsForBatches = meters.scope(CAUSE_TAG, PARSE).counter("feed.wait.nanos");
+        batchTime = meters.latency("feed.batch.time");
+        meters.gauge("feed.queue.batches", () -> {
+            Pipeline running = pipeline;
+            return running == null ? 0 : running.queueCount();
+        });
+        meters.gauge("feed.queue.bytes", () -> {
+            Pipeline running = pipeline;
+            return running == null ? 0 : running.queueBytes();
+        });
+        meters.gauge("feed.queue.percent", () -> {
+            Pipeline running = pipeline;
+            return running == null ? 0 : running.queuePercent();
+        });
+        restedNanos = clock.monotonicNanos();
+    }
+
+    /**
+     * Those of a feed, which go on from what there is.
+     *
+     * @param meters of the store
+     */
+    public static FeedMeters of(Meters meters, Clock clock, String feed) {
+        return new FeedMeters(meters, clock, feed);
+    }
+
+    /** Some that nobody sees. */
+    public static FeedMeters unseen(Clock clock) {
+        return new FeedMeters(new Meters(), clock, "");
+    }
+
+    /** Now, to stamp batches with. */
+    public long nanos() {
+        return clock.monotonicNanos();
+    }
+
+    /** A run begins. */
+    public void begin(boolean endless) {
+        isEndless = endless;
+        if (endless) {
+            meters.gauge(
+                    "feed.lag.seconds",
+                    () -> isRested ? 0 : (clock.monotonicNanos() - restedNanos) / NANOS_PER_SECOND);
+        }
+        waitingFor = null;
+        readerNanos = clock.monotonicNanos();
+    }
+
+    void flowsThrough(Pipeline flow) {
+        storeNanos = clock.monotonicNanos();
+        pipeline = flow;
+    }
+
+    /** The run has ended. */
+    public void end() {
+        waits();
+        waitingFor = null;
+        isRested = false; // from now on nobody reads
+        pipeline = null;
+    }
+
+    /** The reading stage goes on. */
+    public void turnBegins() {
+        waits();
+        readerNanos = clock.monotonicNanos();
+    }
+
+    /** The reading stage has read all there was, and waits for more. */
+    public void turnRested() {
+        restedNanos = turnEnds(waitsForSource);
+        isRested = isEndless;
+    }
+
+    /** The reading stage waits for the store. */
+    public void turnFull() {
+        var _ = turnEnds(waitsForStore);
+    }
+
+    /** The reading stage may have more to read right away. */
+    public void turnRead() {
+        var _ = turnEnds(null);
+        isRested = false;
+    }
+
+    private long turnEnds(@Nullable Counter waits) {
+        long now = clock.monotonicNanos();
+        busyParsing.add(Math.max(0, now - readerNanos));
+        readerNanos = now;
+        waitingFor = waits;
+        return now;
+    }
+
+    /** The reading stage still waits: what it has waited so far is counted. */
+    public void waits() {
+        Counter waited = waitingFor;
+        if (waited != null) {
+            long now = clock.monotonicNanos();
+            waited.add(Math.max(0, now - readerNanos));
+            readerNanos = now;
+            if (isRested) {
+                restedNanos = now;
+            }
+        }
+    }
+
+    /** A batch is parsed. */
+    public void parsed(Batch batch) {
+        parsed.add(batch.recordCount());
+        rejectedParsing.add(batch.rejectedCount());
+    }
+
+    /** Bytes were read of the source. */
+    public void read(long bytes) {
+        bytesRead.add(Math.max(0, bytes));
+    }
+
+    /**
+     * What there is yet to read.
+     *
+     * @param readBytes of the source so far
+     */
+    public void lags(long bytes, long readBytes) {
+        boolean isNew = lagBytes < 0;
+        bytesAll = readBytes;
+        lagBytes = Math.max(0, bytes);
+        if (isNew) {
+            meters.gauge("feed.lag.bytes", () -> lagBytes);
+            meters.gauge("feed.lag.records", this::lagRecords);
+        }
+    }
+
+    /** By the records of the run so far: what is not read can't be counted. */
+    private long lagRecords() {
+        long bytes = bytesAll;
+        return bytes == 0 ? 0 : Math.round((double) lagBytes * parsed.sum() / bytesRead.sum());
+    }
+
+    /** The store's stage takes a batch in hand. */
+    void storeBegins() {
+        storeWaits();
+    }
+
+    /** The store's stage still has nothing to do: what it has waited so far is counted. */
+    void storeWaits() {
+        long now = clock.monotonicNanos();
+        waitsForBatches.add(Math.max(0, now - storeNanos));
+        storeNanos = now;
+    }
+
+    /** The store's stage has taken a batch. */
+    void storeEnds(Batch batch) {
+        long now = clock.monotonicNanos();
+        busyStoring.add(Math.max(0, now - storeNanos));
+        storeNanos = now;
+        bytesStored.add(batch.recordBytes());
+        if (batch.recordCount() + batch.rejectedCount() > 0) {
+            batchTime.record(now - batch.begunNanos());
+        }
+    }
+
+    /** What the store made of a batch. */
+    public void stored(long accepted, long refused) {
+        stored.add(accepted);
+        rejectedStoring.add(Math.max(0, refused));
+    }
+
+    /** Takes all that is counted of a feed away: it is dropped. */
+    public static void remove(Meters meters, String feed) {
+        meters.remove(FEED_TAG, feed);
+    }
+}
