@@ -3,6 +3,7 @@ package io.turbidite.ops;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.scan.Source;
@@ -121,7 +122,7 @@ class AggregateModelTest {
     private static List<Aggregate> aggregates(SplittableRandom random) {
         List<Aggregate> aggregates = new ArrayList<>();
         for (int i = random.nextInt(1, 7); i > 0; i--) {
-            Aggregate aggregate = switch (random.nextInt(9)) {
+            Aggregate aggregate = switch (random.nextInt(13)) {
                 case 0 -> Aggregate.count();
                 case 1 -> Aggregate.count(any(ALL, random));
                 case 2, 3 -> Aggregate.countDistinct(any(ALL, random));
@@ -129,6 +130,10 @@ class AggregateModelTest {
                 case 5 -> Aggregate.max(any(ALL, random));
                 case 6 -> Aggregate.sum(any(NUMBERS, random));
                 case 7 -> Aggregate.avg(any(NUMBERS, random));
+                case 9 -> Aggregate.median(any(NUMBERS.subList(0, 5), random));
+                case 10 -> listed(Aggregate.Function.PERCENTILE_DISC, any(ALL, random), random);
+                case 11 -> listed(Aggregate.Function.ARRAY_AGG, any(ALL, random), random);
+                case 12 -> listed(Aggregate.Function.STRING_AGG, "text", random);
                 default -> {
                     String field = any(NUMBERS.subList(0, 5), random);
                     yield random.nextBoolean()
@@ -139,6 +144,20 @@ class AggregateModelTest {
             aggregates.add(aggregate.as("a" + i));
         }
         return aggregates;
+    }
+
+    private static Aggregate listed(
+            Aggregate.Function function, String field, SplittableRandom random) {
+        boolean isPercentile = function == Aggregate.Function.PERCENTILE_DISC;
+        String by = isPercentile ? field : "id";
+        return Aggregate.of(function, field)
+                .with(new Aggregate.Listing(
+                        List.of(new Aggregate.Listing.By(
+                                by, random.nextBoolean(), random.nextBoolean())),
+                        !isPercentile && random.nextBoolean(),
+                        !isPercentile && random.nextBoolean() ? "whole > 0" : null,
+                        "; ",
+                        BigDecimal.valueOf(random.nextInt(0, 101), 2)));
     }
 
     private static String any(List<String> fields, SplittableRandom random) {
@@ -215,6 +234,48 @@ class AggregateModelTest {
         return RunOptions.defaults()
                 .withMemoryBytesMax(RunOptions.MEMORY_BYTES_MIN)
                 .withSpill(disk, "spill");
+    }
+
+    @Test
+    void lists_spill_and_a_group_beyond_the_bound_is_told() {
+        List<Map<String, @Nullable Object>> records = new ArrayList<>();
+        MemorySource source = many(records);
+        List<Aggregate> lists = List.of(
+                Aggregate.array("whole")
+                        .with(new Aggregate.Listing(
+                                List.of(new Aggregate.Listing.By("id", true, false)),
+                                false,
+                                null,
+                                "",
+                                BigDecimal.ONE)),
+                Aggregate.median("whole"));
+        try (QueryResult result = Query.on((Source) source)
+                .groupBy("key")
+                .aggregate(lists.toArray(Aggregate[]::new))
+                .with(small())
+                .run()) {
+            List<Map<String, @Nullable Object>> expected =
+                    NaiveAggregates.rows(TYPE, records, List.of("key"), lists);
+            List<Map<String, @Nullable Object>> actual = result.toList();
+            assertThat(actual).hasSameSizeAs(expected);
+            for (int i = 0; i < expected.size(); i++) {
+                assertThat(NaiveAggregates.isAsExpected(actual.get(i), expected.get(i)))
+                        .isTrue();
+            }
+        }
+        assertThat(disk.files()).isEmpty();
+        String expression = "repeat(text, 100)";
+        assertThatThrownBy(() -> {
+                    try (QueryResult result = Query.on((Source) source)
+                            .aggregate(Aggregate.of(Aggregate.Function.ARRAY_AGG, expression)
+                                    .as("x"))
+                            .run()) {
+                        result.toList();
+                    }
+                })
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining(
+                        "array_agg of 'repeat(text, 100)' needs more than 16,777,216");
     }
 
     @Test

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /**
  * What aggregates come to, told over maps of Java values: all values of a group in a list, summed
@@ -97,12 +98,73 @@ final class NaiveAggregates {
             case COUNT_DISTINCT -> (long) distinct.size();
             case MIN -> values.isEmpty() ? null : plain(distinct.first());
             case MAX -> values.isEmpty() ? null : plain(distinct.last());
+            case ARRAY_AGG -> {
+                List<Object> listed = listed(type, records, aggregate);
+                yield listed.isEmpty() ? null : listed;
+            }
+            case STRING_AGG -> {
+                List<Object> listed = listed(type, records, aggregate);
+                yield listed.isEmpty()
+                        ? null
+                        : String.join(
+                                aggregate.listing().separator(),
+                                listed.stream().map(String::valueOf).toList());
+            }
+            case PERCENTILE_CONT -> values.isEmpty() ? null : median(values);
+            case PERCENTILE_DISC -> {
+                List<Object> sorted = new ArrayList<>(values);
+                sorted.sort(
+                        aggregate.listing().order().getFirst().isDescending()
+                                ? order(type, field).reversed()
+                                : order(type, field));
+                BigDecimal part = aggregate.listing().fraction();
+                // the first value whose rank is as large a part of all
+                int rank = 1;
+                while (part.multiply(BigDecimal.valueOf(sorted.size()))
+                                .compareTo(BigDecimal.valueOf(rank))
+                        > 0) {
+                    rank++;
+                }
+                yield sorted.isEmpty() ? null : plain(sorted.get(rank - 1));
+            }
             case SUM, AVG, VAR, STDDEV ->
                 number(
                         type.field(type.indexOf(field)).kind(),
                         aggregate.function(),
                         values.stream().map(NaiveAggregates::decimal).toList());
         };
+    }
+
+    /** The values of records in the order of a key; equal ones once, where they are first. */
+    private static List<Object> listed(
+            RecordType type, List<Map<String, @Nullable Object>> records, Aggregate aggregate) {
+        Aggregate.Listing listing = aggregate.listing();
+        Aggregate.Listing.By by = listing.order().getFirst();
+        List<Map<String, @Nullable Object>> sorted = new ArrayList<>(records);
+        Comparator<@Nullable Object> order = order(type, by.field());
+        sorted.sort((a, b) ->
+                (by.isDescending() ? -1 : 1) * order.compare(a.get(by.field()), b.get(by.field())));
+        String field = Objects.requireNonNull(aggregate.field());
+        TreeSet<@Nullable Object> seen = new TreeSet<>(order(type, field));
+        List<Object> values = new ArrayList<>();
+        for (Map<String, @Nullable Object> record : sorted) {
+            Object value = record.get(field);
+            boolean isAsked = listing.condition() == null
+                    || (record.get("whole") instanceof Integer whole && whole > 0);
+            if (value != null && isAsked && (seen.add(value) || !listing.isDistinct())) {
+                values.add(Objects.requireNonNull(plain(value)));
+            }
+        }
+        return values;
+    }
+
+    private static double median(List<Object> values) {
+        double[] numbers = values.stream()
+                .mapToDouble(value -> ((Number) value).doubleValue())
+                .sorted()
+                .toArray();
+        int half = numbers.length / 2;
+        return numbers.length % 2 == 1 ? numbers[half] : numbers[half - 1] / 2 + numbers[half] / 2;
     }
 
     private static BigDecimal decimal(Object value) {
@@ -173,6 +235,10 @@ final class NaiveAggregates {
         }
         if (actual instanceof BigDecimal a && expected instanceof BigDecimal e) {
             return a.compareTo(e) == 0;
+        }
+        if (actual instanceof List<?> a && expected instanceof List<?> e) {
+            return a.size() == e.size()
+                    && IntStream.range(0, a.size()).allMatch(i -> isNear(a.get(i), e.get(i)));
         }
         return Objects.deepEquals(actual, expected);
     }

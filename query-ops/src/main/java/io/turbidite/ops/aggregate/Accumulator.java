@@ -13,7 +13,7 @@ sealed interface Accumulator
                 Accumulators.NumberExtreme,
                 Accumulators.DoubleExtreme,
                 Accumulators.Moments,
-                BytesAccumulator {
+                VariableAccumulator {
     /** Partial: takes a row, whose arguments are as {@link ArgumentFormat} says. */
     void add(Slice states, Slice arguments);
 

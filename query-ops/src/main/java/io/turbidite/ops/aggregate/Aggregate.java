@@ -6,6 +6,8 @@ import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
 
+import java.math.BigDecimal;
+import java.util.List;
 import java.util.regex.Pattern;
 
 /**
@@ -24,8 +26,9 @@ import java.util.regex.Pattern;
  * @param field what has the values: a declared field, by its path, or an expression, which needs a
  *     name by {@link #as}: {@code sum("arr_delay - dep_delay").as("lost")}; null: it counts records
  * @param name the name of the result in the rows of the query
+ * @param listing how values are listed, of functions that keep them all
  */
-public record Aggregate(Function function, @Nullable String field, String name) {
+public record Aggregate(Function function, @Nullable String field, String name, Listing listing) {
     private static final Pattern NAME = Pattern.compile("[\\p{L}\\p{N}_$.\\-]*");
 
     /** What is made of values, and of which. */
@@ -49,7 +52,20 @@ public record Aggregate(Function function, @Nullable String field, String name) 
         /** The variance of a sample, a double: of fewer than two values null. */
         VAR("var"),
         /** The root of {@link #VAR}. */
-        STDDEV("stddev");
+        STDDEV("stddev"),
+        /**
+         * All values as an array; of values of one kind that is no array or record itself. Those of a group take at most {@link Listing#BYTES_MAX} bytes.
+         */
+        ARRAY_AGG("array_agg"),
+        /** All texts as one, with {@link Listing#separator} between; bounded as an array is. */
+        STRING_AGG("string_agg"),
+        /**
+         * The number below which a part of all numbers lies, a double; between two numbers the line
+         * between them. Exact: it keeps all, bounded as an array is.
+         */
+        PERCENTILE_CONT("percentile_cont"),
+        /** The first value that a part of all values does not exceed; bounded as an array is. */
+        PERCENTILE_DISC("percentile_disc");
 
         private final String label;
 
@@ -60,6 +76,11 @@ public record Aggregate(Function function, @Nullable String field, String name) 
         /** As commands and names of results write it. */
         public String label() {
             return label;
+        }
+
+        /** Whether it keeps all values, and has the order of {@link Aggregate#listing}. */
+        public boolean lists() {
+            return compareTo(ARRAY_AGG) >= 0;
         }
 
         /**
@@ -97,9 +118,22 @@ public record Aggregate(Function function, @Nullable String field, String name) 
                     require(isNumber || isDuration, "numbers and durations", kind, field);
                     yield isDuration ? kind : TypeKind.DOUBLE;
                 }
-                case VAR, STDDEV -> {
+                case VAR, STDDEV, PERCENTILE_CONT -> {
                     require(isNumber, "numbers", kind, field);
                     yield TypeKind.DOUBLE;
+                }
+                case ARRAY_AGG -> {
+                    require(kind.isScalar(), "simple values", kind, field);
+                    yield TypeKind.ARRAY;
+                }
+                case STRING_AGG -> {
+                    require(kind == TypeKind.STRING, "texts", kind, field);
+                    yield kind;
+                }
+                case PERCENTILE_DISC -> {
+                    boolean hasOrder = kind.isScalar() && !kind.isSpatial();
+                    require(hasOrder, "values that have an order", kind, field);
+                    yield kind;
                 }
             };
         }
@@ -112,6 +146,53 @@ public record Aggregate(Function function, @Nullable String field, String name) 
         }
     }
 
+    /**
+     * How the values of a group are listed.
+     *
+     * @param order by which they are; none: as they come, which no one may rely on, but different
+     *     values and those of percentiles by themselves
+     * @param isDistinct whether equal values are listed once, where the first of them stands
+     * @param condition of records whose value is listed, in the language of queries; null: all
+     * @param separator between texts
+     * @param fraction of a percentile, 0 to 1: a half is the median
+     */
+    public record Listing(
+            List<By> order,
+            boolean isDistinct,
+            @Nullable String condition,
+            String separator,
+            BigDecimal fraction) {
+        /** Most bytes that the values of one group take, 16 MiB; more of them are an error. */
+        public static final int BYTES_MAX = 16 << 20;
+
+        /** Without order, condition and separator; the median. */
+        public static final Listing PLAIN =
+                new Listing(List.of(), false, null, "", BigDecimal.valueOf(0.5));
+
+        /**
+         * A value to order by.
+         *
+         * @param field a declared field or an expression, as {@link Aggregate#field}
+         * @param isDescending whether the greatest comes first
+         * @param nullsAbove whether null is above all values, and not below them
+         */
+        public record By(String field, boolean isDescending, boolean nullsAbove) {}
+
+        /** Checks it. */
+        public Listing {
+            order = List.copyOf(order);
+            if (fraction.signum() < 0 || fraction.compareTo(BigDecimal.ONE) > 0) {
+                throw new InvalidRequestException(
+                        "a percentile is of a fraction from 0 to 1, not of %s"
+                                .formatted(fraction.toPlainString()));
+            }
+        }
+
+        Listing where(String newCondition) {
+            return new Listing(order, isDistinct, newCondition, separator, fraction);
+        }
+    }
+
     public Aggregate {
         if (field == null && function != Function.COUNT) {
             throw new InvalidRequestException(
@@ -120,6 +201,11 @@ public record Aggregate(Function function, @Nullable String field, String name) 
         if (name.isEmpty()) {
             throw new InvalidRequestException("a result needs a name");
         }
+    }
+
+    /** Of a function that needs to know no more, or lists values as they come. */
+    public Aggregate(Function function, @Nullable String field, String name) {
+        this(function, field, name, Listing.PLAIN);
     }
 
     /** How many records there are, as {@code count}. */
@@ -167,6 +253,16 @@ public record Aggregate(Function function, @Nullable String field, String name) 
         return of(Function.STDDEV, field);
     }
 
+    /** All values of the field, as {@code array_agg_field}. */
+    public static Aggregate array(String field) {
+        return of(Function.ARRAY_AGG, field);
+    }
+
+    /** The median of the field's numbers, as {@code percentile_cont_field}. */
+    public static Aggregate median(String field) {
+        return of(Function.PERCENTILE_CONT, field);
+    }
+
     /** An aggregate whose name is that of its function and its field, with _ between. */
     public static Aggregate of(Function function, String field) {
         return new Aggregate(function, field, function.label() + "_" + field);
@@ -179,6 +275,9 @@ public record Aggregate(Function function, @Nullable String field, String name) 
      * @param condition is not checked before the query runs
      */
     public Aggregate where(String condition) {
+        if (function.lists()) {
+            return with(listing.where(condition));
+        }
         String of = field == null ? "1" : field;
         // what may be a name is one, even if an expression would have quotes around it
         String value =
@@ -189,7 +288,12 @@ public record Aggregate(Function function, @Nullable String field, String name) 
 
     /** The same by another name. */
     public Aggregate as(String newName) {
-        return new Aggregate(function, field, newName);
+        return new Aggregate(function, field, newName, listing);
+    }
+
+    /** The same, with the values listed in another way. */
+    public Aggregate with(Listing newListing) {
+        return new Aggregate(function, field, name, newListing);
     }
 
     /** As people write it: {@code sum(delay)}. */

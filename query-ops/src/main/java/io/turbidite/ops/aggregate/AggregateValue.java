@@ -7,6 +7,8 @@ import io.turbidite.core.record.KindValues;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.TypeKind;
 
+import org.jspecify.annotations.Nullable;
+
 import java.math.BigDecimal;
 
 /** A result, reused for the next. <em>Confined to one thread.</em> */
@@ -16,6 +18,7 @@ final class AggregateValue {
     private boolean isNull = true;
     private long number;
     private double fraction;
+    private @Nullable Object object;
 
     AggregateValue(TypeKind kind) {
         this.kind = kind;
@@ -43,10 +46,18 @@ final class AggregateValue {
         bytes.set(value);
     }
 
+    /** Of any kind; nothing else is set before or behind. */
+    void setObject(Object value) {
+        isNull = false;
+        object = value;
+    }
+
     /** Puts it into a row. */
     void write(RecordWriter row, int field) {
         if (isNull) {
             row.setNull(field);
+        } else if (object != null) {
+            row.setObject(field, object);
         } else if (KindValues.isLong(kind)) {
             row.setLong(field, number);
         } else {
@@ -71,6 +82,8 @@ final class AggregateValue {
     void appendKey(ByteSink sink) {
         if (isNull) {
             KeyCodec.appendNull(sink, kind);
+        } else if (object != null) {
+            KeyCodec.append(sink, kind, object);
         } else if (kind == TypeKind.BOOL) {
             KeyCodec.appendBool(sink, number == 1);
         } else if (KindValues.isLong(kind)) {

@@ -1,7 +1,9 @@
 package io.turbidite.ops.aggregate;
 
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.record.KindValues;
 import io.turbidite.core.type.TypeKind;
 
@@ -71,6 +73,28 @@ final class ArgumentFormat {
         long place = number(arguments, argument);
         return to.set(
                 arguments.segment(), arguments.offset() + (place >>> Integer.SIZE), (int) place);
+    }
+
+    /** Appends the key of an argument, or that of null. */
+    static void appendKey(
+            Slice arguments, int argument, TypeKind kind, Slice scratch, ByteSink to) {
+        if (!isPresent(arguments, argument)) {
+            KeyCodec.appendNull(to, kind);
+            return;
+        }
+        switch (kind) {
+            case BOOL -> KeyCodec.appendBool(to, number(arguments, argument) == 1);
+            case FLOAT -> KeyCodec.appendFloat(to, (float) fraction(arguments, argument));
+            case DOUBLE -> KeyCodec.appendDouble(to, fraction(arguments, argument));
+            case STRING, BINARY -> KeyCodec.appendBytes(to, bytes(arguments, argument, scratch));
+            default -> {
+                if (Form.of(kind) == Form.NUMBER) {
+                    KeyCodec.appendLong(to, number(arguments, argument));
+                } else {
+                    to.putBytes(bytes(arguments, argument, scratch));
+                }
+            }
+        }
     }
 
     static long placeOf(int offset, int length) {

@@ -57,7 +57,28 @@ public record BoundAggregates(RecordType type, List<Bound> bound, List<Argument>
      * @param kind of the argument
      * @param resultKind of the result
      */
-    public record Bound(Aggregate aggregate, int argument, TypeKind kind, TypeKind resultKind) {}
+    public record Bound(
+            Aggregate aggregate,
+            int argument,
+            TypeKind kind,
+            TypeKind resultKind,
+            @Nullable BoundListing listing) {}
+
+    /**
+     * How values are listed.
+     *
+     * @param keys what they are ordered by
+     * @param condition the argument that is true of records whose value is listed; {@code -1}: all
+     */
+    public record BoundListing(List<Key> keys, int condition) {
+        /** An argument to order by. */
+        public record Key(int argument, TypeKind kind, boolean isDescending, boolean nullsAbove) {}
+
+        /** Copies its list. */
+        public BoundListing {
+            keys = List.copyOf(keys);
+        }
+    }
 
     public BoundAggregates {
         bound = List.copyOf(bound);
@@ -86,20 +107,61 @@ public record BoundAggregates(RecordType type, List<Bound> bound, List<Argument>
             String name = aggregate.field();
             if (name == null) {
                 bound.add(new Bound(
-                        aggregate, Accumulators.Count.ROWS, TypeKind.INT64, TypeKind.INT64));
+                        aggregate, Accumulators.Count.ROWS, TypeKind.INT64, TypeKind.INT64, null));
                 continue;
             }
             Argument argument = argumentOf.apply(name);
-            if (!arguments.contains(argument)) {
-                arguments.add(argument);
-            }
             bound.add(new Bound(
                     aggregate,
-                    arguments.indexOf(argument),
+                    place(argument, arguments),
                     argument.kind(),
-                    aggregate.function().resultKind(argument.kind(), name)));
+                    aggregate.function().resultKind(argument.kind(), name),
+                    aggregate.function().lists()
+                            ? listing(aggregate.listing(), arguments, argumentOf)
+                            : null));
+        }
+        if (arguments.size() > ArgumentFormat.COUNT_MAX) {
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "%,d values that are aggregated, or ordered by in aggregates, are more than the limit of %d",
+                    arguments.size(),
+                    ArgumentFormat.COUNT_MAX));
         }
         return new BoundAggregates(type, bound, arguments);
+    }
+
+    private static int place(Argument argument, List<Argument> arguments) {
+        if (!arguments.contains(argument)) {
+            arguments.add(argument);
+        }
+        return arguments.indexOf(argument);
+    }
+
+    private static BoundListing listing(
+            Aggregate.Listing listing,
+            List<Argument> arguments,
+            Function<String, Argument> argumentOf) {
+        List<BoundListing.Key> keys = new ArrayList<>();
+        for (Aggregate.Listing.By by : listing.order()) {
+            Argument argument = argumentOf.apply(by.field());
+            if (!argument.kind().isScalar() || argument.kind().isSpatial()) {
+                throw new InvalidRequestException("'%s', which is %s, has no order to list by"
+                        .formatted(by.field(), argument.kind().label()));
+            }
+            keys.add(new BoundListing.Key(
+                    place(argument, arguments),
+                    argument.kind(),
+                    by.isDescending(),
+                    by.nullsAbove()));
+        }
+        String condition = listing.condition();
+        return new BoundListing(
+                keys,
+                condition == null
+                        ? -1
+                        : place(
+                                argumentOf.apply("case when %s then true end".formatted(condition)),
+                                arguments));
     }
 
     /** Whether there are none. */
@@ -123,9 +185,13 @@ public record BoundAggregates(RecordType type, List<Bound> bound, List<Argument>
         for (Bound one : bound) {
             boolean isCount = switch (one.aggregate().function()) {
                 case COUNT, COUNT_DISTINCT -> true;
-                case SUM, AVG, MIN, MAX, VAR, STDDEV -> false;
+                default -> false;
             };
-            fields.add(new Field(one.aggregate().name(), one.resultKind(), !isCount));
+            String name = one.aggregate().name();
+            fields.add(
+                    one.resultKind() == TypeKind.ARRAY
+                            ? Field.array(name, one.kind(), true)
+                            : new Field(name, one.resultKind(), !isCount));
         }
         return List.copyOf(fields);
     }
@@ -166,6 +232,8 @@ public record BoundAggregates(RecordType type, List<Bound> bound, List<Argument>
             case MAX -> extreme(one, offset, true);
             case VAR -> new Accumulators.Moments(offset, argument, form, false, new Slice());
             case STDDEV -> new Accumulators.Moments(offset, argument, form, true, new Slice());
+            case ARRAY_AGG, STRING_AGG, PERCENTILE_CONT, PERCENTILE_DISC ->
+                new ListAccumulator(offset, one);
         };
     }
 

@@ -30,11 +30,11 @@ import java.util.Objects;
  *
  * <p><em>Confined to one thread.</em>
  */
-final class BytesAccumulator implements Accumulator {
-    private static final int COUNT_OFFSET = 0;
-    private static final int PLACE_OFFSET = COUNT_OFFSET + 8;
-    private static final int CAPACITY_OFFSET = PLACE_OFFSET + 4;
-    private static final int LENGTH_OFFSET = CAPACITY_OFFSET + 4;
+final class BytesAccumulator implements VariableAccumulator {
+    static final int COUNT_OFFSET = 0;
+    static final int PLACE_OFFSET = COUNT_OFFSET + 8;
+    static final int CAPACITY_OFFSET = PLACE_OFFSET + 4;
+    static final int LENGTH_OFFSET = CAPACITY_OFFSET + 4;
     static final int STATE_BYTES = LENGTH_OFFSET + 8;
 
     /** What two values come to. */
@@ -67,32 +67,39 @@ final class BytesAccumulator implements Accumulator {
         return (BigDecimal) Objects.requireNonNull(KeyCodec.decode(TypeKind.DECIMAL, key, 0));
     }
 
-    /** Says where its bytes lie in new states. */
-    void place(Slice states, int place, int capacity) {
+    @Override
+    public void place(Slice states, int place, int capacity) {
         MemorySegment segment = states.segment();
         segment.set(Bytes.I32, states.offset() + offset + PLACE_OFFSET, place);
         segment.set(Bytes.I32, states.offset() + offset + CAPACITY_OFFSET, capacity);
     }
 
-    int capacity(Slice states) {
+    @Override
+    public int capacity(Slice states) {
         return states.segment().get(Bytes.I32, states.offset() + offset + CAPACITY_OFFSET);
     }
 
-    /** Bytes that the value will have once a row is taken. */
-    int lengthWith(@Nullable Slice states, Slice arguments) {
+    /** Values grow seldom, but one that does may do so again. */
+    @Override
+    public long capacityFor(int had, int length) {
+        return length <= had ? had : had == 0 ? length : length * 2L;
+    }
+
+    @Override
+    public int lengthWith(@Nullable Slice states, Slice arguments) {
         return ArgumentFormat.isPresent(arguments, argument)
                 ? folded(states, ArgumentFormat.bytes(arguments, argument, value))
                         .length()
                 : 0;
     }
 
-    /** Bytes that the value will have once others are merged. */
-    int lengthWithAll(Slice states, Slice others) {
+    @Override
+    public int lengthWithAll(Slice states, Slice others) {
         return count(others) == 0 ? 0 : folded(states, bytes(others, value)).length();
     }
 
-    /** Takes over the value of states with another place for it. */
-    void copy(Slice states, Slice from) {
+    @Override
+    public void copy(Slice states, Slice from) {
         long count = count(from);
         if (count > 0) {
             put(states, count, bytes(from, value));

@@ -30,7 +30,7 @@ public final class GroupStates {
     record Distinct(int aggregate, int argument, ArgumentFormat.Form form) {}
 
     private final Accumulator[] all;
-    private final BytesAccumulator[] variable;
+    private final VariableAccumulator[] variable;
     private final AggregateValue[] results;
 
     /** Arguments whose different values are counted, and the aggregate that each is for. */
@@ -54,8 +54,8 @@ public final class GroupStates {
     GroupStates(List<Accumulator> all, List<AggregateValue> results, List<Distinct> distinct) {
         this.all = all.toArray(Accumulator[]::new);
         this.variable = all.stream()
-                .filter(BytesAccumulator.class::isInstance)
-                .toArray(BytesAccumulator[]::new);
+                .filter(VariableAccumulator.class::isInstance)
+                .toArray(VariableAccumulator[]::new);
         this.results = results.toArray(AggregateValue[]::new);
         this.distinctAggregates =
                 distinct.stream().mapToInt(Distinct::aggregate).toArray();
@@ -94,7 +94,7 @@ public final class GroupStates {
 
     /** Whether states have room for a row. */
     public boolean takes(Slice groupStates, Slice arguments) {
-        for (BytesAccumulator one : variable) {
+        for (VariableAccumulator one : variable) {
             if (one.lengthWith(groupStates, arguments) > one.capacity(groupStates)) {
                 return false;
             }
@@ -111,8 +111,7 @@ public final class GroupStates {
         for (int i = 0; i < variable.length; i++) {
             int length = variable[i].lengthWith(null, arguments);
             int had = others == null ? 0 : variable[i].capacity(others);
-            // values grow seldom, but one that does may do so again
-            capacities[i] = length <= had ? had : rounded(others == null ? length : length * 2L);
+            capacities[i] = rounded(variable[i].capacityFor(had, length));
         }
         return empty(made, madeStates);
     }
@@ -182,7 +181,7 @@ public final class GroupStates {
         spare = old;
         empty(merged, states);
         // the places of the values are new ones, all other numbers stay
-        for (BytesAccumulator one : variable) {
+        for (VariableAccumulator one : variable) {
             one.copy(states, before);
         }
         copyNumbers();
@@ -192,7 +191,7 @@ public final class GroupStates {
         int at = 0;
         for (Accumulator one : all) {
             int bytes = stateBytes(one);
-            if (!(one instanceof BytesAccumulator)) {
+            if (!(one instanceof VariableAccumulator)) {
                 MemorySegment.copy(
                         before.segment(),
                         before.offset() + at,
@@ -212,7 +211,7 @@ public final class GroupStates {
             case Accumulators.NumberExtreme _ -> Accumulators.NumberExtreme.STATE_BYTES;
             case Accumulators.DoubleExtreme _ -> Accumulators.DoubleExtreme.STATE_BYTES;
             case Accumulators.Moments _ -> Accumulators.Moments.STATE_BYTES;
-            case BytesAccumulator _ -> BytesAccumulator.STATE_BYTES;
+            case BytesAccumulator _, ListAccumulator _ -> BytesAccumulator.STATE_BYTES;
         };
     }
 

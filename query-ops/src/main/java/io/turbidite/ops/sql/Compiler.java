@@ -3,7 +3,6 @@ package io.turbidite.ops.sql;
 import io.turbidite.core.expr.Expression;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.Join;
 import io.turbidite.ops.Nulls;
 import io.turbidite.ops.Order;
@@ -11,14 +10,12 @@ import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Relation;
 import io.turbidite.ops.SetOperation;
 import io.turbidite.ops.Values;
-import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.expr.Predicate;
 
 import org.apache.calcite.plan.RelOptUtil;
 import org.apache.calcite.rel.RelFieldCollation;
 import org.apache.calcite.rel.RelNode;
 import org.apache.calcite.rel.RelRoot;
-import org.apache.calcite.rel.core.AggregateCall;
 import org.apache.calcite.rel.core.Correlate;
 import org.apache.calcite.rel.core.Filter;
 import org.apache.calcite.rel.core.JoinRelType;
@@ -34,9 +31,6 @@ import org.apache.calcite.rex.RexLiteral;
 import org.apache.calcite.rex.RexNode;
 import org.apache.calcite.rex.RexUtil;
 import org.apache.calcite.sql.SqlKind;
-import org.apache.calcite.sql.fun.SqlStdOperatorTable;
-import org.apache.calcite.sql.type.SqlTypeName;
-import org.apache.calcite.util.ImmutableBitSet;
 import org.jspecify.annotations.Nullable;
 
 import java.math.BigDecimal;
@@ -105,7 +99,8 @@ final class Compiler {
             case Filter filter -> filtered(filter);
             case Project project -> projected(project);
             case Sort sort -> sorted(sort);
-            case org.apache.calcite.rel.core.Aggregate aggregate -> grouped(aggregate);
+            case org.apache.calcite.rel.core.Aggregate aggregate ->
+                new Grouping(rex, aggregate, () -> block(aggregate.getInput())).block();
             case org.apache.calcite.rel.core.Join join -> joined(join);
             case org.apache.calcite.rel.core.Values values -> given(values);
             case SetOp sets -> combined(sets);
@@ -170,7 +165,7 @@ final class Compiler {
                 : Predicates.distance(name, x.doubleValue(), y.doubleValue(), radius.doubleValue());
     }
 
-    private static @Nullable BigDecimal number(RexNode node) {
+    static @Nullable BigDecimal number(RexNode node) {
         if (node instanceof RexCall call && call.isA(SqlKind.CAST)) {
             return number(call.operands.get(0));
         }
@@ -238,132 +233,6 @@ final class Compiler {
             case FIRST -> true;
             case LAST -> false;
         };
-    }
-
-    private Block grouped(org.apache.calcite.rel.core.Aggregate aggregate) {
-        if (aggregate.getGroupType() != org.apache.calcite.rel.core.Aggregate.Group.SIMPLE) {
-            throw Terms.unsupported("GROUP BY of GROUPING SETS, ROLLUP or CUBE");
-        }
-        Block block = block(aggregate.getInput());
-        ImmutableBitSet keys = aggregate.getGroupSet();
-        boolean areFields = true;
-        for (int key : keys) {
-            String field = block.fieldOf(key);
-            areFields &= field != null;
-        }
-        if (!block.takesGroups() || !areFields) {
-            block = block.wrapped();
-        }
-        List<String> fields = new ArrayList<>();
-        List<Expression> columns = new ArrayList<>();
-        for (int key : keys) {
-            String field = Objects.requireNonNull(block.fieldOf(key));
-            TypeKind kind = block.kindOf(field);
-            if (kind == null || !kind.isScalar()) {
-                throw Terms.unsupported("GROUP BY of arrays and nested records");
-            }
-            if (!fields.contains(field)) {
-                fields.add(field);
-            }
-            columns.add(new Expression.Name(field));
-        }
-        List<Aggregate> aggregates = new ArrayList<>();
-        for (AggregateCall call : aggregate.getAggCallList()) {
-            boolean isOfNulls = call.getArgList().stream()
-                    .map(aggregate.getInput().getRowType().getFieldList()::get)
-                    .anyMatch(field -> field.getType().getSqlTypeName() == SqlTypeName.NULL);
-            columns.add(aggregated(call, isOfNulls, block, aggregates));
-        }
-        if (fields.isEmpty() && aggregates.isEmpty()) {
-            aggregates.add(Aggregate.count());
-        }
-        block.groups(fields, aggregates, columns);
-        return block;
-    }
-
-    /**
-     * Adds what is aggregated; what the column is made of then.
-     *
-     * @param isOfNulls whether it is always null, which has no type by itself
-     */
-    private Expression aggregated(
-            AggregateCall call, boolean isOfNulls, Block block, List<Aggregate> aggregates) {
-        SqlKind kind = call.getAggregation().getKind();
-        if (kind == SqlKind.LITERAL_AGG) {
-            return new Scalars(rex, List.of()).value(call.rexList.getFirst());
-        }
-        String name = free("agg$" + aggregates.size(), block);
-        Expression.Name column = new Expression.Name(name);
-        Aggregate.Function function = switch (kind) {
-            case COUNT ->
-                call.isDistinct() || isApproximate(call)
-                        ? Aggregate.Function.COUNT_DISTINCT
-                        : Aggregate.Function.COUNT;
-            case SUM, SUM0 -> Aggregate.Function.SUM;
-            case AVG -> Aggregate.Function.AVG;
-            case MIN, SINGLE_VALUE, ANY_VALUE -> Aggregate.Function.MIN;
-            case MAX -> Aggregate.Function.MAX;
-            case VAR_SAMP, VAR_POP, STDDEV_POP -> Aggregate.Function.VAR;
-            case STDDEV_SAMP -> Aggregate.Function.STDDEV;
-            default -> throw Terms.unsupported(call.getAggregation().getName());
-        };
-        boolean isOfAny = function == Aggregate.Function.MIN || function == Aggregate.Function.MAX;
-        if (call.isDistinct() && function != Aggregate.Function.COUNT_DISTINCT && !isOfAny) {
-            throw Terms.unsupported(call.getAggregation().getName() + "(DISTINCT …)");
-        }
-        if (call.getArgList().size() > 1
-                || !call.getCollation().getFieldCollations().isEmpty()) {
-            throw Terms.unsupported(
-                    call.getAggregation().getName() + " of several values, or in an order");
-        }
-        Expression argument = call.getArgList().isEmpty()
-                ? null
-                : block.columns().get(call.getArgList().getFirst());
-        if (isOfNulls) {
-            argument = Terms.call("int64", Terms.NULL);
-        }
-        if (call.filterArg >= 0) {
-            argument = Terms.where(
-                    block.columns().get(call.filterArg),
-                    argument == null ? Terms.whole(1) : argument);
-        }
-        if (argument instanceof Expression.Constant
-                && !argument.equals(Terms.NULL)
-                && function == Aggregate.Function.COUNT) {
-            argument = null;
-        }
-        aggregates.add(new Aggregate(function, argument == null ? null : text(argument), name));
-        if (kind == SqlKind.SINGLE_VALUE) {
-            String rows = free("agg$" + aggregates.size(), block);
-            aggregates.add(new Aggregate(Aggregate.Function.COUNT, null, rows));
-            return Terms.only(column, new Expression.Name(rows));
-        }
-        if (kind == SqlKind.VAR_POP || kind == SqlKind.STDDEV_POP) {
-            String rows = free("agg$" + aggregates.size(), block);
-            aggregates.add(new Aggregate(
-                    Aggregate.Function.COUNT, text(Objects.requireNonNull(argument)), rows));
-            Expression variance = Terms.ofPopulation(column, new Expression.Name(rows));
-            return kind == SqlKind.VAR_POP ? variance : Terms.call("sqrt", variance);
-        }
-        return kind == SqlKind.SUM0 ? Terms.orZero(column) : column;
-    }
-
-    /** It is counted exactly. */
-    private static boolean isApproximate(AggregateCall call) {
-        return call.getAggregation().equals(SqlStdOperatorTable.APPROX_COUNT_DISTINCT);
-    }
-
-    /** A name that no field of the input has: groups of groups have both. */
-    private static String free(String name, Block block) {
-        String free = name;
-        while (block.kindOf(free) != null) {
-            free += "$";
-        }
-        return free;
-    }
-
-    private static String text(Expression value) {
-        return value instanceof Expression.Name(String name) ? name : "(" + value.text() + ")";
     }
 
     /** Rows that the statement has in it. */

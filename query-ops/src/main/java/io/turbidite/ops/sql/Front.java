@@ -83,8 +83,14 @@ final class Front {
     private static final HepProgram WINDOWS = new HepProgramBuilder()
             .addRuleInstance(CoreRules.PROJECT_TO_LOGICAL_PROJECT_AND_WINDOW)
             .build();
-    private static final Set<SqlKind> MADE_AS_THEY_ARE =
-            Set.of(SqlKind.COUNT, SqlKind.MIN, SqlKind.MAX, SqlKind.ANY_VALUE);
+    private static final Set<SqlKind> MADE_AS_THEY_ARE = Set.of(
+            SqlKind.COUNT,
+            SqlKind.MIN,
+            SqlKind.MAX,
+            SqlKind.ANY_VALUE,
+            SqlKind.ARRAY_AGG,
+            SqlKind.LISTAGG,
+            SqlKind.STRING_AGG);
     private static final Pattern NO_COLUMN = Pattern.compile(
             "Column '([^']*)' not found in (any table|table '[^']*')(.*)", Pattern.DOTALL);
     private static final Pattern NO_TABLE =
@@ -449,8 +455,11 @@ final class Front {
     }
 
     private static boolean hasDistinctValues(Aggregate aggregate) {
-        return aggregate.getAggCallList().stream()
-                .anyMatch(call -> call.isDistinct() && !MADE_AS_THEY_ARE.contains(kind(call)));
+        List<AggregateCall> calls = aggregate.getAggCallList();
+        return calls.stream()
+                        .anyMatch(
+                                call -> call.isDistinct() && !MADE_AS_THEY_ARE.contains(kind(call)))
+                && calls.stream().noneMatch(call -> Grouping.LISTS.contains(kind(call)));
     }
 
     private static SqlKind kind(AggregateCall call) {

@@ -1,5 +1,6 @@
 package io.turbidite.ops.sql;
 
+import org.apache.calcite.sql.SqlAggFunction;
 import org.apache.calcite.sql.SqlFunction;
 import org.apache.calcite.sql.SqlFunctionCategory;
 import org.apache.calcite.sql.SqlIdentifier;
@@ -7,6 +8,7 @@ import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.SqlOperator;
 import org.apache.calcite.sql.SqlOperatorTable;
 import org.apache.calcite.sql.SqlSyntax;
+import org.apache.calcite.sql.fun.SqlBasicAggFunction;
 import org.apache.calcite.sql.fun.SqlLibraryOperators;
 import org.apache.calcite.sql.fun.SqlStdOperatorTable;
 import org.apache.calcite.sql.type.OperandTypes;
@@ -20,6 +22,7 @@ import org.apache.calcite.sql.type.SqlTypeTransforms;
 import org.apache.calcite.sql.util.SqlOperatorTables;
 import org.apache.calcite.sql.validate.SqlNameMatcher;
 import org.apache.calcite.sql.validate.SqlNameMatchers;
+import org.apache.calcite.util.Optionality;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
@@ -65,6 +68,16 @@ final class Operators {
             ReturnTypes.explicit(SqlTypeName.TIMESTAMP, Types.FRACTION_DIGITS)
                     .andThen(SqlTypeTransforms.TO_NULLABLE),
             OperandTypes.family(SqlTypeFamily.CHARACTER, SqlTypeFamily.DATETIME));
+
+    /** A double, whatever the numbers are. */
+    static final SqlAggFunction PERCENTILE_CONT = SqlBasicAggFunction.create(
+                    "PERCENTILE_CONT",
+                    SqlKind.PERCENTILE_CONT,
+                    ReturnTypes.DOUBLE.andThen(SqlTypeTransforms.FORCE_NULLABLE),
+                    OperandTypes.UNIT_INTERVAL_NUMERIC_LITERAL)
+            .withFunctionType(SqlFunctionCategory.SYSTEM)
+            .withGroupOrder(Optionality.MANDATORY)
+            .withPercentile(true);
 
     /** As PostgreSQL has them. */
     private static final List<SqlOperator> KNOWN = List.of(
@@ -124,6 +137,8 @@ final class Operators {
             SqlLibraryOperators.NOT_ILIKE,
             SqlLibraryOperators.BOOL_AND,
             SqlLibraryOperators.BOOL_OR,
+            SqlLibraryOperators.ARRAY_AGG,
+            SqlLibraryOperators.STRING_AGG,
             SqlLibraryOperators.DATE_PART);
 
     private static final List<SqlOperator> OWN = List.of(
@@ -142,14 +157,14 @@ final class Operators {
 
     /** What the compiler knows by name, for the nearest name of one that is not there. */
     private static final List<String> NAMES = List.of("""
-            ABS ACOS ANY_VALUE APPROX_COUNT_DISTINCT ASIN ATAN AVG BOOL_AND BOOL_OR BTRIM
+            ABS ACOS ANY_VALUE APPROX_COUNT_DISTINCT ARRAY_AGG ASIN ATAN AVG BOOL_AND BOOL_OR BTRIM
             CAST CBRT CEIL CHAR_LENGTH COALESCE CONCAT CONCAT_WS CONTAINS CONTAINS_ANY
             CONTAINS_PREFIX COS COUNT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATE_PART
-            DATE_TRUNC DEGREES EVERY EXP EXTRACT FLOOR GREATEST HAS IFNULL LEAST LEFT LENGTH
-            LN LOCALTIME LOCALTIMESTAMP LOG LOG10 LOWER LPAD LTRIM MAX MIN MOD NOW NULLIF
-            NVL PI POSITION POW POWER RADIANS REGEXP_LIKE REGEXP_REPLACE REPEAT REPLACE
+            DATE_TRUNC DEGREES EVERY EXP EXTRACT FLOOR GREATEST GROUPING HAS IFNULL LEAST LEFT LENGTH LISTAGG
+            LN LOCALTIME LOCALTIMESTAMP LOG LOG10 LOWER LPAD LTRIM MAX MEDIAN MIN MOD NOW NULLIF
+            NVL PERCENTILE_CONT PERCENTILE_DISC PI POSITION POW POWER RADIANS REGEXP_LIKE REGEXP_REPLACE REPEAT REPLACE
             REVERSE RIGHT ROUND RPAD RTRIM SIGN SIN SPLIT_PART SQRT STARTS_WITH STDDEV
-            STDDEV_POP STDDEV_SAMP STRPOS ST_DISTANCE ST_INTERSECTS ST_MAKEENVELOPE ST_POINT
+            STDDEV_POP STDDEV_SAMP STRING_AGG STRPOS ST_DISTANCE ST_INTERSECTS ST_MAKEENVELOPE ST_POINT
             ST_WITHIN ST_X ST_Y SUBSTR SUBSTRING SUM TAN TRIM TRUNC TRY_CAST UPPER VARIANCE
             VAR_POP VAR_SAMP
             """.strip().split("\\s+", -1));

@@ -7,13 +7,18 @@ import org.apache.calcite.sql.SqlDynamicParam;
 import org.apache.calcite.sql.SqlIdentifier;
 import org.apache.calcite.sql.SqlIntervalQualifier;
 import org.apache.calcite.sql.SqlKind;
+import org.apache.calcite.sql.SqlLiteral;
 import org.apache.calcite.sql.SqlNode;
+import org.apache.calcite.sql.SqlNodeList;
+import org.apache.calcite.sql.fun.SqlCase;
 import org.apache.calcite.sql.fun.SqlStdOperatorTable;
 import org.apache.calcite.sql.parser.SqlParserPos;
 import org.apache.calcite.sql.type.SqlTypeName;
 import org.apache.calcite.sql.util.SqlShuttle;
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
@@ -38,6 +43,19 @@ final class Rewording extends SqlShuttle {
             SqlCall own = Operators.DATE_TRUNC.createCall(
                     call.getParserPosition(), call.operand(0), second);
             return super.visit(own);
+        }
+        if (call.getOperator().equals(SqlStdOperatorTable.PERCENTILE_CONT)) {
+            return super.visit((SqlCall) Operators.PERCENTILE_CONT.createCall(
+                    call.getParserPosition(), call.getOperandList()));
+        }
+        if (call.getOperator().getName().equalsIgnoreCase("MEDIAN") && call.operandCount() == 1) {
+            return super.visit((SqlCall) median(call));
+        }
+        if (call.getKind() == SqlKind.FILTER
+                && call.operand(0) instanceof SqlCall within
+                && within.getKind() == SqlKind.WITHIN_GROUP
+                && within.operand(0).getKind() == SqlKind.PERCENTILE_DISC) {
+            return super.visit((SqlCall) filtered(within, call.operand(1)));
         }
         if (call.operandCount() == 0
                 && TAKE_VALUES.contains(call.getOperator().getName().toUpperCase(Locale.ROOT))) {
@@ -67,6 +85,45 @@ final class Rewording extends SqlShuttle {
             return call.getOperator().createCall(place, whole, type);
         }
         return super.visit(call);
+    }
+
+    private static SqlNode median(SqlCall call) {
+        SqlParserPos place = call.getParserPosition();
+        return SqlStdOperatorTable.WITHIN_GROUP.createCall(
+                place,
+                Operators.PERCENTILE_CONT.createCall(
+                        place, SqlLiteral.createExactNumeric("0.5", place)),
+                new SqlNodeList(List.of((SqlNode) call.operand(0)), place));
+    }
+
+    /**
+     * The percentile of nothing but the values of some rows: others are null, and nulls are left
+     * out. The validator does not find the type of one with a filter.
+     */
+    private static SqlNode filtered(SqlCall within, SqlNode condition) {
+        SqlParserPos place = within.getParserPosition();
+        SqlNodeList order = within.operand(1);
+        List<SqlNode> keys = new ArrayList<>();
+        for (SqlNode key : order) {
+            keys.add(key == null ? null : where(key, condition));
+        }
+        return SqlStdOperatorTable.WITHIN_GROUP.createCall(
+                place, within.operand(0), new SqlNodeList(keys, order.getParserPosition()));
+    }
+
+    private static SqlNode where(SqlNode key, SqlNode condition) {
+        SqlParserPos place = key.getParserPosition();
+        if (key instanceof SqlCall order
+                && Set.of(SqlKind.DESCENDING, SqlKind.NULLS_FIRST, SqlKind.NULLS_LAST)
+                        .contains(order.getKind())) {
+            return order.getOperator().createCall(place, where(order.operand(0), condition));
+        }
+        return new SqlCase(
+                place,
+                null,
+                SqlNodeList.of(condition),
+                SqlNodeList.of(key),
+                SqlLiteral.createNull(place));
     }
 
     /** The standard has no type TEXT. */
