@@ -19,6 +19,7 @@ import io.turbidite.bench.report.Curves;
 import io.turbidite.bench.report.Report;
 import io.turbidite.bench.space.SpaceSuite;
 import io.turbidite.bench.spatial.SpatialSuite;
+import io.turbidite.bench.sql.SqlSuite;
 import io.turbidite.bench.text.TextSuite;
 import io.turbidite.core.log.Durability;
 import io.turbidite.feeds.command.StandardErrorLogging;
@@ -35,6 +36,7 @@ import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -53,6 +55,7 @@ import java.util.stream.IntStream;
             Main.EngineCommand.class,
             Main.ReadsCommand.class,
             Main.ApiCommand.class,
+            Main.SqlCommand.class,
             Main.AmplificationCommand.class,
             Main.WritersCommand.class,
             Main.MemoryCommand.class,
@@ -132,6 +135,28 @@ public final class Main implements Runnable {
             }
             return places.report(
                     "api", new ApiSuite(records, rounds, operations, places.directory).run());
+        }
+    }
+
+    @Command(
+            name = "sql",
+            description = "Statements over flights by SQL, beside DuckDB; answers are compared.",
+            mixinStandardHelpOptions = true)
+    static final class SqlCommand implements Callable<Integer> {
+        @Option(
+                names = "--flights",
+                description = "the sample of flights (default ${DEFAULT-VALUE})")
+        Path flights = Path.of("feeds", "samples", "flights-2013.csv.gz");
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 5;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException, SQLException {
+            return places.report("sql", new SqlSuite(flights, rounds, places.directory).run());
         }
     }
 
