@@ -37,11 +37,13 @@ module io.turbidite.feeds {
     exports io.turbidite.feeds.manage;
     exports io.turbidite.feeds.parse;
     exports io.turbidite.feeds.source;
+    exports io.turbidite.feeds.source.parcel;
 
     uses io.turbidite.feeds.source.SourceKind;
 
     provides io.turbidite.feeds.source.SourceKind with
             io.turbidite.feeds.source.file.FileKind,
+            io.turbidite.feeds.source.parcel.HttpKind,
             io.turbidite.feeds.source.tail.TailKind;
 
     // options and parameters are fields that the library sets

@@ -14,6 +14,7 @@ import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.parse.Transform;
 import io.turbidite.feeds.source.FeedSource;
+import io.turbidite.feeds.source.parcel.ParcelSource;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.feeds.store.LetterLines;
@@ -223,6 +224,11 @@ public final class Feed implements AutoCloseable {
     /** Whether it runs until it is stopped. */
     public boolean isEndless() {
         return source.isEndless();
+    }
+
+    /** Where parcels of records are handed in; null if its source takes none. */
+    public @Nullable ParcelSource parcels() {
+        return source instanceof ParcelSource parcels ? parcels : null;
     }
 
     /** The partitions of the source that are there now. */

@@ -17,6 +17,7 @@ import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.source.PartitionReader;
 import io.turbidite.feeds.source.PartitionReader.Step;
 import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.Rejection;
 import io.turbidite.feeds.source.SourceHost;
 import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.feeds.store.Delivery;
@@ -104,7 +105,7 @@ final class FeedRun {
         this.acceptedBefore = parts.delivery.accepted();
         this.rejectedBefore = parts.delivery.rejected();
         this.reportedNanos = parts.clock.monotonicNanos();
-        parts.delivery.whenDurable(parts.source::durable);
+        parts.delivery.whenDurable(listener(parts.source));
         meters.begin(parts.source.isEndless());
         this.pipeline = Pipeline.start(parts.tasks, "feed-" + parts.feed, meters, this::deliver);
     }
@@ -117,6 +118,20 @@ final class FeedRun {
         long more = parts.delivery.rejected() - rejected;
         meters.stored(
                 parts.delivery.accepted() - accepted, more == 0 ? 0 : more - batch.rejectedCount());
+    }
+
+    private static Delivery.DurableListener listener(FeedSource source) {
+        return new Delivery.DurableListener() {
+            @Override
+            public void rejected(String partition, Rejection rejection) {
+                source.rejected(partition, rejection);
+            }
+
+            @Override
+            public void durable(String partition, SourcePosition position) {
+                source.durable(partition, position);
+            }
+        };
     }
 
     /** What a turn came to. */

@@ -5,9 +5,13 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.Rejection;
 import io.turbidite.feeds.source.SourcePosition;
 
 import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Some records of one partition of a source in sequence, each with its place and raw text, and the
@@ -34,7 +38,7 @@ public final class Batch {
     private ByteSink raw = new ByteSink(INITIAL_BYTES, SINK_BYTES_MAX);
     private ByteSink letters = new ByteSink(16, SINK_BYTES_MAX);
     private int count;
-    private int rejectedCount;
+    private final List<Rejection> rejections = new ArrayList<>();
     private final int[] recordEnds = new int[RECORDS_MAX + 1];
     private final int[] rawEnds = new int[RECORDS_MAX + 1];
     private final long[] offsets = new long[RECORDS_MAX];
@@ -91,7 +95,7 @@ public final class Batch {
                         frame.start(),
                         frame.length(),
                         frame.fullLength());
-        rejectedCount++;
+        rejections.add(new Rejection(frame.offset(), frame.line(), reason));
     }
 
     private String sourceOf(@Nullable String first) {
@@ -115,7 +119,7 @@ public final class Batch {
 
     public boolean isFull() {
         return count == RECORDS_MAX
-                || rejectedCount == RECORDS_MAX
+                || rejections.size() == RECORDS_MAX
                 || records.length() >= BYTES_FULL
                 || raw.length() >= BYTES_FULL
                 || letters.length() >= BYTES_FULL;
@@ -123,7 +127,7 @@ public final class Batch {
 
     /** Whether there is nothing to deliver, not even another position. */
     public boolean isEmpty() {
-        return count == 0 && rejectedCount == 0 && !moved;
+        return count == 0 && rejections.isEmpty() && !moved;
     }
 
     /** The name of the partition of the source. */
@@ -159,7 +163,7 @@ public final class Batch {
                 position,
                 (before == null ? 0 : before.sequence()) + 1,
                 (counted == null ? 0 : counted.records()) + taken,
-                (counted == null ? 0 : counted.rejected()) + rejectedCount + refused);
+                (counted == null ? 0 : counted.rejected()) + rejections.size() + refused);
     }
 
     public int recordCount() {
@@ -182,7 +186,17 @@ public final class Batch {
 
     /** How many frames the parser rejected. */
     public int rejectedCount() {
-        return rejectedCount;
+        return rejections.size();
+    }
+
+    /** Those frames. */
+    public List<Rejection> rejections() {
+        return rejections;
+    }
+
+    /** Record {@code index} as one that was rejected. */
+    public Rejection rejection(int index, String reason) {
+        return new Rejection(offsets[index], lines[index], reason);
     }
 
     /** The dead letters of the parser, one a line. */
@@ -203,7 +217,7 @@ public final class Batch {
     /** Lets go of what was delivered, and of buffers that a huge record has grown. */
     void clear() {
         count = 0;
-        rejectedCount = 0;
+        rejections.clear();
         moved = false;
         startsAnew = false;
         records = cleared(records);

@@ -3,6 +3,7 @@ package io.turbidite.feeds.manage;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.NearestName;
+import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.DefinitionChange;
 import io.turbidite.feeds.DefinitionException;
 import io.turbidite.feeds.Feed;
@@ -13,6 +14,10 @@ import io.turbidite.feeds.manage.FeedState.Cue;
 import io.turbidite.feeds.manage.KeptDefinition.Wanted;
 import io.turbidite.feeds.manage.ManagedFeed.Defined;
 import io.turbidite.feeds.manage.ManagedFeed.Shared;
+import io.turbidite.feeds.source.parcel.HttpKind;
+import io.turbidite.feeds.source.parcel.Parcel;
+import io.turbidite.feeds.source.parcel.Receipt;
+import io.turbidite.feeds.source.parcel.Ticket;
 import io.turbidite.lsm.Store;
 
 import org.jspecify.annotations.Nullable;
@@ -23,6 +28,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -275,6 +281,54 @@ public final class FeedManager implements AutoCloseable {
      */
     public FeedLetters letters(String name, long from, int limit) {
         return FeedLetters.read(store, require(name).name(), from, limit);
+    }
+
+    /**
+     * A feed's definition.
+     *
+     * @return null if it was right once, and is no more
+     * @throws InvalidRequestException if there is no feed of that name
+     */
+    public @Nullable FeedDefinition definition(String name) {
+        return require(name).defined().definition();
+    }
+
+    /**
+     * Hands records to a feed whose source takes them so ({@code http}), without waiting.
+     *
+     * @return settled at once if nothing is taken now
+     * @throws InvalidRequestException if there is no feed of that name, or it has another source
+     */
+    public Ticket offer(String name, Parcel parcel) {
+        return sending(name).offer(parcel);
+    }
+
+    /**
+     * As {@link #offer}, and waits until all of it is durable, or can't be taken. A feed that is
+     * starting is waited for.
+     *
+     * @param waitMicros for so long at most
+     */
+    public Receipt send(String name, Parcel parcel, long waitMicros) {
+        ManagedFeed feed = sending(name);
+        Clock clock = shared.clock();
+        long untilNanos = clock.monotonicNanos() + waitMicros * 1_000;
+        BooleanSupplier isOver = () -> clock.monotonicNanos() - untilNanos >= 0;
+        shared.tasks().await(() -> feed.state() != FeedState.STARTING || isOver.getAsBoolean());
+        Ticket ticket = feed.offer(parcel);
+        shared.tasks().await(() -> ticket.isSettled() || isOver.getAsBoolean());
+        return ticket.giveUp("it was not durable within %d ms".formatted(waitMicros / 1_000));
+    }
+
+    private ManagedFeed sending(String name) {
+        ManagedFeed feed = require(name);
+        FeedDefinition definition = feed.defined().definition();
+        if (definition != null && !definition.source().kind().equals(HttpKind.NAME)) {
+            throw new InvalidRequestException(
+                    "feed %s has the source %s, and takes no records that are sent"
+                            .formatted(name, definition.source().kind()));
+        }
+        return feed;
     }
 
     /**

@@ -15,6 +15,10 @@ import io.turbidite.feeds.FeedReport;
 import io.turbidite.feeds.FeedTurns;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.manage.FeedState.Cue;
+import io.turbidite.feeds.source.parcel.Parcel;
+import io.turbidite.feeds.source.parcel.ParcelSource;
+import io.turbidite.feeds.source.parcel.Receipt;
+import io.turbidite.feeds.source.parcel.Ticket;
 import io.turbidite.lsm.Store;
 
 import org.jspecify.annotations.Nullable;
@@ -229,6 +233,32 @@ final class ManagedFeed {
                 return asked != cue || closing;
             }
         });
+    }
+
+    /** Hands a parcel in, if the feed takes any now. */
+    Ticket offer(Parcel parcel) {
+        ParcelSource to;
+        String why;
+        synchronized (this) {
+            to = feed == null || closing ? null : feed.parcels();
+            why = retry != null && state.isActive()
+                    ? "feed %s feeds its dead letters again".formatted(name)
+                    : "feed %s is %s%s".formatted(name, state.label(), reason());
+        }
+        if (to == null) {
+            return Ticket.refused(parcel, new Receipt.Away(why));
+        }
+        Ticket ticket = to.offer(parcel);
+        wake();
+        return ticket;
+    }
+
+    private synchronized String reason() {
+        return cause == null || state.isActive() ? "" : ": " + cause;
+    }
+
+    synchronized FeedState state() {
+        return state;
     }
 
     /** Feeds the dead letters again, and waits until that is done. */

@@ -148,6 +148,14 @@ public final class RecordFrame {
         return offset;
     }
 
+    /**
+     * Says where the record stands, for sources that count otherwise than their framer; back again
+     * before the framer is asked to cut it.
+     */
+    public void moveTo(long newOffset) {
+        offset = newOffset;
+    }
+
     /** The line the record begins in, from 1. */
     public long line() {
         return line;

@@ -16,8 +16,8 @@ import java.util.function.Supplier;
  * it, so a source that {@linkplain #canGoBack can go back} has each of its records taken exactly
  * once, whatever is killed.
  *
- * <p>{@link #durable} may be called by any thread; all else is <em>confined to the thread of the
- * run</em>.
+ * <p>{@link #durable} and {@link #rejected} may be called by any thread; all else is <em>confined
+ * to the thread of the run</em>.
  */
 public interface FeedSource extends AutoCloseable {
     /**
@@ -74,6 +74,12 @@ public interface FeedSource extends AutoCloseable {
      * it may be told, and forget it.
      */
     default void durable(String partition, SourcePosition position) {}
+
+    /**
+     * A record became a dead letter, which is durable. Told once in a run, before {@link #durable}
+     * of a position behind it; by any thread, as that.
+     */
+    default void rejected(String partition, Rejection rejection) {}
 
     /** How much there is to read in all, for progress; 0 if nobody knows. */
     default long byteCount() {

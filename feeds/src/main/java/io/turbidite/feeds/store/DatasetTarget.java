@@ -141,6 +141,7 @@ final class DatasetTarget implements DeliveryTarget {
                     throw overtaken(partition);
                 }
                 rows.put(partition, new Row(behind, write.version()));
+                tellRejected(batch, durable);
                 durable.durable(partition, behind.position());
                 return new Taken(count - refusedCount, 0, refusedCount);
             } catch (DuplicateKeyException e) {
@@ -154,6 +155,16 @@ final class DatasetTarget implements DeliveryTarget {
                     throw e;
                 }
                 refusedCount = fill(batch, letters);
+            }
+        }
+    }
+
+    private void tellRejected(Batch batch, DurableListener durable) {
+        batch.rejections().forEach(one -> durable.rejected(batch.partition(), one));
+        for (int i = 0; i < batch.recordCount(); i++) {
+            String reason = reasons[i];
+            if (reason != null) {
+                durable.rejected(batch.partition(), batch.rejection(i, reason));
             }
         }
     }

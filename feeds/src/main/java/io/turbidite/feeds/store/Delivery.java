@@ -3,6 +3,7 @@ package io.turbidite.feeds.store;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.Rejection;
 import io.turbidite.feeds.source.SourcePosition;
 
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,9 @@ public interface Delivery extends AutoCloseable {
     /** Hears what has become durable. */
     @FunctionalInterface
     interface DurableListener {
+        /** A record became a dead letter; told before what is behind it is durable. */
+        default void rejected(String partition, Rejection rejection) {}
+
         /** All of a partition before this position is as durable as the store's mode says. */
         void durable(String partition, SourcePosition position);
     }

@@ -6,6 +6,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.Rejection;
 import io.turbidite.feeds.store.Delivery.DurableListener;
 import io.turbidite.feeds.store.LogPositionsFile.State;
 import io.turbidite.hashlog.HashLog;
@@ -17,8 +18,10 @@ import io.turbidite.hashlog.log.RecordHeader;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -133,6 +136,7 @@ final class LogTarget implements DeliveryTarget {
     @Override
     public Taken take(Batch batch, DeadLetterFile letters, DurableListener durable) {
         refused.clear();
+        List<Rejection> refusals = new ArrayList<>();
         int taken = 0;
         int passed = 0;
         int refusedCount = 0;
@@ -145,10 +149,13 @@ final class LogTarget implements DeliveryTarget {
                 taken++;
             } else {
                 batch.appendLetter(i, reason, refused);
+                refusals.add(batch.rejection(i, reason));
                 refusedCount++;
             }
         }
         letters.append(refused.asSlice(slice));
+        batch.rejections().forEach(one -> durable.rejected(batch.partition(), one));
+        refusals.forEach(one -> durable.rejected(batch.partition(), one));
         note(batch, taken + passed, refusedCount);
         commitIfDue(letters, durable);
         return new Taken(taken, passed, refusedCount);

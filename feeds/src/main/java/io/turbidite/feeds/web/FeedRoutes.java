@@ -32,10 +32,12 @@ final class FeedRoutes {
 
     private final ServedStores stores;
     private final FilesRoot files;
+    private final ParcelRoute parcels;
 
     FeedRoutes(ServedStores stores, FilesRoot files) {
         this.stores = stores;
         this.files = files;
+        this.parcels = new ParcelRoute(stores);
     }
 
     List<Route> routes() {
@@ -45,6 +47,7 @@ final class FeedRoutes {
                 Route.of("PUT", "/v1/feeds/{feed}", Right.MANAGE, this::define)
                         .withBodyBytesMax(DEFINITION_BYTES_MAX),
                 Route.of("DELETE", "/v1/feeds/{feed}", Right.MANAGE, this::drop),
+                Route.of("POST", "/v1/feeds/{feed}", Right.WRITE, this::take),
                 Route.of("POST", "/v1/feeds/{feed}/pause", Right.MANAGE, this::pause),
                 Route.of("POST", "/v1/feeds/{feed}/resume", Right.MANAGE, this::resume),
                 Route.of("GET", "/v1/feeds/{feed}/letters", Right.READ, this::letters));
@@ -170,6 +173,11 @@ final class FeedRoutes {
         Found found = find(exchange, Right.MANAGE);
         exchange.answer(
                 200, toMap(found.store(), found.manager().drop(found.status().name())));
+    }
+
+    private void take(Exchange exchange) throws IOException {
+        Found found = find(exchange, Right.WRITE);
+        parcels.take(exchange, found.store(), found.manager(), found.status());
     }
 
     private void pause(Exchange exchange) {

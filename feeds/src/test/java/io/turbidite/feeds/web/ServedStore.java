@@ -76,6 +76,9 @@ final class ServedStore implements AutoCloseable {
     }
 
     private static void fill(Store store) {
+        if (store.findDataset("T") != null) {
+            return; // it is opened again
+        }
         Dataset dataset = store.createDataset(DatasetSpec.named("T")
                 .field("id", "int64")
                 .field("n", "int32")

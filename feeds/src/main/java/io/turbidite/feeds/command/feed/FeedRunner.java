@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command.feed;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.meter.StoreEvent.SourceContinued;
 import io.turbidite.feeds.Feed;
@@ -14,6 +15,7 @@ import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.Progress;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.feeds.log.DirectoryKind;
+import io.turbidite.feeds.source.parcel.HttpKind;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
@@ -66,6 +68,11 @@ final class FeedRunner {
     }
 
     private FeedReport load(Then then) {
+        if (definition.source().kind().equals(HttpKind.NAME)) {
+            throw new InvalidRequestException(
+                    "feed %s takes what clients send to a server: start it with ./turbidite serve"
+                            .formatted(definition.feed()));
+        }
         DirectoryKind.checkNoLog(directory);
         try (Store store = Store.open(directory, definition.storeOptions());
                 Serving.Server server = serving.start(store, console.home());

@@ -1,0 +1,162 @@
+package io.turbidite.feeds.source.parcel;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.parse.MalformedFrameException;
+import io.turbidite.feeds.parse.RecordFrame;
+import io.turbidite.feeds.parse.RecordFramer;
+import io.turbidite.feeds.source.PartitionReader;
+import io.turbidite.feeds.source.SourceHost;
+import io.turbidite.feeds.source.SourcePosition;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Arrays;
+import java.util.Objects;
+
+/**
+ * Reads the parcels of one partition, each from its beginning: a record's number is told by
+ * counting. Those that were taken before are passed over. <em>Confined to the thread of the
+ * run.</em>
+ */
+final class ParcelReader implements PartitionReader {
+    private final ParcelSource source;
+    private final String partition;
+    private final SourceHost host;
+
+    /** The number of the last record that was given out. */
+    private long position;
+
+    /** What is being read; null between two parcels. */
+    private @Nullable Ticket ticket;
+
+    private @Nullable RecordFramer framer;
+    private @Nullable RecordFrame header;
+
+    /** The number of the framer's frame, and where that stands in the parcel's text. */
+    private long number;
+
+    private long textOffset;
+    private long bytesRead;
+
+    ParcelReader(ParcelSource source, String partition, long position, SourceHost host) {
+        this.source = source;
+        this.partition = partition;
+        this.position = position;
+        this.host = host;
+    }
+
+    @Override
+    public Step next() {
+        while (true) {
+            Ticket now = ticket == null ? begin() : ticket;
+            if (now == null) {
+                return Step.NOTHING;
+            }
+            RecordFramer framed = Objects.requireNonNull(framer);
+            RecordFrame known = header;
+            if (known != null && source.changesHeader(this)) {
+                host.parser().header(known); // another parcel's was read meanwhile
+            }
+            while (framed.next()) {
+                number++;
+                if (number > position) {
+                    position = number;
+                    textOffset = framed.frame().offset();
+                    framed.frame().moveTo(number);
+                    return Step.RECORD;
+                }
+                pass(framed);
+            }
+            ticket = null;
+            framer = null;
+            bytesRead += now.parcel().byteCount();
+            source.read(partition, now, number);
+        }
+    }
+
+    /**
+     * Passes over a record that was taken before. If it seems to span lines it must be cut as it
+     * was then, or else those behind it get other numbers.
+     */
+    private void pass(RecordFramer framed) {
+        if (!framed.frame().spansLines() || framed.frame().problem() != null) {
+            return;
+        }
+        try {
+            var _ = host.parser().parse(framed.frame());
+        } catch (MalformedFrameException e) {
+            framed.cutToFirstLine();
+        } catch (InvalidRequestException e) {
+            // a record all the same: it is a dead letter since
+        }
+    }
+
+    private @Nullable Ticket begin() {
+        while (true) {
+            Ticket next = source.next(partition, position);
+            if (next == null) {
+                return null;
+            }
+            RecordFramer framed = new RecordFramer(
+                    next.parcel().input(), host.parser().quotes(), host.separator(), 0, 1);
+            framed.end();
+            header = null;
+            long sequence = next.parcel().sequence();
+            number = sequence == 0 ? position : sequence - 1;
+            try {
+                if (!host.parser().wantsHeader() || learnHeader(framed)) {
+                    framer = framed;
+                    ticket = next;
+                    return next;
+                }
+                source.read(partition, next, number); // there is nothing in it
+            } catch (InvalidRequestException wrong) {
+                source.refuse(
+                        partition,
+                        next,
+                        new Receipt.Malformed("the header does not fit: " + wrong.getMessage()));
+            }
+        }
+    }
+
+    private boolean learnHeader(RecordFramer framed) {
+        if (!framed.next()) {
+            return false;
+        }
+        RecordFrame frame = framed.frame();
+        if (frame.problem() != null) {
+            throw new InvalidRequestException(frame.problem());
+        }
+        var _ = source.changesHeader(this);
+        RecordFrame copy = RecordFrame.of(
+                Arrays.copyOfRange(frame.bytes(), frame.start(), frame.start() + frame.length()),
+                0,
+                1);
+        host.parser().header(copy);
+        header = copy;
+        return true;
+    }
+
+    @Override
+    public RecordFrame frame() {
+        return Objects.requireNonNull(framer).frame();
+    }
+
+    @Override
+    public SourcePosition position() {
+        return SourcePosition.of(position);
+    }
+
+    @Override
+    public void cutToFirstLine() {
+        RecordFramer framed = Objects.requireNonNull(framer);
+        framed.frame().moveTo(textOffset);
+        framed.cutToFirstLine();
+        framed.frame().moveTo(number);
+    }
+
+    @Override
+    public long bytesRead() {
+        return bytesRead;
+    }
+}

@@ -1,0 +1,322 @@
+package io.turbidite.feeds.source.parcel;
+
+import io.turbidite.feeds.source.FeedSource;
+import io.turbidite.feeds.source.PartitionReader;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.Rejection;
+import io.turbidite.feeds.source.SourceHost;
+import io.turbidite.feeds.source.SourcePosition;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+/**
+ * Where clients hand in parcels, and the feed's run finds them. Each producer is a partition, whose
+ * position is the number of the last record that was taken; clients without a name share the
+ * partition {@value #PLAIN}, whose records the source counts itself.
+ *
+ * <p>Memory: {@value #PARCEL_COUNT_MAX} parcels and {@value #BYTES_MAX} bytes of them, and for each
+ * producer that sent something in this run some 300 bytes; there are at most {@value
+ * #PRODUCER_COUNT_MAX}.
+ *
+ * <p><em>Thread-safe by its lock</em>, under which nothing is waited for.
+ */
+public final class ParcelSource implements FeedSource {
+    /** Parcels that may wait; those that are read and not durable yet count too. */
+    public static final int PARCEL_COUNT_MAX = 64;
+
+    /** Of their texts; a single one may be longer. */
+    public static final long BYTES_MAX = 64 << 20;
+
+    /** Producers of a feed, those of earlier runs included. */
+    public static final int PRODUCER_COUNT_MAX = 100_000;
+
+    /** No producer's: those have an owner and a stroke. */
+    private static final String PLAIN = "plain";
+
+    private final int producerCountMax;
+    private volatile @Nullable SourceHost host;
+
+    /** Whose header the parser has; of the run. */
+    private @Nullable ParcelReader headerOwner;
+
+    // guarded by this
+    private final Map<String, Lane> lanes = new HashMap<>();
+    private final LinkedHashSet<String> ready = new LinkedHashSet<>();
+    private final Set<String> producers = new TreeSet<>();
+    private int parcelCount;
+    private long byteCount;
+    private boolean closed;
+
+    /** The parcels of one partition, in sequence. */
+    private static final class Lane {
+        private final ArrayDeque<Ticket> unread = new ArrayDeque<>();
+        private final ArrayDeque<Ticket> unsettled = new ArrayDeque<>();
+        private long durableTo;
+    }
+
+    ParcelSource() {
+        this(PRODUCER_COUNT_MAX);
+    }
+
+    ParcelSource(int producerCountMax) {
+        this.producerCountMax = producerCountMax;
+    }
+
+    // ---- what clients do
+
+    /** Hands a parcel in; without waiting. What can't be taken is settled at once. */
+    public Ticket offer(Parcel parcel) {
+        synchronized (this) {
+            if (closed) {
+                return Ticket.refused(parcel, new Receipt.Away("the feed has just ended its run"));
+            }
+            if (parcelCount == PARCEL_COUNT_MAX
+                    || (parcelCount > 0 && byteCount + parcel.byteCount() > BYTES_MAX)) {
+                return Ticket.refused(
+                        parcel,
+                        new Receipt.Full("%d requests of %d bytes wait for the feed, as many as may"
+                                .formatted(parcelCount, byteCount)));
+            }
+            String partition = parcel.producer() == null ? PLAIN : parcel.producer();
+            Ticket ticket = new Ticket(parcel, this);
+            lanes.computeIfAbsent(partition, name -> new Lane()).unread.add(ticket);
+            ready.add(partition);
+            parcelCount++;
+            byteCount += parcel.byteCount();
+            return ticket;
+        }
+    }
+
+    void giveUp(Ticket ticket, String why) {
+        synchronized (this) {
+            if (ticket.isSettled()) {
+                return;
+            }
+            String producer = ticket.parcel().producer();
+            Lane lane = lanes.get(producer == null ? PLAIN : producer);
+            if (lane != null && lane.unread.remove(ticket)) {
+                release(ticket);
+            }
+            ticket.settle(ticket.cut(lane == null ? 0 : lane.durableTo, why));
+        }
+    }
+
+    private void release(Ticket ticket) {
+        parcelCount--;
+        byteCount -= ticket.parcel().byteCount();
+    }
+
+    private void settle(Ticket ticket, Receipt receipt) {
+        release(ticket);
+        ticket.settle(receipt);
+    }
+
+    private void signal() {
+        SourceHost now = host;
+        if (now != null) {
+            now.tasks().signal();
+        }
+    }
+
+    // ---- what the run does
+
+    @Override
+    public void begin(Supplier<Map<String, PartitionState>> taken, SourceHost newHost) {
+        Set<String> known = taken.get().keySet();
+        synchronized (this) {
+            known.stream().filter(name -> name.indexOf('/') >= 0).forEach(producers::add);
+        }
+        host = newHost;
+    }
+
+    /** Those to which something was sent. */
+    @Override
+    public List<String> partitions() {
+        boolean hasRefused = false;
+        List<String> there;
+        synchronized (this) {
+            for (String name : List.copyOf(ready)) {
+                if (name.equals(PLAIN) || producers.contains(name)) {
+                    continue;
+                }
+                if (producers.size() < producerCountMax) {
+                    producers.add(name);
+                    continue;
+                }
+                ready.remove(name);
+                Lane refused = lanes.remove(name);
+                if (refused != null) {
+                    refused.unread.forEach(ticket ->
+                            settle(ticket, new Receipt.TooManyProducers(producerCountMax)));
+                    hasRefused = true;
+                }
+            }
+            there = List.copyOf(ready);
+        }
+        if (hasRefused) {
+            signal();
+        }
+        return there;
+    }
+
+    /** Producers can, others can't: a run of theirs goes on where the store is. */
+    @Override
+    public boolean canGoBack() {
+        return false;
+    }
+
+    @Override
+    public boolean isEndless() {
+        return true;
+    }
+
+    @Override
+    public boolean hasNews() {
+        synchronized (this) {
+            return !ready.isEmpty();
+        }
+    }
+
+    @Override
+    public PartitionReader open(
+            String partition, @Nullable PartitionState taken, SourceHost newHost) {
+        long position = taken == null ? 0 : taken.position().number();
+        synchronized (this) {
+            lane(partition).durableTo = position;
+        }
+        return new ParcelReader(this, partition, position, newHost);
+    }
+
+    private Lane lane(String partition) {
+        Lane lane = lanes.get(partition);
+        if (lane == null) {
+            throw new IllegalStateException("nothing was sent to " + partition);
+        }
+        return lane;
+    }
+
+    /**
+     * The next parcel of a partition, to be read from now on; null if there is none for now.
+     *
+     * @param position the number of the last record that was given to the run
+     */
+    @Nullable
+    Ticket next(String partition, long position) {
+        boolean hasSettled = false;
+        try {
+            synchronized (this) {
+                Lane lane = lane(partition);
+                while (true) {
+                    Ticket ticket = lane.unread.poll();
+                    if (ticket == null) {
+                        ready.remove(partition);
+                        return null;
+                    }
+                    long sequence = ticket.parcel().sequence();
+                    if (sequence > position + 1) {
+                        settle(ticket, new Receipt.Gap(position + 1));
+                        hasSettled = true;
+                        continue;
+                    }
+                    ticket.begin(sequence == 0 ? position + 1 : sequence, position);
+                    lane.unsettled.add(ticket);
+                    return ticket;
+                }
+            }
+        } finally {
+            if (hasSettled) {
+                signal();
+            }
+        }
+    }
+
+    /** All records of the ticket's parcel have been given to the run. */
+    void read(String partition, Ticket ticket, long last) {
+        synchronized (this) {
+            ticket.readTo(last);
+            settleDurable(lane(partition));
+        }
+        signal();
+    }
+
+    /** Nothing of the ticket's parcel was given to the run, and nothing will be. */
+    void refuse(String partition, Ticket ticket, Receipt receipt) {
+        synchronized (this) {
+            lane(partition).unsettled.remove(ticket);
+            settle(ticket, receipt);
+        }
+        signal();
+    }
+
+    /** Whether the parser has another header than that reader's, and has its own from now on. */
+    boolean changesHeader(ParcelReader reader) {
+        boolean changes = !reader.equals(headerOwner);
+        headerOwner = reader;
+        return changes;
+    }
+
+    // ---- what the delivery does
+
+    @Override
+    public void rejected(String partition, Rejection rejection) {
+        synchronized (this) {
+            for (Ticket ticket : lane(partition).unsettled) {
+                if (ticket.takes(rejection.offset())) {
+                    ticket.reject(rejection);
+                    return;
+                }
+            }
+        }
+    }
+
+    @Override
+    public void durable(String partition, SourcePosition position) {
+        synchronized (this) {
+            Lane lane = lane(partition);
+            lane.durableTo = Math.max(lane.durableTo, position.number());
+            settleDurable(lane);
+        }
+        signal();
+    }
+
+    private void settleDurable(Lane lane) {
+        while (true) {
+            Ticket ticket = lane.unsettled.peek();
+            if (ticket == null || !ticket.isDurable(lane.durableTo)) {
+                return;
+            }
+            lane.unsettled.remove();
+            settle(ticket, ticket.taken(lane.durableTo));
+        }
+    }
+
+    /** What waits gets its receipt; nothing is taken any more. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            for (Lane lane : lanes.values()) {
+                cut(lane.unsettled, lane.durableTo);
+                cut(lane.unread, lane.durableTo);
+            }
+        }
+        signal();
+    }
+
+    private void cut(Collection<Ticket> tickets, long durableTo) {
+        for (Ticket ticket : tickets) {
+            settle(ticket, ticket.cut(durableTo, "the feed ended before all of it was durable"));
+        }
+        tickets.clear();
+    }
+}

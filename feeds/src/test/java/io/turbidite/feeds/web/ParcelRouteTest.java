@@ -1,0 +1,398 @@
+package io.turbidite.feeds.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+
+import io.turbidite.feeds.manage.FeedState;
+import io.turbidite.feeds.web.access.Gate;
+import io.turbidite.feeds.web.access.Token;
+import io.turbidite.feeds.web.http.HttpOptions;
+import io.turbidite.feeds.web.http.Right;
+import io.turbidite.lsm.Store;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** Records that are sent to a feed, over sockets. */
+class ParcelRouteTest {
+    private static final String JSON = """
+        feed: %s
+        dataset:
+          name: %s
+          type: { id: int64, name: string }
+          primaryKey: id
+        source: { kind: http }
+        parser: { kind: json }
+        mode: insert
+        """;
+
+    private static final String CSV = """
+        feed: rows
+        dataset:
+          name: Rows
+          type: { id: int64, name: string }
+          primaryKey: id
+        source: { kind: http }
+        parser: { kind: csv }
+        """;
+
+    @TempDir
+    private Path directory;
+
+    private final Token.Made manager = Token.make(
+            "manager",
+            EnumSet.of(Right.READ, Right.WRITE, Right.MANAGE),
+            List.of("*"),
+            List.of("*"));
+
+    private final Token.Made sender =
+            Token.make("sender", EnumSet.of(Right.WRITE), List.of("two"), List.of("sent"));
+
+    private final Token.Made reader =
+            Token.make("reader", EnumSet.of(Right.READ), List.of("*"), List.of("*"));
+
+    private final Token.Made otherStore =
+            Token.make("other", EnumSet.of(Right.WRITE), List.of("one"), List.of("*"));
+
+    private ServedStore serve() throws Exception {
+        Gate gate = Gate.of(
+                List.of(manager.kept(), sender.kept(), reader.kept(), otherStore.kept()), false);
+        ServedStore served = ServedStore.open(directory, HttpOptions.defaults(), gate);
+        assertThat(define(served, "sent", JSON.formatted("sent", "Sent")).statusCode())
+                .isEqualTo(200);
+        return served;
+    }
+
+    private HttpResponse<String> define(ServedStore served, String feed, String definition)
+            throws Exception {
+        return served.send(served.request("/v1/feeds/%s?store=two".formatted(feed))
+                .header("Authorization", "Bearer " + manager.text())
+                .PUT(BodyPublishers.ofString(definition))
+                .build());
+    }
+
+    private static HttpResponse<String> send(
+            ServedStore served, Token.Made by, String path, String type, BodyPublisher body)
+            throws Exception {
+        HttpRequest.Builder request = served.request(path)
+                .header("Authorization", "Bearer " + by.text())
+                .POST(body);
+        if (!type.isEmpty()) {
+            request.header("Content-Type", type);
+        }
+        return served.send(request.build());
+    }
+
+    private HttpResponse<String> send(ServedStore served, String query, String body)
+            throws Exception {
+        return send(
+                served,
+                sender,
+                "/v1/feeds/sent" + query,
+                "application/x-ndjson",
+                BodyPublishers.ofString(body));
+    }
+
+    private static JsonNode ok(HttpResponse<String> answer) throws Exception {
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        return ServedStore.json(answer.body());
+    }
+
+    private static String lines(int from, int to) {
+        return IntStream.range(from, to)
+                .mapToObj("{\"id\":%1$d,\"name\":\"n%1$d\"}\n"::formatted)
+                .collect(Collectors.joining());
+    }
+
+    private static long count(Store store, String dataset) {
+        long found = 0;
+        for (long id = 0; id < 10_000; id++) {
+            found += store.dataset(dataset).get(id) == null ? 0 : 1;
+        }
+        return found;
+    }
+
+    @Test
+    void says_what_became_of_good_and_bad_records() throws Exception {
+        try (ServedStore served = serve()) {
+            assertThat(send(served, "", lines(0, 2_000)).body())
+                    .isEqualTo("{\"accepted\":2000,\"rejected\":0,\"reasons\":[]}\n");
+            assertThat(count(served.store("two"), "Sent")).isEqualTo(2_000);
+
+            String mixed = lines(3_000, 3_002) // lines 1 and 2
+                    + "nothing\n"
+                    + "\n" // passed over, and counted as a line
+                    + lines(5, 6) // is there: refused by the store
+                    + "{\"id\":7000}\n"
+                    + "{\"id\":3003,\"name\":\"without a line end\"}";
+            JsonNode answer = ok(send(served, "", mixed));
+            assertThat(answer.at("/accepted").asInt()).isEqualTo(3);
+            assertThat(answer.at("/rejected").asInt()).isEqualTo(3);
+            assertThat(answer.at("/reasons").findValuesAsText("line"))
+                    .containsExactly("3", "5", "6");
+            assertThat(answer.at("/reasons/1/reason").asText()).contains("5").contains("Sent");
+            assertThat(answer.at("/reasons/2/reason").asText()).contains("name");
+
+            JsonNode letters = ServedStore.json(served.send(served.request("/v1/feeds/sent/letters")
+                            .header("Authorization", "Bearer " + manager.text())
+                            .build())
+                    .body());
+            assertThat(letters.at("/letters")).hasSize(3);
+            assertThat(letters.at("/letters/0/raw").asText()).isEqualTo("nothing");
+
+            JsonNode bad = ok(send(served, "", "x\n".repeat(50)));
+            assertThat(bad.at("/rejected").asInt()).isEqualTo(50);
+            assertThat(bad.at("/reasons").findValuesAsText("line"))
+                    .containsExactly("1", "2", "3", "4", "5", "6", "7", "8", "9", "10");
+            assertThat(send(served, "", "").body())
+                    .isEqualTo("{\"accepted\":0,\"rejected\":0,\"reasons\":[]}\n");
+
+            var feeds = Objects.requireNonNull(served.feeds.get("two"));
+            while (feeds.status("sent").rejected() < 53) {
+                Thread.onSpinWait(); // counted when the feed rests
+            }
+            assertThat(feeds.status("sent").records()).isEqualTo(2_003);
+        }
+    }
+
+    @Test
+    void a_producer_may_send_again_and_leaves_nothing_out() throws Exception {
+        try (ServedStore served = serve()) {
+            JsonNode first = ok(send(served, "?producer=p&sequence=1", lines(0, 700)));
+            assertThat(first.toString())
+                    .isEqualTo(
+                            "{\"accepted\":700,\"rejected\":0,\"repeated\":0,\"last\":700,\"reasons\":[]}");
+            JsonNode again = ok(send(served, "?producer=p&sequence=1", lines(0, 700)));
+            assertThat(again.toString())
+                    .isEqualTo(
+                            "{\"accepted\":0,\"rejected\":0,\"repeated\":700,\"last\":700,\"reasons\":[]}");
+            JsonNode overlap = ok(send(served, "?producer=p&sequence=601", lines(600, 900)));
+            assertThat(overlap.toString())
+                    .isEqualTo(
+                            "{\"accepted\":200,\"rejected\":0,\"repeated\":100,\"last\":900,\"reasons\":[]}");
+
+            HttpResponse<String> gap = send(served, "?producer=p&sequence=902", lines(901, 902));
+            assertThat(gap.statusCode()).isEqualTo(409);
+            assertThat(gap.body()).contains("number 901").contains("sequence=901");
+            assertThat(served.store("two").dataset("Sent").get(901L)).isNull();
+            HttpResponse<String> other = send(served, "?producer=q&sequence=2", lines(901, 902));
+            assertThat(other.statusCode()).isEqualTo(409);
+            assertThat(other.body()).contains("number 1\"");
+
+            // the rejected ones have numbers too
+            JsonNode bad = ok(send(served, "?producer=p&sequence=901", "x\ny\n" + lines(902, 903)));
+            assertThat(bad.at("/rejected").asInt()).isEqualTo(2);
+            assertThat(bad.at("/last").asInt()).isEqualTo(903);
+            JsonNode badAgain =
+                    ok(send(served, "?producer=p&sequence=901", "x\ny\n" + lines(902, 903)));
+            assertThat(badAgain.at("/rejected").asInt()).isZero();
+            assertThat(badAgain.at("/repeated").asInt()).isEqualTo(3);
+
+            // another token's producer of that name is another one
+            JsonNode others = ok(send(
+                    served,
+                    manager,
+                    "/v1/feeds/sent?producer=p&sequence=1",
+                    "",
+                    BodyPublishers.ofString(lines(5_000, 5_001))));
+            assertThat(others.at("/accepted").asInt()).isEqualTo(1);
+            for (String wrong : List.of(
+                    "?producer=p",
+                    "?sequence=1",
+                    "?producer=p&sequence=0",
+                    "?producer=p&sequence=x",
+                    "?producer=a/b&sequence=1",
+                    "?producer=&sequence=1")) {
+                assertThat(send(served, wrong, lines(0, 1)).statusCode())
+                        .as(wrong)
+                        .isEqualTo(400);
+            }
+        }
+    }
+
+    @Test
+    void producers_are_known_after_a_restart() throws Exception {
+        try (ServedStore served = serve()) {
+            ok(send(served, "?producer=p&sequence=1", lines(0, 10)));
+        }
+        Gate gate = Gate.of(List.of(sender.kept()), false);
+        try (ServedStore served = ServedStore.open(directory, HttpOptions.defaults(), gate)) {
+            Objects.requireNonNull(served.feeds.get("two")).startKept();
+            JsonNode again = ok(send(served, "?producer=p&sequence=1", lines(0, 12)));
+            assertThat(again.at("/accepted").asInt()).isEqualTo(2);
+            assertThat(again.at("/repeated").asInt()).isEqualTo(10);
+            Map<String, ?> row = Objects.requireNonNull(served.store("two")
+                    .dataset("_feeds")
+                    .get("sent", sender.kept().name() + "/p"));
+            assertThat(row.get("records")).isEqualTo(12L);
+        }
+    }
+
+    @Test
+    void refuses_what_it_must() throws Exception {
+        Files.writeString(directory.resolve("empty.json"), "");
+        try (ServedStore served = serve()) {
+            String path = "/v1/feeds/sent";
+            String type = "application/x-ndjson";
+            BodyPublisher body = BodyPublishers.ofString(lines(0, 1));
+            assertThat(served.post(path, lines(0, 1)).statusCode()).isEqualTo(401);
+            assertThat(send(served, reader, path, type, body).statusCode()).isEqualTo(403);
+            assertThat(send(served, otherStore, path, type, body).statusCode()).isEqualTo(404);
+            assertThat(send(served, sender, "/v1/feeds/other", type, body).statusCode())
+                    .isEqualTo(403);
+            assertThat(send(served, manager, "/v1/feeds/other", type, body).statusCode())
+                    .isEqualTo(404);
+            HttpResponse<String> form =
+                    send(served, sender, path, "application/x-www-form-urlencoded", body);
+            assertThat(form.statusCode()).isEqualTo(415);
+            assertThat(form.body()).contains("Content-Type: application/x-ndjson");
+            assertThat(send(served, sender, path, "text/csv", body).statusCode())
+                    .isEqualTo(415);
+            byte[] large = new byte
+                    [HttpOptions.defaults().bodyBytesMax() > Integer.MAX_VALUE / 2
+                            ? 1
+                            : (int) HttpOptions.defaults().bodyBytesMax() + 1];
+            assertThat(send(served, sender, path, type, BodyPublishers.ofByteArray(large))
+                            .statusCode())
+                    .isEqualTo(413);
+            String file = JSON.formatted("filed", "Filed")
+                    .replace("{ kind: http }", "{ kind: file, path: empty.json }");
+            assertThat(define(served, "filed", file).statusCode()).isEqualTo(200);
+            HttpResponse<String> filed = send(served, manager, "/v1/feeds/filed", type, body);
+            assertThat(filed.statusCode()).isEqualTo(409);
+
+            var feeds = Objects.requireNonNull(served.feeds.get("two"));
+            feeds.pause("sent");
+            HttpResponse<String> paused = send(served, sender, path, type, body);
+            assertThat(paused.statusCode()).isEqualTo(409);
+            assertThat(paused.body()).contains("feed sent is paused").contains("resume");
+            feeds.resume("sent");
+            assertThat(send(served, sender, path, type, body).statusCode()).isEqualTo(200);
+            assertThat(count(served.store("two"), "Sent")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void rows_of_csv_come_with_their_header() throws Exception {
+        try (ServedStore served = serve()) {
+            assertThat(define(served, "rows", CSV).statusCode()).isEqualTo(200);
+            String path = "/v1/feeds/rows";
+            JsonNode first = ok(send(
+                    served,
+                    manager,
+                    path,
+                    "text/csv; charset=utf-8",
+                    BodyPublishers.ofString("id,name\n1,one\n2,\"of two\nlines\"\nx,bad\n")));
+            assertThat(first.at("/accepted").asInt()).isEqualTo(2);
+            assertThat(first.at("/reasons/0/line").asInt()).isEqualTo(5);
+            JsonNode turned = ok(
+                    send(served, manager, path, "", BodyPublishers.ofString("name,id\nthree,3\n")));
+            assertThat(turned.at("/accepted").asInt()).isEqualTo(1);
+            Map<String, ?> three =
+                    Objects.requireNonNull(served.store("two").dataset("Rows").get(3L));
+            assertThat(three.get("name")).isEqualTo("three");
+            HttpResponse<String> wrong =
+                    send(served, manager, path, "", BodyPublishers.ofString("name\nfour\n"));
+            assertThat(wrong.statusCode()).isEqualTo(400);
+            assertThat(wrong.body()).contains("header");
+            // a quote that is never closed cuts its record; those behind it keep their numbers
+            String broken = "id,name\n4,\"open\n5,five\n6,six\n";
+            JsonNode cut = ok(send(
+                    served,
+                    manager,
+                    path + "?producer=p&sequence=1",
+                    "",
+                    BodyPublishers.ofString(broken)));
+            assertThat(cut.at("/accepted").asInt()).isEqualTo(2);
+            assertThat(cut.at("/last").asInt()).isEqualTo(3);
+            JsonNode again = ok(send(
+                    served,
+                    manager,
+                    path + "?producer=p&sequence=1",
+                    "",
+                    BodyPublishers.ofString(broken + "7,seven\n")));
+            assertThat(again.at("/accepted").asInt()).isEqualTo(1);
+            assertThat(again.at("/repeated").asInt()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void a_client_that_leaves_in_the_middle_has_sent_nothing() throws Exception {
+        try (ServedStore served = serve()) {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), served.port())) {
+                OutputStream out = socket.getOutputStream();
+                out.write("""
+                    POST /v1/feeds/sent HTTP/1.1\r
+                    Host: localhost:%d\r
+                    Authorization: Bearer %s\r
+                    Content-Type: application/x-ndjson\r
+                    Content-Length: 1000\r
+                    \r
+                    %s\
+                    """.formatted(served.port(), sender.text(), lines(0, 3))
+                        .getBytes(StandardCharsets.US_ASCII));
+                out.flush();
+                while (served.server.requestCount() != 1) {
+                    Thread.onSpinWait();
+                }
+            }
+            while (served.server.requestCount() != 0) {
+                Thread.onSpinWait();
+            }
+            ok(send(served, "", lines(5, 6)));
+            assertThat(count(served.store("two"), "Sent")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void many_clients_send_at_once() throws Exception {
+        try (ServedStore served = serve()) {
+            int clients = 16;
+            int requests = 20;
+            List<Thread> threads = IntStream.range(0, clients)
+                    .mapToObj(client -> Thread.ofPlatform().start(() -> {
+                        for (int i = 0; i < requests; i++) {
+                            int from = (client * requests + i) * 10;
+                            try {
+                                ok(send(
+                                        served,
+                                        client % 2 == 0
+                                                ? ""
+                                                : "?producer=c%d&sequence=%d"
+                                                        .formatted(client, i * 10 + 1),
+                                        lines(from, from + 10)));
+                            } catch (Exception e) {
+                                throw new IllegalStateException(e);
+                            }
+                        }
+                    }))
+                    .toList();
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertThat(count(served.store("two"), "Sent"))
+                    .isEqualTo((long) clients * requests * 10);
+            var status = Objects.requireNonNull(served.feeds.get("two")).status("sent");
+            assertThat(status.state()).isIn(FeedState.RUNNING, FeedState.WAITING);
+            assertThat(status.rejected()).isZero();
+        }
+    }
+}
