@@ -1,5 +1,6 @@
 package io.turbidite.feeds;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
@@ -217,9 +218,9 @@ final class FeedRun {
     void end() {
         try (pipeline) {
             long sourceBytes = sourceBytes();
-            open.values().forEach(Opened::close);
+            Cleanup read = new Cleanup().addAll(open.values(), Opened::close);
             open.clear();
-            pipeline.drain();
+            read.add(pipeline::drain).run(); // what was read is delivered all the same
             report(sourceBytes);
         } finally {
             meters.end();

@@ -1,8 +1,8 @@
 package io.turbidite.ops;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
-import io.turbidite.ops.run.Cleanup;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.turbidite.ops;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
@@ -9,7 +10,6 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.plan.ResultPlan;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.Rows;
 
 import org.jspecify.annotations.Nullable;
@@ -148,7 +148,8 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         turns.checkOpen();
         if (mover != null && !mover.equals(Thread.currentThread())) {
             throw new InvalidRequestException(
-                    "another thread has moved the result: a row is read by the thread that called next(), one thread at a time");
+                    "another thread has moved the result: a row is read by the thread that called"
+                            + " next(), one thread at a time");
         }
         if (!onRow) {
             throw new InvalidRequestException("the result is not on a row: call next() first");

@@ -1,5 +1,6 @@
 package io.turbidite.hashlog;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.Undo;
@@ -499,21 +500,15 @@ public final class HashLog implements AutoCloseable {
         if (!callers.beginClose()) {
             return;
         }
-        try {
-            history.close();
-            if (checkpoints != null) {
-                checkpoints.close();
-            }
-            growth.close();
-            deletions.close();
-            log.close();
-        } finally {
-            table.close();
-            if (lock != null) {
-                lock.close();
-            }
-            callers.endClose();
+        Cleanup all = new Cleanup().add(history::close);
+        if (checkpoints != null) {
+            all.add(checkpoints::close);
         }
+        all.add(growth::close).add(deletions::close).add(log::close).add(table::close);
+        if (lock != null) {
+            all.add(lock::close);
+        }
+        all.add(callers::endClose).run();
     }
 
     // ---- for sessions ---------------------------------------------------------------------------

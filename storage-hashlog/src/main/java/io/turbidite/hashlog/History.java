@@ -1,5 +1,6 @@
 package io.turbidite.hashlog;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
@@ -246,6 +247,6 @@ final class History implements AutoCloseable {
         synchronized (started) {
             open = List.copyOf(started);
         }
-        open.forEach(HistoryIndexing::close);
+        new Cleanup().addAll(open, HistoryIndexing::close).run();
     }
 }

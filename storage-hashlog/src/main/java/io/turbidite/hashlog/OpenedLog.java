@@ -1,5 +1,6 @@
 package io.turbidite.hashlog;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
@@ -194,11 +195,7 @@ record OpenedLog(
 
     /** Before it is a {@link HashLog}'s. */
     void close() {
-        try {
-            log.close();
-        } finally {
-            table.close();
-        }
+        new Cleanup().add(log::close).add(table::close).run();
     }
 
     private record Base(IndexCheckpoint index, LogStart start) {}
@@ -273,16 +270,16 @@ record OpenedLog(
 
     private static void tellMarkLost(LogSite site) {
         site.events()
-                .publish(
-                        new StoreEvent.Failed(
-                                site.clock().wallMicros(),
-                                "marks of log " + site.name(),
-                                new CorruptionException(
-                                        site.directory() + "/TAIL",
-                                        0,
-                                        "the marks of how far the newest page is durable",
-                                        "two that are sound",
-                                        "one, maybe the older: a newest page without checksums of its own may have gone further")));
+                .publish(new StoreEvent.Failed(
+                        site.clock().wallMicros(),
+                        "marks of log " + site.name(),
+                        new CorruptionException(
+                                site.directory() + "/TAIL",
+                                0,
+                                "the marks of how far the newest page is durable",
+                                "two that are sound",
+                                "one, maybe the older: a newest page without checksums of"
+                                        + " its own may have gone further")));
     }
 
     private static Base base(

@@ -1,5 +1,6 @@
 package io.turbidite.hashlog;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.task.Tasks;
@@ -84,7 +85,7 @@ final class ParallelScan {
             }
             tasks.await(() -> running.get() == 0);
         } finally {
-            workers.forEach(Tasks.Worker::close);
+            new Cleanup().addAll(workers, Tasks.Worker::close).run();
         }
         switch (failure) {
             case null -> {}

@@ -1,5 +1,6 @@
 package io.turbidite.lsm;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
@@ -337,7 +338,7 @@ public final class Store implements AutoCloseable {
             }
             return check.apply(subjects);
         } finally {
-            subjects.forEach(subject -> subject.view().close());
+            new Cleanup().addAll(subjects, subject -> subject.view().close()).run();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.log;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
@@ -13,7 +14,6 @@ import io.turbidite.ops.frame.Frame;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.join.LookupJoin;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.Job;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.Stage;

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.log;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.RealDisk;
@@ -135,10 +136,6 @@ public final class OpenLog implements AutoCloseable {
     /** Makes everything durable and lets go. */
     @Override
     public void close() {
-        try {
-            log.close();
-        } finally {
-            tasks.close();
-        }
+        new Cleanup().add(log::close).add(tasks::close).run();
     }
 }

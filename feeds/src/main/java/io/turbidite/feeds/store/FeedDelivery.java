@@ -1,5 +1,6 @@
 package io.turbidite.feeds.store;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
@@ -191,10 +192,6 @@ public final class FeedDelivery implements Delivery {
 
     @Override
     public void close() {
-        try {
-            target.close();
-        } finally {
-            letters.close();
-        }
+        new Cleanup().add(target::close).add(letters::close).run();
     }
 }

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.config.MeterFilterReply;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.MicrometerBinder;
 import io.turbidite.feeds.web.http.Exchange;
@@ -92,7 +93,9 @@ final class Scrape implements AutoCloseable {
 
     @Override
     public void close() {
-        binders.forEach(MicrometerBinder::close);
-        registry.close();
+        new Cleanup()
+                .addAll(binders, MicrometerBinder::close)
+                .add(registry::close)
+                .run();
     }
 }

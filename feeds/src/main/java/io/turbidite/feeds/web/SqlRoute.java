@@ -2,6 +2,7 @@ package io.turbidite.feeds.web;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.ReadView;
@@ -120,7 +121,7 @@ final class SqlRoute {
                             "the statement took longer than %d ms".formatted(asked.timeoutMillis()))
                     .advise("give it more: timeoutMs");
         } finally {
-            views.forEach(ReadView::close);
+            new Cleanup().addAll(views, ReadView::close).run();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.turbidite.ops.fetch;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;
@@ -58,8 +59,12 @@ final class LookupWorkers implements AutoCloseable {
     @Override
     public void close() {
         current = null;
-        workers.forEach(Tasks.Worker::close);
+        Cleanup all = new Cleanup().addAll(workers, Tasks.Worker::close);
         workers.clear();
+        all.add(this::giveSpare).run();
+    }
+
+    private void giveSpare() {
         FetchedSlice used = spare.poll();
         while (used != null) {
             FetchedSlice.give(used);

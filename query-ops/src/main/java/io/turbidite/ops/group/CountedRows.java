@@ -1,5 +1,6 @@
 package io.turbidite.ops.group;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
@@ -8,7 +9,6 @@ import io.turbidite.core.sort.SortedInput;
 import io.turbidite.core.sort.SortedMerge;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.OperatorMeter;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 

@@ -1,10 +1,10 @@
 package io.turbidite.ops.group;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;
 
@@ -66,7 +66,8 @@ final class SetTable implements AutoCloseable {
         if (table.find(key) != SortBuffer.NONE || !addIfItFits(key, number, row)) {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
-                    "a row of %,d bytes does not fit the %,d bytes that telling rows apart may use: raise memoryBytesMax",
+                    "a row of %,d bytes does not fit the %,d bytes that telling rows apart may"
+                            + " use: raise memoryBytesMax",
                     row.length(),
                     options.memoryBytesMax()));
         }
@@ -84,7 +85,9 @@ final class SetTable implements AutoCloseable {
             if (spill == null) {
                 throw new InvalidRequestException(String.format(
                         Locale.ROOT,
-                        "telling %,d rows and more apart needs more than %,d bytes of memory: narrow the query, raise memoryBytesMax or give a directory to spill to",
+                        "telling %,d rows and more apart needs more than %,d bytes of memory:"
+                                + " narrow the query, raise memoryBytesMax or give a directory to"
+                                + " spill to",
                         table.groupCount(),
                         options.memoryBytesMax()));
             }

@@ -1,5 +1,6 @@
 package io.turbidite.ops.intersect;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -7,7 +8,6 @@ import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexEntries;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.ops.frame.OperatorMeter;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.search.IndexRange;
 import io.turbidite.ops.search.SearchMeter;

@@ -1,12 +1,12 @@
 package io.turbidite.ops.intersect;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.core.sort.SortedMerge;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;

@@ -1,10 +1,10 @@
 package io.turbidite.ops.jdbc;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.catalog.Moment;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
-import io.turbidite.ops.run.Cleanup;
 
 import java.util.ArrayList;
 import java.util.List;

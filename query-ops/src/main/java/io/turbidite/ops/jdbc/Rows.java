@@ -1,6 +1,6 @@
 package io.turbidite.ops.jdbc;
 
-import io.turbidite.ops.run.Cleanup;
+import io.turbidite.core.Cleanup;
 
 import org.jspecify.annotations.Nullable;
 

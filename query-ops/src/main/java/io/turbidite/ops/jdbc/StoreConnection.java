@@ -1,10 +1,10 @@
 package io.turbidite.ops.jdbc;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.catalog.OpenCatalog;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sql.Sql;
 

@@ -1,5 +1,6 @@
 package io.turbidite.ops.job;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.record.RecordView;
@@ -9,7 +10,6 @@ import io.turbidite.ops.exchange.Exchange;
 import io.turbidite.ops.exchange.JobFrames;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.job.GraphCheck.Checked;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
@@ -164,7 +164,8 @@ final class JobRun implements Rows {
         if (bytes < JobFrames.FRAME_BYTES_MIN) {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
-                    "a job with up to %,d frames between its workers needs %,d bytes of memory, and may use %,d: raise memoryBytesMax, or use fewer partitions",
+                    "a job with up to %,d frames between its workers needs %,d bytes of memory,"
+                            + " and may use %,d: raise memoryBytesMax, or use fewer partitions",
                     frameCount,
                     2 * frameCount * JobFrames.FRAME_BYTES_MIN,
                     memoryBytes));

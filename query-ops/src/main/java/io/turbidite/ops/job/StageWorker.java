@@ -1,8 +1,8 @@
 package io.turbidite.ops.job;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.ops.exchange.ExchangeWriter;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.Rows;
 
 import org.jspecify.annotations.Nullable;

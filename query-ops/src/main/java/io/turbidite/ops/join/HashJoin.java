@@ -1,5 +1,6 @@
 package io.turbidite.ops.join;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
@@ -7,7 +8,6 @@ import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.ByteHash;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
@@ -208,7 +208,8 @@ public final class HashJoin implements Rows {
         if (spill == null) {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
-                    "joining %,d rows and more needs more than %,d bytes of memory: narrow the right side, raise memoryBytesMax or give a directory to spill to",
+                    "joining %,d rows and more needs more than %,d bytes of memory: narrow the"
+                            + " right side, raise memoryBytesMax or give a directory to spill to",
                     table.rows().count(),
                     memoryBytes));
         }
@@ -417,7 +418,8 @@ public final class HashJoin implements Rows {
                 if (buffer.add(key, nextNumber, newRow) == SortBuffer.FULL) {
                     throw new InvalidRequestException(String.format(
                             Locale.ROOT,
-                            "a row of %,d bytes does not fit the %,d bytes that a join may use: raise memoryBytesMax",
+                            "a row of %,d bytes does not fit the %,d bytes that a join may use:"
+                                    + " raise memoryBytesMax",
                             newRow.length(),
                             memoryBytes));
                 }

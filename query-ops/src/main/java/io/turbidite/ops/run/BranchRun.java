@@ -1,5 +1,7 @@
 package io.turbidite.ops.run;
 
+import io.turbidite.core.Cleanup;
+
 /**
  * One branch on its way: opens on the first step, closes at the end, fails and closes on an
  * exception. <em>Confined to one thread at a time.</em>

@@ -1,5 +1,6 @@
 package io.turbidite.ops.run;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;

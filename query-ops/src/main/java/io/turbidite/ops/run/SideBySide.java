@@ -1,5 +1,6 @@
 package io.turbidite.ops.run;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;
@@ -39,7 +40,7 @@ final class SideBySide {
             }
             tasks.await(() -> running.get() == 0);
         } finally {
-            workers.forEach(Tasks.Worker::close);
+            new Cleanup().addAll(workers, Tasks.Worker::close).run();
         }
         switch (failure.get()) {
             case null -> {}

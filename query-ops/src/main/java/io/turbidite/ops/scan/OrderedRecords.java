@@ -1,10 +1,10 @@
 package io.turbidite.ops.scan;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
-import io.turbidite.ops.run.Cleanup;
 
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package io.turbidite.ops.sort;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.core.sort.SortedMerge;
@@ -7,7 +8,6 @@ import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
-import io.turbidite.ops.run.Cleanup;
 
 import org.jspecify.annotations.Nullable;
 

@@ -1,11 +1,11 @@
 package io.turbidite.ops.sort;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.sort.RunStorage;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortRuns;
 import io.turbidite.core.sort.SortedInput;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions.Spill;
 

@@ -1,11 +1,11 @@
 package io.turbidite.ops.sql;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.catalog.Moment;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.expr.Predicate;
-import io.turbidite.ops.run.Cleanup;
 
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,12 +1,12 @@
 package io.turbidite.ops.window;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.core.sort.SortedMerge;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;
@@ -85,7 +85,8 @@ final class RowQueue implements AutoCloseable {
         if (into.add(number, 0, newRow) == SortBuffer.FULL) {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
-                    "a row of %,d bytes does not fit the %,d bytes that a window may use: raise memoryBytesMax",
+                    "a row of %,d bytes does not fit the %,d bytes that a window may use: raise"
+                            + " memoryBytesMax",
                     newRow.length(),
                     options.memoryBytesMax()));
         }
@@ -98,7 +99,8 @@ final class RowQueue implements AutoCloseable {
             if (spill == null) {
                 throw new InvalidRequestException(String.format(
                         Locale.ROOT,
-                        "a partition of %,d rows and more needs more than %,d bytes of memory: raise memoryBytesMax or give a directory to spill to",
+                        "a partition of %,d rows and more needs more than %,d bytes of memory:"
+                                + " raise memoryBytesMax or give a directory to spill to",
                         count,
                         options.memoryBytesMax()));
             }

@@ -1,10 +1,10 @@
 package io.turbidite.ops.window;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.window.WindowFunction.Kind;

@@ -1,5 +1,7 @@
 package io.turbidite.core.log;
 
+import io.turbidite.core.Cleanup;
+
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
@@ -25,9 +27,10 @@ record RecoveredLog(
         long nextNumber) {
     /** For who does not go on from here. */
     void closeFiles() {
-        segments.forEach(Segment::close);
+        Cleanup all = new Cleanup().addAll(segments, Segment::close);
         if (spare != null) {
-            spare.close();
+            all.add(spare::close);
         }
+        all.run();
     }
 }

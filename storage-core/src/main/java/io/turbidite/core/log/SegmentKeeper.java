@@ -1,5 +1,6 @@
 package io.turbidite.core.log;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
@@ -462,17 +463,18 @@ final class SegmentKeeper implements AutoCloseable {
                 spare = null;
             }
         }
-        try {
-            for (Segment segment : unused) {
-                Segment.wipeHeader(segment.file);
-                disk.delete(Segment.name(environment.directory(), segment.number));
-            }
-        } finally {
-            unused.forEach(Segment::close);
-        }
+        new Cleanup()
+                .add(() -> unused.forEach(this::wipeAndDelete))
+                .addAll(unused, Segment::close)
+                .run();
         if (!unused.isEmpty()) {
             disk.syncDirectory(environment.directory());
         }
+    }
+
+    private void wipeAndDelete(Segment segment) {
+        Segment.wipeHeader(segment.file);
+        disk.delete(Segment.name(environment.directory(), segment.number));
     }
 
     private synchronized @Nullable Segment oldestBelow(long position) {
@@ -536,19 +538,16 @@ final class SegmentKeeper implements AutoCloseable {
 
     @Override
     public synchronized void close() {
-        for (Segment segment : kept) {
-            segment.close();
-        }
-        kept.clear();
+        Cleanup all = new Cleanup().addAll(kept, Segment::close);
         if (spare != null) {
-            spare.close();
+            all.add(spare::close);
         }
         if (ownReserve != null) {
-            ownReserve.close();
+            all.add(ownReserve::close);
         }
-        for (Segment segment : recyclable) {
-            segment.close();
-        }
+        all.addAll(recyclable, Segment::close);
+        kept.clear();
         recyclable.clear();
+        all.run();
     }
 }

@@ -5,6 +5,7 @@ import com.lmax.disruptor.EventPoller;
 import com.lmax.disruptor.InsufficientCapacityException;
 import com.lmax.disruptor.RingBuffer;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
@@ -137,8 +138,7 @@ public final class WriteAheadLog implements AutoCloseable {
             if (!started) {
                 // before the caller gives back what the keeper works on
                 progress.close();
-                keeperWorker.close();
-                keeper.close();
+                new Cleanup().add(keeperWorker::close).add(keeper::close).run();
             }
         }
     }
@@ -688,27 +688,30 @@ public final class WriteAheadLog implements AutoCloseable {
         progress.close();
         writerWorker.wake();
         progress.await(() -> progress.failed() || poller.getSequence().get() == ring.getCursor());
-        writerWorker.close();
-        keeperWorker.close();
-        writing.lock();
-        try {
-            stopped = true;
-            if (!progress.failed()) {
-                writer.seal();
-                deleteUnused();
-            }
-        } finally {
-            closeParts();
-            writing.unlock();
+        new Cleanup()
+                .add(writerWorker::close)
+                .add(keeperWorker::close)
+                .add(writing::lock)
+                .add(this::endWriting)
+                .add(this::closeParts)
+                .add(writing::unlock)
+                .run();
+    }
+
+    private void endWriting() {
+        stopped = true;
+        if (!progress.failed()) {
+            writer.seal();
+            deleteUnused();
         }
     }
 
     private void closeParts() {
-        keeper.close();
-        overflow.close();
+        Cleanup all = new Cleanup().add(keeper::close).add(overflow::close);
         if (arena.scope().isAlive()) {
-            arena.close();
+            all.add(arena::close);
         }
+        all.run();
     }
 
     private void deleteUnused() {

@@ -1,5 +1,6 @@
 package io.turbidite.core.scan;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
@@ -156,7 +157,7 @@ public final class RecordScan implements Iterable<Map<String, @Nullable Object>>
     }
 
     private void closeCursors() {
-        cursors.forEach(RecordCursor::close);
+        new Cleanup().addAll(cursors, RecordCursor::close).run();
     }
 
     @Override
@@ -164,12 +165,10 @@ public final class RecordScan implements Iterable<Map<String, @Nullable Object>>
         closed = true;
         current = null;
         others.clear();
-        try {
-            closeCursors();
-        } finally {
-            if (closesView) {
-                view.close();
-            }
+        Cleanup all = new Cleanup().add(this::closeCursors);
+        if (closesView) {
+            all.add(view::close);
         }
+        all.run();
     }
 }

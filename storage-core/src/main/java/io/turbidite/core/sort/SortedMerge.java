@@ -1,5 +1,6 @@
 package io.turbidite.core.sort;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 
@@ -169,20 +170,6 @@ public final class SortedMerge implements SortedInput {
     }
 
     static void closeAll(List<? extends SortedInput> some) {
-        RuntimeException first = null;
-        for (SortedInput input : some) {
-            try {
-                input.close();
-            } catch (RuntimeException e) {
-                if (first == null) {
-                    first = e;
-                } else {
-                    first.addSuppressed(e);
-                }
-            }
-        }
-        if (first != null) {
-            throw first;
-        }
+        new Cleanup().addAll(some, SortedInput::close).run();
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.hashlog.log;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
@@ -503,32 +504,18 @@ public final class HybridLog implements AutoCloseable {
             return;
         }
         long wanted = safeTail();
-        try {
-            if (files != null) {
-                int refusals = flusher.refusalCount();
-                flusher.request(wanted);
-                flusher.retryNow();
-                // A second refusal began after the request: the first may have been under way.
-                site.tasks()
-                        .await(() -> durable >= wanted
-                                || life.isFailed()
-                                || flusher.refusalCount() > refusals + 1
-                                || site.clock().monotonicNanos() >= life.waitsEndNanos());
-                if (!life.isFailed()) {
-                    files.syncNotes();
-                }
-            }
-        } finally {
-            life.close();
-            flusher.close();
-            if (files != null) {
-                files.close();
-            }
-            if (direct != null) {
-                direct.close();
-            }
-            ring.close();
+        Cleanup all = new Cleanup();
+        if (files != null) {
+            all.add(() -> flushLast(files, wanted));
         }
+        all.add(life::close).add(flusher::close);
+        if (files != null) {
+            all.add(files::close);
+        }
+        if (direct != null) {
+            all.add(direct::close);
+        }
+        all.add(ring::close).run();
         if (files != null && durable < wanted && !life.isFailed()) {
             throw new StoreFailedException(
                     "log %s was closed %s: its newest %d bytes are lost"
@@ -539,6 +526,21 @@ public final class HybridLog implements AutoCloseable {
                                             : "before the device had taken all of it",
                                     wanted - durable),
                     null);
+        }
+    }
+
+    private void flushLast(SegmentFiles to, long wanted) {
+        int refusals = flusher.refusalCount();
+        flusher.request(wanted);
+        flusher.retryNow();
+        // A second refusal began after the request: the first may have been under way.
+        site.tasks()
+                .await(() -> durable >= wanted
+                        || life.isFailed()
+                        || flusher.refusalCount() > refusals + 1
+                        || site.clock().monotonicNanos() >= life.waitsEndNanos());
+        if (!life.isFailed()) {
+            to.syncNotes();
         }
     }
 

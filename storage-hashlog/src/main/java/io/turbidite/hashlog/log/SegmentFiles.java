@@ -1,5 +1,6 @@
 package io.turbidite.hashlog.log;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.StoreInUseException;
@@ -433,13 +434,15 @@ final class SegmentFiles implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        open.values().forEach(DiskFile::close);
+        Cleanup all = new Cleanup()
+                .addAll(open.values(), DiskFile::close)
+                .addAll(reading.values(), DiskFile::close);
         open.clear();
-        reading.values().forEach(DiskFile::close);
         reading.clear();
         TailFile marks = tailFile;
         if (marks != null) {
-            marks.close();
+            all.add(marks::close);
         }
+        all.run();
     }
 }

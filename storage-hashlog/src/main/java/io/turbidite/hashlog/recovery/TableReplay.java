@@ -1,5 +1,6 @@
 package io.turbidite.hashlog.recovery;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.hashlog.chain.ChainHeads;
 import io.turbidite.hashlog.chain.KeyPointer;
@@ -104,7 +105,7 @@ public final class TableReplay {
             }
             tasks.await(() -> running.get() == 0);
         } finally {
-            workers.forEach(Tasks.Worker::close);
+            new Cleanup().addAll(workers, Tasks.Worker::close).run();
         }
         switch (failure) {
             case null -> {}

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.background;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
@@ -387,11 +388,13 @@ public final class BackgroundWork implements AutoCloseable {
 
     @Override
     public void close() {
-        flusher.close();
-        retention.close();
-        repairs.close();
-        merges.close();
-        watch.close();
-        core.reaper().deleteObsolete();
+        new Cleanup()
+                .add(flusher::close)
+                .add(retention::close)
+                .add(repairs::close)
+                .add(merges::close)
+                .add(watch::close)
+                .add(core.reaper()::deleteObsolete)
+                .run();
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.backup;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.lsm.component.ComponentDamage;
@@ -123,7 +124,7 @@ public final class PartitionCut implements AutoCloseable {
                 ordered.get(closedCount).gate().open();
             }
             if (!complete) {
-                cuts.forEach(PartitionCut::close);
+                new Cleanup().addAll(cuts, PartitionCut::close).run();
             }
         }
     }
@@ -289,13 +290,14 @@ public final class PartitionCut implements AutoCloseable {
     /** Lets everything go. */
     @Override
     public void close() {
-        release();
+        Cleanup all = new Cleanup().add(this::release);
         if (pinned != null) {
-            pinned.unpin();
+            all.add(pinned::unpin);
             pinned = null;
         }
-        trees.values().forEach(tree -> tree.forEach(ComponentHandle::release));
+        trees.values().forEach(tree -> all.addAll(tree, ComponentHandle::release));
         trees.clear();
+        all.run();
     }
 
     /** The entries whose keys a newer layer does not have at a timestamp. */

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.backup;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.lsm.partition.PartitionRegistry;
@@ -97,6 +98,6 @@ public final class StoreCut implements AutoCloseable {
 
     @Override
     public void close() {
-        partitions.forEach(PartitionCut::close);
+        new Cleanup().addAll(partitions, PartitionCut::close).run();
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.engine;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
@@ -303,10 +304,12 @@ public final class DatasetLoad implements AutoCloseable {
     private void closeInside() {
         if (!closed) {
             closed = true;
-            dataset.giveMaintainer(maintainer);
-            loads.forEach(load -> load.close(installation.mayStand()));
-            dataset.admission().endLoad();
-            engine.remove(this);
+            new Cleanup()
+                    .add(() -> dataset.giveMaintainer(maintainer))
+                    .addAll(loads, load -> load.close(installation.mayStand()))
+                    .add(dataset.admission()::endLoad)
+                    .add(() -> engine.remove(this))
+                    .run();
         }
     }
 }

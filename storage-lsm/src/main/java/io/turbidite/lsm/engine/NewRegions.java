@@ -1,5 +1,6 @@
 package io.turbidite.lsm.engine;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.lsm.partition.RegionFiles;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schema.DatasetSchema;
@@ -70,14 +71,16 @@ final class NewRegions implements AutoCloseable {
 
     @Override
     public void close() {
+        Cleanup all = new Cleanup();
         for (List<RegionLayer> layers : partitions) {
             for (RegionLayer layer : layers) {
                 if (!isKept) {
                     layer.handle().markObsolete();
                 }
-                layer.handle().release();
+                all.add(layer.handle()::release);
             }
         }
         partitions.clear();
+        all.run();
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.engine;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
@@ -177,7 +178,8 @@ final class OpenRegions implements AutoCloseable {
     /** Gives back the references of its own. */
     @Override
     public void close() {
-        opened.values().forEach(RegionHandle::release);
+        Cleanup all = new Cleanup().addAll(opened.values(), RegionHandle::release);
         opened.clear();
+        all.run();
     }
 }

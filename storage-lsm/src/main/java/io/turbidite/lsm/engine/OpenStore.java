@@ -1,5 +1,6 @@
 package io.turbidite.lsm.engine;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
@@ -31,8 +32,6 @@ import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Trash;
 import io.turbidite.lsm.write.Replay;
-
-import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -529,21 +528,8 @@ final class OpenStore {
      */
     void close() {
         core.health().close();
-        @Nullable StorageException first = null;
-        for (Runnable closer : closers) {
-            try {
-                closer.run();
-            } catch (StorageException failure) {
-                if (first == null) {
-                    first = failure;
-                } else {
-                    first.addSuppressed(failure);
-                }
-            }
-        }
+        Cleanup all = new Cleanup().addAll(closers, Runnable::run);
         closers.clear();
-        if (first != null) {
-            throw first;
-        }
+        all.run();
     }
 }

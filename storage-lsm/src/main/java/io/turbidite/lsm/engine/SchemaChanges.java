@@ -1,5 +1,6 @@
 package io.turbidite.lsm.engine;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
@@ -754,11 +755,12 @@ public final class SchemaChanges {
 
     /** Ends the builds under way; nothing is left of their indexes. */
     void close() {
-        builder.close();
-        resumeWrites();
-        for (OnlineIndexBuild build : builds) {
-            build.giveUp();
-        }
-        builds.clear();
+        new Cleanup()
+                .add(builder::close)
+                .add(this::resumeWrites)
+                .add(() ->
+                        new Cleanup().addAll(builds, OnlineIndexBuild::giveUp).run())
+                .add(builds::clear)
+                .run();
     }
 }

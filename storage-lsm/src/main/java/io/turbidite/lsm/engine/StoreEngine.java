@@ -1,5 +1,6 @@
 package io.turbidite.lsm.engine;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
@@ -252,31 +253,31 @@ public final class StoreEngine {
     public void close(Supplier<List<OpenDataset>> datasets) {
         core.health().beginClose();
         core.tasks().signal();
-        try {
-            endWork();
-            KeptCounts.save(core, datasets.get(), parts.events());
-        } finally {
-            // whatever failed before, a file that can't be deleted for one: no lock stays behind
-            try {
-                parts.close();
-            } finally {
-                core.tasks().close();
-            }
-        }
+        // whatever fails, a file that can't be deleted for one: no lock stays behind
+        new Cleanup()
+                .add(() -> {
+                    endWork();
+                    // of a store that did not end well they are counted again
+                    KeptCounts.save(core, datasets.get(), parts.events());
+                })
+                .add(parts::close)
+                .add(core.tasks()::close)
+                .run();
     }
 
     private void endWork() {
-        try {
-            for (DatasetLoad load : loads) {
-                // who comes later is refused
-                core.awaitBeforeClose(load::toString, () -> !load.isInside());
-                load.close();
-            }
-            schemaChanges.close();
-            writes.close();
-            commits.close();
-        } finally {
-            background.close();
-        }
+        new Cleanup()
+                .addAll(loads, this::end)
+                .add(schemaChanges::close)
+                .add(writes::close)
+                .add(commits::close)
+                .add(background::close)
+                .run();
+    }
+
+    /** Who comes later is refused. */
+    private void end(DatasetLoad load) {
+        core.awaitBeforeClose(load::toString, () -> !load.isInside());
+        load.close();
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.indexbuild;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
@@ -119,7 +120,7 @@ public final class BulkLoad {
             } catch (StorageIoException left) {
                 // no manifest names the file: it goes when the store opens next
             }
-            secondaries.forEach(EntrySort::close);
+            new Cleanup().addAll(secondaries, EntrySort::close).run();
         }
     }
 

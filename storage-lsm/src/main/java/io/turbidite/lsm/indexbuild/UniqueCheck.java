@@ -1,5 +1,6 @@
 package io.turbidite.lsm.indexbuild;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -52,7 +53,7 @@ public final class UniqueCheck {
             }
             compare(schema, index, live, stop);
         } finally {
-            cursors.forEach(IndexCursor::close);
+            new Cleanup().addAll(cursors, IndexCursor::close).run();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.partition;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.geo.SpatialKind;
@@ -168,12 +169,10 @@ public final class ComponentFiles {
 
     /** Lets the maker's references go; files that were not installed are deleted. */
     public static void letGo(Collection<ComponentHandle> handles, boolean installed) {
-        for (ComponentHandle handle : handles) {
-            if (!installed) {
-                handle.markObsolete();
-            }
-            handle.release();
+        if (!installed) {
+            handles.forEach(ComponentHandle::markObsolete);
         }
+        new Cleanup().addAll(handles, ComponentHandle::release).run();
     }
 
     public static ComponentHeader header(

@@ -1,5 +1,7 @@
 package io.turbidite.lsm.partition;
 
+import io.turbidite.core.Cleanup;
+
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
@@ -58,8 +60,10 @@ public final class PartitionRegistry {
 
     /** Closes all partitions, as {@link Partition#close} says. */
     public void close() {
-        partitions.forEach(Partition::close);
-        dropped.forEach(Partition::close);
+        new Cleanup()
+                .addAll(partitions, Partition::close)
+                .addAll(dropped, Partition::close)
+                .run();
     }
 
     /** The partition of these whose current layer holds the most memory; null if all are empty. */

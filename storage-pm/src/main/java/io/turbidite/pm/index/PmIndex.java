@@ -1,5 +1,6 @@
 package io.turbidite.pm.index;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.epoch.Epochs;
@@ -228,10 +229,6 @@ public final class PmIndex implements AutoCloseable {
     /** Closes the region cleanly, unless it is in the middle of an absorption. */
     @Override
     public void close() {
-        try {
-            region.close();
-        } finally {
-            validation.close();
-        }
+        new Cleanup().add(region::close).add(validation::close).run();
     }
 }

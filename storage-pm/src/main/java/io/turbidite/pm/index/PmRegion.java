@@ -1,5 +1,6 @@
 package io.turbidite.pm.index;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
@@ -426,10 +427,6 @@ public final class PmRegion implements IndexRegion {
 
     @Override
     public void close() {
-        try {
-            index.close();
-        } finally {
-            memory.close();
-        }
+        new Cleanup().add(index::close).add(memory::close).run();
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command.query;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
@@ -72,7 +73,7 @@ final class SqlRun {
         } catch (SqlException e) {
             return refused(e);
         } finally {
-            views.forEach(ReadView::close);
+            new Cleanup().addAll(views, ReadView::close).run();
         }
     }
 

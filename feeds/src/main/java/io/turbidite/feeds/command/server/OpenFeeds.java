@@ -1,11 +1,11 @@
 package io.turbidite.feeds.command.server;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.Undo;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
 import io.turbidite.feeds.manage.FeedStatus;
 import io.turbidite.lsm.Store;
-import io.turbidite.ops.run.Cleanup;
 
 import java.io.PrintStream;
 import java.util.LinkedHashMap;

@@ -1,11 +1,11 @@
 package io.turbidite.feeds.command.server;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.Undo;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.feed.Serving;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.lsm.Store;
-import io.turbidite.ops.run.Cleanup;
 
 import java.util.ArrayList;
 import java.util.List;

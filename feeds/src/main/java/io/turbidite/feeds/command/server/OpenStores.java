@@ -1,10 +1,10 @@
 package io.turbidite.feeds.command.server;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
 import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.lsm.Store;
-import io.turbidite.ops.run.Cleanup;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.source.tail;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
@@ -163,7 +164,7 @@ final class TailSource implements FeedSource {
 
     @Override
     public void close() {
-        contents.values().forEach(TailedFile::release);
+        new Cleanup().addAll(contents.values(), TailedFile::release).run();
     }
 
     /** The next look is due. */

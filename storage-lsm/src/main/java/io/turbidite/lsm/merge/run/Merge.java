@@ -1,5 +1,6 @@
 package io.turbidite.lsm.merge.run;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.lsm.merge.VersionRetention;
 import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
@@ -300,27 +301,21 @@ public final class Merge implements RunQueue.Job, AutoCloseable {
             BitmapSwitch.tell(partition, marked(schema, trees), null);
             concurrency.end();
         }
-        try {
-            if (output != null) {
-                output.close();
-                output = null;
-            }
-        } finally {
-            try (hooks) {
-                ComponentFiles.letGo(merged, installation.mayStand());
-                merged.clear();
-                if (concurrency != null) {
-                    concurrency.close();
-                }
-            } finally {
-                for (TreeInputs tree : trees) {
-                    for (ComponentHandle input : tree.newestFirst()) {
-                        input.giveBack();
-                        input.release();
-                    }
-                }
-            }
+        Cleanup all = new Cleanup();
+        if (output != null) {
+            all.add(output::close);
+            output = null;
         }
+        all.add(() -> ComponentFiles.letGo(merged, installation.mayStand()));
+        if (concurrency != null) {
+            all.add(concurrency::close);
+        }
+        all.add(hooks::close);
+        for (TreeInputs tree : trees) {
+            all.addAll(tree.newestFirst(), ComponentHandle::giveBack);
+            all.addAll(tree.newestFirst(), ComponentHandle::release);
+        }
+        all.add(merged::clear).run();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.merge.run;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.component.ComponentId;
@@ -114,10 +115,11 @@ final class MergeOutput implements AutoCloseable {
             return opened;
         } finally {
             if (opened == null) {
-                try (hook;
-                        build) {
-                    cursors.forEach(EntryCursor::close);
-                }
+                new Cleanup()
+                        .addAll(cursors, EntryCursor::close)
+                        .add(build::close)
+                        .add(hook::close)
+                        .run();
             }
         }
     }

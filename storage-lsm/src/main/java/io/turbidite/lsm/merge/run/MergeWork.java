@@ -1,5 +1,6 @@
 package io.turbidite.lsm.merge.run;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.flush.WriterThrottle;
@@ -179,9 +180,11 @@ public final class MergeWork implements AutoCloseable {
                 queue.giveBack(merge);
             } else {
                 queue.remove(merge);
-                merge.close();
-                wake();
-                core.tasks().signal();
+                new Cleanup()
+                        .add(merge::close)
+                        .add(this::wake)
+                        .add(core.tasks()::signal)
+                        .run();
             }
         }
     }
@@ -204,7 +207,9 @@ public final class MergeWork implements AutoCloseable {
     /** Ends the workers after their steps; gives up what is under way. */
     @Override
     public void close() {
-        workers.forEach(Tasks.Worker::close);
-        queue.jobs().forEach(Merge::close);
+        new Cleanup()
+                .addAll(workers, Tasks.Worker::close)
+                .add(() -> new Cleanup().addAll(queue.jobs(), Merge::close).run())
+                .run();
     }
 }

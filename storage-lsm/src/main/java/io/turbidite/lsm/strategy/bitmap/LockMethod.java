@@ -1,5 +1,6 @@
 package io.turbidite.lsm.strategy.bitmap;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.entry.EntryStream;
 
@@ -45,7 +46,7 @@ final class LockMethod implements BuildConcurrency {
             EntryCopies copies = ComponentEntryCopies.create(
                     component.bitmap(), shared.merges(), shared.horizon());
             if (copies == null) {
-                all.forEach(EntryCopies::close);
+                new Cleanup().addAll(all, EntryCopies::close).run();
                 shared.meter().lockRefused();
                 return null;
             }
@@ -91,6 +92,6 @@ final class LockMethod implements BuildConcurrency {
 
     @Override
     public void close() {
-        sources.forEach(EntryCopies::close);
+        new Cleanup().addAll(sources, EntryCopies::close).run();
     }
 }

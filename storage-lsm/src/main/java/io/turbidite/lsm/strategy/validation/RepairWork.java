@@ -1,5 +1,6 @@
 package io.turbidite.lsm.strategy.validation;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.task.Tasks;
@@ -309,8 +310,10 @@ public final class RepairWork implements AutoCloseable {
     /** Ends the workers after their steps; gives up what is under way. */
     @Override
     public void close() {
-        workers.forEach(Tasks.Worker::close);
-        waiting.forEach(Request::letGo);
-        waiting.clear();
+        new Cleanup()
+                .addAll(workers, Tasks.Worker::close)
+                .add(() -> new Cleanup().addAll(waiting, Request::letGo).run())
+                .add(waiting::clear)
+                .run();
     }
 }
