@@ -2,6 +2,7 @@ package io.turbidite.feeds.web;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import io.turbidite.core.meter.SlowOperations;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.store.AdviseCommand;
 import io.turbidite.feeds.health.Finding;
@@ -14,6 +15,8 @@ import io.turbidite.lsm.Store;
 import io.turbidite.lsm.backup.BackupReport;
 import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.check.VerifyReport;
+
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -39,6 +42,7 @@ final class StoreWork {
                 Route.of("POST", "/v1/stores/{store}/verify", Right.MANAGE, this::verify)
                         .withBodyBytesMax(BODY_BYTES_MAX),
                 Route.of("GET", "/v1/stores/{store}/findings", Right.READ, this::findings),
+                Route.of("GET", "/v1/stores/{store}/slow", Right.READ, this::slow),
                 Route.of("GET", "/v1/stores/{store}/advice", Right.READ, this::advise));
     }
 
@@ -89,6 +93,33 @@ final class StoreWork {
                         Findings.of(store(exchange)).stream()
                                 .map(Finding::toMap)
                                 .toList()));
+    }
+
+    /** The newest first. */
+    private void slow(Exchange exchange) {
+        SlowOperations slow = SlowOperations.of(store(exchange).meters());
+        exchange.answer(
+                200,
+                Json.line()
+                        .put("thresholdNanos", slow.thresholdNanos())
+                        .put(
+                                "operations",
+                                slow.newest().stream().map(StoreWork::toMap).toList())
+                        .toMap());
+    }
+
+    private static Map<String, @Nullable Object> toMap(SlowOperations.Slow slow) {
+        return Json.line()
+                .put("at", EventText.instant(slow.wallMicros()))
+                .put("operation", slow.operation())
+                .put("nanos", slow.nanos())
+                .put("thresholdNanos", slow.thresholdNanos())
+                .put("lockNanos", slow.lockNanos())
+                .put("logNanos", slow.logNanos())
+                .put("stallNanos", slow.stallNanos())
+                .put("pageReadNanos", slow.pageReadNanos())
+                .put("mergeNanos", slow.mergeNanos())
+                .toMap();
     }
 
     private void advise(Exchange exchange) {

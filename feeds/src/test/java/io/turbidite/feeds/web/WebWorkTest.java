@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import io.turbidite.core.meter.SlowOperations;
 import io.turbidite.feeds.web.access.Gate;
 import io.turbidite.feeds.web.access.Token;
 import io.turbidite.feeds.web.http.HttpOptions;
@@ -114,6 +115,24 @@ class WebWorkTest {
             assertThat(send(served, manager, "GET", "/v1/stores/one/findings", "")
                             .body())
                     .isEqualTo("{\"findings\":[]}\n");
+            long now = served.store("one").environment().clock().monotonicNanos();
+            SlowOperations.of(served.store("one").meters())
+                    .waited(SlowOperations.Cause.STALL, now, 7);
+            SlowOperations.of(served.store("one").meters())
+                    .ended(
+                            "write",
+                            now,
+                            now + 3_600_000_000_000L,
+                            5,
+                            served.store("one").environment().clock());
+            JsonNode slow = ServedStore.json(
+                    send(served, manager, "GET", "/v1/stores/one/slow", "").body());
+            assertThat(slow.at("/thresholdNanos").asLong()).isPositive();
+            assertThat(slow.at("/operations/0/operation").asText()).isEqualTo("write");
+            assertThat(slow.at("/operations/0/nanos").asLong()).isEqualTo(3_600_000_000_000L);
+            assertThat(slow.at("/operations/0/stallNanos").asLong()).isEqualTo(7);
+            assertThat(slow.at("/operations/0/logNanos").asLong()).isEqualTo(5);
+            assertThat(slow.at("/operations/0/at").asText()).endsWith("Z");
             JsonNode advice = ServedStore.json(
                     send(served, manager, "GET", "/v1/stores/one/advice", "").body());
             assertThat(advice.at("/datasets/0/indexes/0/index").asText()).isEqualTo("by_n");

@@ -7,6 +7,7 @@ import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.meter.Latency;
 import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.SlowOperations;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 
@@ -71,6 +72,7 @@ public final class BufferCache implements AutoCloseable {
     private final Clock clock;
     private final Slabs slabs;
     private final Latency loadLatency;
+    private final SlowOperations slow;
     private final Set<CachedFile> files = ConcurrentHashMap.newKeySet();
     private final LongAdder loadCount = new LongAdder();
     private final LongAdder failedLoadCount = new LongAdder();
@@ -101,6 +103,7 @@ public final class BufferCache implements AutoCloseable {
         this.clock = clock;
         this.slabs = new Slabs(options.bytesMax());
         this.loadLatency = meters.latency("cache.load");
+        this.slow = SlowOperations.of(meters);
         meters.gauge("cache.bytes", () -> statistics().bytesHeld());
         meters.gauge("cache.frames", () -> statistics().frameCount());
         meters.gauge("cache.frames.pinned", () -> statistics().pinnedFrameCount());
@@ -265,7 +268,9 @@ public final class BufferCache implements AutoCloseable {
                     slot == null ? ownMemory(frame, pageBytes) : slot.memory.asSlice(0, pageBytes);
             long start = clock.monotonicNanos();
             loader.load(frame.page, segment);
-            loadLatency.record(clock.monotonicNanos() - start);
+            long nanos = clock.monotonicNanos() - start;
+            loadLatency.record(nanos);
+            slow.waited(SlowOperations.Cause.PAGE_READS, start, nanos);
             // 4. everyone may read it
             loadCount.increment();
             frame.publish(segment);

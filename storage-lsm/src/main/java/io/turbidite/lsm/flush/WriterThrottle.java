@@ -3,6 +3,8 @@ package io.turbidite.lsm.flush;
 import io.turbidite.core.CacheFullException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.meter.SlowOperations;
+import io.turbidite.core.meter.SlowOperations.Cause;
 import io.turbidite.core.time.Pacer;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.Bandwidth;
@@ -53,6 +55,7 @@ public final class WriterThrottle {
     private final Bandwidth flushes = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
     private final Bandwidth merges = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
     private final WriterMeter meter;
+    private final SlowOperations slow;
 
     /** What writes put into all trees: one record may give many entries. */
     private final LongAdder putBytes = new LongAdder();
@@ -85,6 +88,7 @@ public final class WriterThrottle {
         this.pace = pace;
         this.pacer = new Pacer(core.clock(), CREDIT_NANOS);
         this.meter = WriterMeter.of(core.meters());
+        this.slow = SlowOperations.of(core.meters());
         this.sampledNanos = core.clock().monotonicNanos();
         this.memoryBytesFree = pace.memoryBytesFree(1, 1);
     }
@@ -178,7 +182,12 @@ public final class WriterThrottle {
         core.awaitBeforeWrite(
                 "merges and flushes to keep up",
                 () -> core.clock().monotonicNanos() - startNanos >= waitNanos);
-        meter.delays().record(core.clock().monotonicNanos() - startNanos);
+        long waited = core.clock().monotonicNanos() - startNanos;
+        meter.delays().record(waited);
+        slow.waited(
+                pace.mergesKeepUp(componentsBehind) ? Cause.STALL : Cause.MERGE,
+                startNanos,
+                waited);
         core.health().checkWritable();
     }
 
@@ -193,6 +202,7 @@ public final class WriterThrottle {
                                         >= WritePace.REFUSE_NANOS));
         long waitedNanos = core.clock().monotonicNanos() - startNanos;
         meter.stalls().record(waitedNanos);
+        slow.waited(memory ? Cause.STALL : Cause.MERGE, startNanos, waitedNanos);
         core.events().stalled(memory ? "write memory is full" : "merges are behind", waitedNanos);
         core.health().checkWritable();
         StorageException trouble = trouble();

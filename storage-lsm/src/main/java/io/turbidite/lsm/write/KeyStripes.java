@@ -1,6 +1,9 @@
 package io.turbidite.lsm.write;
 
+import io.turbidite.core.meter.SlowOperations;
+import io.turbidite.core.meter.SlowOperations.Cause;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -24,9 +27,23 @@ final class KeyStripes {
     private final AtomicIntegerArray held = new AtomicIntegerArray(STRIPE_COUNT);
     private final AtomicInteger waiting = new AtomicInteger();
     private final Tasks tasks;
+    private final Clock clock;
+    private final SlowOperations slow;
 
-    public KeyStripes(Tasks tasks) {
+    /** Ones whose waits nobody sees. */
+    KeyStripes(Tasks tasks) {
+        this(tasks, Clock.system(), new SlowOperations());
+    }
+
+    /**
+     * All free.
+     *
+     * @param slow hears of waits
+     */
+    public KeyStripes(Tasks tasks, Clock clock, SlowOperations slow) {
         this.tasks = tasks;
+        this.clock = clock;
+        this.slow = slow;
     }
 
     /** The stripe of a key of {@code datasetId} with this hash. */
@@ -42,12 +59,14 @@ final class KeyStripes {
             Thread.onSpinWait();
         }
         waiting.incrementAndGet();
+        long startNanos = clock.monotonicNanos();
         try {
             do {
                 tasks.await(() -> held.get(stripe) == 0);
             } while (!held.compareAndSet(stripe, 0, 1));
         } finally {
             waiting.decrementAndGet();
+            slow.waited(Cause.LOCK, startNanos, clock.monotonicNanos() - startNanos);
         }
     }
 

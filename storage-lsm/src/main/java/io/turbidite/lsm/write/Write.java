@@ -51,6 +51,9 @@ public final class Write {
     /** Whether another version was there than the one that was asked for: nothing was done. */
     boolean isRefused;
 
+    /** When it began to wait for being durable, by the monotonic clock; 0 if it does not. */
+    long awaitedNanos;
+
     /** What the records have that it put; 0 if it did nothing. */
     long version;
 

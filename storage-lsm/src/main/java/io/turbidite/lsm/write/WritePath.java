@@ -5,6 +5,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Claim;
+import io.turbidite.core.meter.SlowOperations;
 import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.order.Gate;
@@ -50,6 +51,7 @@ public final class WritePath {
     private final StoreCore core;
     private final BackgroundWork background;
     private final KeyStripes stripes;
+    private final SlowOperations slow;
 
     /** Open while writes may come; unlike a partition's, whoever is inside may wait. */
     private final Gate inFlight;
@@ -57,7 +59,8 @@ public final class WritePath {
     public WritePath(StoreCore core, BackgroundWork background) {
         this.core = core;
         this.background = background;
-        this.stripes = new KeyStripes(core.tasks());
+        this.slow = SlowOperations.of(core.meters());
+        this.stripes = new KeyStripes(core.tasks(), core.clock(), slow);
         this.inFlight = new Gate(core.tasks());
     }
 
@@ -79,6 +82,20 @@ public final class WritePath {
     }
 
     private long write(Write write, boolean waits) {
+        long startNanos = core.clock().monotonicNanos();
+        write.awaitedNanos = 0;
+        long sequence = writeInTime(write, waits);
+        long endNanos = core.clock().monotonicNanos();
+        slow.ended(
+                "write",
+                startNanos,
+                endNanos,
+                write.awaitedNanos == 0 ? 0 : endNanos - write.awaitedNanos,
+                core.clock());
+        return sequence;
+    }
+
+    private long writeInTime(Write write, boolean waits) {
         Operations batch = write.operations;
         write.isRefused = false;
         write.version = 0;
@@ -180,6 +197,7 @@ public final class WritePath {
             core.timestamps().awaitVisible(timestamp);
         }
         if (waits) {
+            write.awaitedNanos = core.clock().monotonicNanos();
             awaitDurable(sequence);
         }
         return sequence;

@@ -1,0 +1,251 @@
+package io.turbidite.core.meter;
+
+import io.turbidite.core.time.Clock;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The operations of a store that took longer than 99.9 % of those before them, each with what its
+ * time went to; the newest 1,024.
+ *
+ * <p><em>Thread-safe.</em> An operation that is not slow costs one increment of a striped bucket and
+ * two volatile reads: no allocation, no lock. Waits leave their time with their thread, where the
+ * operation finds it if it turns out slow; who never waited has nothing there.
+ *
+ * <p>The percentile is of a histogram with eight buckets for each power of two, so it is up to an
+ * eighth too high; it is computed anew each second, and what is older than a minute or so counts
+ * little.
+ */
+public final class SlowOperations {
+    /** Operations that are kept. */
+    public static final int KEPT_COUNT_MAX = 1_024;
+
+    /** What is slow while there are fewer than a thousand to compare with. */
+    private static final long FIRST_NANOS = 1_000_000;
+
+    private static final int COUNT_MIN = 1_000;
+    private static final double PERCENTILE = 0.999;
+    private static final long FOLD_NANOS = 1_000_000_000;
+
+    /** What a second leaves of the seconds before: half in 44 s. */
+    private static final double KEPT_SHARE = 63.0 / 64;
+
+    private static final int STRIPE_COUNT = 8;
+    private static final int SUB_BITS = 3;
+    private static final int BUCKET_COUNT = 512;
+
+    /** Waits of a thread that are remembered; an operation with more shows the newest. */
+    private static final int WAIT_COUNT_MAX = 64;
+
+    /** What an operation may wait for. */
+    public enum Cause {
+        /** Another writer of its keys, or a change of schema. */
+        LOCK,
+        /** The log, to have it durable. */
+        LOG,
+        /** Room in write memory. */
+        STALL,
+        /** Pages that were not in the cache. */
+        PAGE_READS,
+        /** Merges that are behind. */
+        MERGE
+    }
+
+    /**
+     * One that was slow. What its waits leave of its time is its own work.
+     *
+     * @param wallMicros when it ended, by the wall clock
+     * @param operation what it was: {@code "write"}
+     * @param thresholdNanos the percentile that it was above
+     */
+    public record Slow(
+            long wallMicros,
+            String operation,
+            long nanos,
+            long thresholdNanos,
+            long lockNanos,
+            long logNanos,
+            long stallNanos,
+            long pageReadNanos,
+            long mergeNanos) {}
+
+    /** The newest waits of a thread. <em>Confined to it.</em> */
+    private static final class Waits {
+        private final Cause[] causes = new Cause[WAIT_COUNT_MAX];
+        private final long[] starts = new long[WAIT_COUNT_MAX];
+        private final long[] nanos = new long[WAIT_COUNT_MAX];
+        private int count;
+
+        void add(Cause cause, long startNanos, long waitedNanos) {
+            int at = count++ & (WAIT_COUNT_MAX - 1);
+            causes[at] = cause;
+            starts[at] = startNanos;
+            nanos[at] = waitedNanos;
+        }
+
+        long[] since(long startNanos) {
+            long[] sums = new long[Cause.values().length];
+            for (int i = 0; i < WAIT_COUNT_MAX; i++) {
+                Cause cause = causes[i];
+                if (cause != null && starts[i] - startNanos >= 0) {
+                    sums[cause.ordinal()] += nanos[i];
+                }
+            }
+            return sums;
+        }
+    }
+
+    private final ThreadLocal<@Nullable Waits> waits = new ThreadLocal<>();
+    private final AtomicReferenceArray<@Nullable Slow> ring =
+            new AtomicReferenceArray<>(KEPT_COUNT_MAX);
+    private final AtomicLong keptCount = new AtomicLong();
+    private final AtomicIntegerArray fresh = new AtomicIntegerArray(STRIPE_COUNT * BUCKET_COUNT);
+    private final ReentrantLock foldLock = new ReentrantLock();
+    private volatile long thresholdNanos = FIRST_NANOS;
+    private volatile long foldedNanos;
+
+    /** Guarded by {@link #foldLock}. */
+    private final double[] counts = new double[BUCKET_COUNT];
+
+    /** None yet. */
+    public SlowOperations() {}
+
+    /** Those of a store. */
+    public static SlowOperations of(Meters meters) {
+        return meters.once(SlowOperations.class, made -> new SlowOperations());
+    }
+
+    /**
+     * The calling thread has waited.
+     *
+     * @param startNanos by the monotonic clock
+     */
+    public void waited(Cause cause, long startNanos, long nanos) {
+        Waits mine = waits.get();
+        if (mine == null) {
+            mine = new Waits();
+            waits.set(mine);
+        }
+        mine.add(cause, startNanos, nanos);
+    }
+
+    /**
+     * An operation of the calling thread has ended.
+     *
+     * @param startNanos by the monotonic clock, as {@code endNanos}
+     * @param logNanos of that spent until it was durable
+     */
+    public void ended(
+            String operation, long startNanos, long endNanos, long logNanos, Clock clock) {
+        long nanos = Math.max(0, endNanos - startNanos);
+        int stripe = (int) Thread.currentThread().threadId() & (STRIPE_COUNT - 1);
+        fresh.getAndIncrement(stripe * BUCKET_COUNT + bucketOf(nanos));
+        long threshold = thresholdNanos;
+        if (nanos > threshold) {
+            keep(operation, startNanos, nanos, logNanos, threshold, clock);
+        }
+        if (endNanos - foldedNanos >= FOLD_NANOS) {
+            fold(endNanos);
+        }
+    }
+
+    private void keep(
+            String operation,
+            long startNanos,
+            long nanos,
+            long logNanos,
+            long threshold,
+            Clock clock) {
+        Waits mine = waits.get();
+        long[] sums = mine == null ? new long[Cause.values().length] : mine.since(startNanos);
+        Slow slow = new Slow(
+                clock.wallMicros(),
+                operation,
+                nanos,
+                threshold,
+                sums[Cause.LOCK.ordinal()],
+                sums[Cause.LOG.ordinal()] + logNanos,
+                sums[Cause.STALL.ordinal()],
+                sums[Cause.PAGE_READS.ordinal()],
+                sums[Cause.MERGE.ordinal()]);
+        ring.set((int) (keptCount.getAndIncrement() & (KEPT_COUNT_MAX - 1)), slow);
+    }
+
+    /** Above this an operation is slow now. */
+    public long thresholdNanos() {
+        return thresholdNanos;
+    }
+
+    /** The newest that were slow, the newest first. */
+    public List<Slow> newest() {
+        long last = keptCount.get();
+        List<Slow> found = new ArrayList<>();
+        for (long i = last - 1; i >= 0 && i >= last - KEPT_COUNT_MAX; i--) {
+            Slow slow = ring.get((int) (i & (KEPT_COUNT_MAX - 1)));
+            if (slow != null) {
+                found.add(slow);
+            }
+        }
+        return found;
+    }
+
+    private void fold(long nowNanos) {
+        if (!foldLock.tryLock()) {
+            return; // somebody does it
+        }
+        try {
+            if (nowNanos - foldedNanos < FOLD_NANOS) {
+                return;
+            }
+            foldedNanos = nowNanos;
+            for (int i = 0; i < BUCKET_COUNT; i++) {
+                counts[i] *= KEPT_SHARE;
+                for (int stripe = 0; stripe < STRIPE_COUNT; stripe++) {
+                    counts[i] += fresh.getAndSet(stripe * BUCKET_COUNT + i, 0);
+                }
+            }
+            double all = Arrays.stream(counts).sum();
+            if (all < COUNT_MIN) {
+                thresholdNanos = FIRST_NANOS;
+                return;
+            }
+            double slowest = (1 - PERCENTILE) * all;
+            double seen = 0;
+            for (int i = BUCKET_COUNT - 1; i >= 0; i--) {
+                seen += counts[i];
+                if (seen > slowest && counts[i] > 0) {
+                    thresholdNanos = endOf(i);
+                    return;
+                }
+            }
+        } finally {
+            foldLock.unlock();
+        }
+    }
+
+    static int bucketOf(long nanos) {
+        if (nanos < 1 << SUB_BITS) {
+            return (int) nanos;
+        }
+        int shift = 63 - Long.numberOfLeadingZeros(nanos) - SUB_BITS;
+        return ((shift + 1) << SUB_BITS) + ((int) (nanos >>> shift) & ((1 << SUB_BITS) - 1));
+    }
+
+    /** The largest number of a bucket. */
+    static long endOf(int bucket) {
+        if (bucket < 1 << SUB_BITS) {
+            return bucket;
+        }
+        int shift = (bucket >>> SUB_BITS) - 1;
+        long first = (1L << SUB_BITS) + (bucket & ((1 << SUB_BITS) - 1));
+        return ((first + 1) << shift) - 1;
+    }
+}

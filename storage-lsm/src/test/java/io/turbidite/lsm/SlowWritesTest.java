@@ -1,0 +1,43 @@
+package io.turbidite.lsm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.meter.SlowOperations;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+import java.util.Map;
+
+/** Writes that stand out are kept with what their time went to. */
+class SlowWritesTest {
+    @TempDir
+    private Path directory;
+
+    @Test
+    void a_write_that_waits_longer_than_others_says_what_for() {
+        try (Store store = Store.open(directory.resolve("store"))) {
+            Dataset dataset = store.createDataset(
+                    DatasetSpec.named("T").field("id", "int64").primaryKey("id"));
+            SlowOperations slow = SlowOperations.of(store.meters());
+            // writers come until one of them stands out, as one of a thousand does
+            long id = 0;
+            while (slow.newest().isEmpty()) {
+                dataset.upsert(Map.of("id", id++));
+                if (id % 1_000 == 0) {
+                    dataset.flush();
+                }
+            }
+            SlowOperations.Slow first = slow.newest().getFirst();
+            assertThat(first.operation()).isEqualTo("write");
+            assertThat(first.nanos()).isGreaterThan(first.thresholdNanos());
+            assertThat(first.lockNanos()
+                            + first.logNanos()
+                            + first.stallNanos()
+                            + first.pageReadNanos()
+                            + first.mergeNanos())
+                    .isBetween(0L, first.nanos());
+        }
+    }
+}
