@@ -114,6 +114,9 @@ class WindowTest {
             case PERCENT_RANK -> {
                 return size == 1 ? 0.0 : (double) firstPeer / (size - 1);
             }
+            case CUME_DIST -> {
+                return (lastPeer + 1.0) / size;
+            }
             case NTILE -> {
                 int tile = 0;
                 int left = 0;
@@ -152,6 +155,11 @@ class WindowTest {
         }
         if (function.kind() == Kind.FIRST_VALUE) {
             return values.isEmpty() ? null : values.getFirst();
+        }
+        if (function.kind() == Kind.NTH_VALUE) {
+            return values.size() < function.number()
+                    ? null
+                    : values.get((int) function.number() - 1);
         }
         if (function.kind() == Kind.LAST_VALUE) {
             return values.isEmpty() ? null : values.getLast();
@@ -216,7 +224,7 @@ class WindowTest {
         String[] fields = {"n", "d", "m", "s"};
         String field = fields[random.nextInt(4)];
         String number = fields[random.nextInt(3)];
-        WindowFunction function = switch (random.nextInt(isTotal ? 14 : 9)) {
+        WindowFunction function = switch (random.nextInt(isTotal ? 15 : 10)) {
             case 0 -> WindowFunction.of(Kind.RANK);
             case 1 -> WindowFunction.of(Kind.DENSE_RANK);
             case 2 -> WindowFunction.of(Kind.PERCENT_RANK);
@@ -229,7 +237,8 @@ class WindowTest {
             case 6 -> WindowFunction.of(Kind.MIN, field);
             case 7 -> WindowFunction.of(Kind.MAX, field);
             case 8 -> WindowFunction.of(Kind.SUM0, number);
-            case 9 -> WindowFunction.rowNumber();
+            case 9 -> WindowFunction.of(Kind.CUME_DIST);
+            case 14 -> WindowFunction.rowNumber();
             case 10 -> WindowFunction.of(Kind.NTILE).by(1 + random.nextInt(5));
             case 11 ->
                 WindowFunction.lag(field, random.nextInt(4))
@@ -238,6 +247,16 @@ class WindowTest {
             default ->
                 WindowFunction.of(random.nextBoolean() ? Kind.FIRST_VALUE : Kind.LAST_VALUE, field);
         };
+        if (isTotal && random.nextInt(12) == 0) {
+            return WindowFunction.of(Kind.NTH_VALUE, field)
+                    .by(1 + random.nextInt(4))
+                    .rows(random.nextInt(5) - 3, 1 + random.nextInt(3));
+        }
+        if (random.nextInt(4) == 0) {
+            return isTotal
+                    ? function.rows(random.nextInt(7) - 3, Frame.UNBOUNDED_TO)
+                    : function.over(new Frame(true, 0, Frame.UNBOUNDED_TO));
+        }
         return switch (random.nextInt(isTotal ? 6 : 3)) {
             case 0 -> function;
             case 1 -> function.overAll();
@@ -418,7 +437,7 @@ class WindowTest {
                         .run())
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("names field 'nn', which is not declared");
-        assertThatThrownBy(() -> WindowFunction.sum("n").rows(0, Frame.UNBOUNDED_TO))
+        assertThatThrownBy(() -> WindowFunction.sum("n").rows(0, 100_001))
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("a frame of rows goes from the first one");
         assertThatThrownBy(() -> WindowFunction.sum("n").rows(1, 0))

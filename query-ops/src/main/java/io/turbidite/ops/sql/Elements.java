@@ -27,8 +27,8 @@ import java.util.List;
  * thread.</em>
  */
 final class Elements {
-    private static final String ELEMENT = "element$";
-    private static final String NUMBER = "number$";
+    private static final String ELEMENT = "element";
+    private static final String NUMBER = "number";
 
     private final RexBuilder rex;
 
@@ -103,14 +103,25 @@ final class Elements {
         if (project.getProjects().size() != 1) {
             throw Terms.unsupported("UNNEST of several arrays");
         }
-        Unnest unnest = Unnest.of(rows, path(project.getProjects().getFirst()), ELEMENT);
+        String element = free(ELEMENT);
+        Unnest unnest = Unnest.of(rows, path(project.getProjects().getFirst()), element);
         List<String> fields = new ArrayList<>(names);
-        fields.add(ELEMENT);
+        fields.add(element);
         if (uncollect.withOrdinality) {
-            var _ = unnest.numbered(NUMBER);
-            fields.add(NUMBER);
+            String number = free(NUMBER);
+            var _ = unnest.numbered(number);
+            fields.add(number);
         }
         return Block.of(keepsEmpty ? unnest.keepingEmpty() : unnest, fields);
+    }
+
+    /** A name that no column of the rows has. */
+    private String free(String name) {
+        String free = name;
+        for (int i = 2; names.contains(free); i++) {
+            free = name + "_" + i;
+        }
+        return free;
     }
 
     private String path(RexNode array) {

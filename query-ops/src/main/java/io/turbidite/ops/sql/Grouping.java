@@ -27,10 +27,12 @@ import org.jspecify.annotations.Nullable;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Compiles groups and aggregates. Several grouping sets are one grouping: each row is read once and
@@ -184,7 +186,7 @@ final class Grouping {
         List<Aggregate> aggregates = new ArrayList<>();
         for (int key : aggregate.getGroupSet()) {
             Expression never = Terms.choice(Terms.fixed(false), block.columns().get(key));
-            String name = free("key$" + aggregates.size(), block);
+            String name = free("key_" + aggregates.size(), block, aggregates);
             aggregates.add(new Aggregate(Aggregate.Function.MIN, text(never), name));
             columns.add(new Expression.Name(name));
         }
@@ -235,7 +237,7 @@ final class Grouping {
         boolean isOfNulls = call.getArgList().stream()
                 .map(aggregate.getInput().getRowType().getFieldList()::get)
                 .anyMatch(field -> field.getType().getSqlTypeName() == SqlTypeName.NULL);
-        String name = free("agg$" + aggregates.size(), block);
+        String name = name(call, block, aggregates);
         if (LISTS.contains(kind)) {
             aggregates.add(listed(call, kind, block, name));
             return new Expression.Name(name);
@@ -282,12 +284,12 @@ final class Grouping {
         }
         aggregates.add(new Aggregate(function, argument == null ? null : text(argument), name));
         if (kind == SqlKind.SINGLE_VALUE) {
-            String rows = free("agg$" + aggregates.size(), block);
+            String rows = free("rows", block, aggregates);
             aggregates.add(new Aggregate(Aggregate.Function.COUNT, null, rows));
             return Terms.only(column, new Expression.Name(rows));
         }
         if (kind == SqlKind.VAR_POP || kind == SqlKind.STDDEV_POP) {
-            String rows = free("agg$" + aggregates.size(), block);
+            String rows = free("rows", block, aggregates);
             aggregates.add(new Aggregate(
                     Aggregate.Function.COUNT, text(Objects.requireNonNull(argument)), rows));
             Expression variance = Terms.ofPopulation(column, new Expression.Name(rows));
@@ -362,11 +364,26 @@ final class Grouping {
         return call.getAggregation().equals(SqlStdOperatorTable.APPROX_COUNT_DISTINCT);
     }
 
-    /** A name that no field of the input has: groups of groups have both. */
-    private static String free(String name, Block block) {
+    /** As people would name it: {@code sum_age}; by what has no name {@code sum_1}. */
+    private static String name(AggregateCall call, Block block, List<Aggregate> aggregates) {
+        String function = call.getAggregation().getName().replace("$", "").toLowerCase(Locale.ROOT);
+        List<RelFieldCollation> order = call.getCollation().getFieldCollations();
+        int value = function.startsWith("percentile") && !order.isEmpty()
+                ? order.getFirst().getFieldIndex()
+                : call.getArgList().isEmpty() ? -1 : call.getArgList().getFirst();
+        String field = value < 0 ? null : block.fieldOf(value);
+        if (field == null || !field.matches("[A-Za-z_][A-Za-z0-9_]*")) {
+            field = value < 0 && call.filterArg < 0 ? "rows" : String.valueOf(aggregates.size());
+        }
+        return free(function + "_" + field, block, aggregates);
+    }
+
+    /** A name that no field of the input has, nor another aggregate: groups of groups have both. */
+    private static String free(String name, Block block, List<Aggregate> aggregates) {
+        Set<String> taken = aggregates.stream().map(Aggregate::name).collect(Collectors.toSet());
         String free = name;
-        while (block.kindOf(free) != null) {
-            free += "$";
+        for (int i = 2; block.kindOf(free) != null || taken.contains(free); i++) {
+            free = name + "_" + i;
         }
         return free;
     }

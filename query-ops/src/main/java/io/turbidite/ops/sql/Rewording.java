@@ -35,6 +35,7 @@ final class Rewording extends SqlShuttle {
 
     @Override
     public @Nullable SqlNode visit(SqlCall call) {
+        WindowPlaces.check(call, text);
         // in another dialect the unit comes second
         if (call.getOperator().getName().equals("DATE_TRUNC") && call.operandCount() == 2) {
             SqlNode second = call.operand(1) instanceof SqlIntervalQualifier unit

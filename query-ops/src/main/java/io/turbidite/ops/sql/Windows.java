@@ -32,6 +32,9 @@ final class Windows {
     /** Of the rows: their columns, the constants that functions name, what stands for no row. */
     private final List<String> names = new ArrayList<>();
 
+    /** The columns of values that are of another type than what stands for a row not there. */
+    private final IdentityHashMap<Window.RexWinAggCall, Integer> widened = new IdentityHashMap<>();
+
     /** The columns of what stands for the row of a function that is not there. */
     private final IdentityHashMap<Window.RexWinAggCall, Integer> fallbacks =
             new IdentityHashMap<>();
@@ -52,11 +55,22 @@ final class Windows {
         for (Window.Group group : window.groups) {
             for (Window.RexWinAggCall call : group.aggCalls) {
                 if (call.operands.size() > 2 && call.operands.get(2) instanceof RexInputRef other) {
+                    if (call.operands.getFirst() instanceof RexInputRef value
+                            && types.get(value.getIndex()).getSqlTypeName()
+                                    != call.getType().getSqlTypeName()) {
+                        widened.put(call, columns.size());
+                        columns.add(Casts.cast(
+                                columns.get(value.getIndex()),
+                                types.get(value.getIndex()),
+                                call.getType()));
+                        types.add(call.getType());
+                    }
                     fallbacks.put(call, columns.size());
                     columns.add(Casts.cast(
                             columns.get(other.getIndex()),
                             types.get(other.getIndex()),
                             call.getType()));
+                    types.add(call.getType());
                 }
             }
         }
@@ -102,14 +116,20 @@ final class Windows {
         Kind kind = kind(call);
         List<RexNode> operands = call.operands;
         return switch (kind) {
-            case ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK -> WindowFunction.of(kind);
+            case ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST -> WindowFunction.of(kind);
             case NTILE -> WindowFunction.of(kind).by(constant(operands.getFirst(), label));
             case LAG, LEAD -> {
-                WindowFunction of = WindowFunction.of(kind, field(operands.getFirst()))
+                Integer wide = widened.get(call);
+                WindowFunction of = WindowFunction.of(
+                                kind, wide == null ? field(operands.getFirst()) : names.get(wide))
                         .by(operands.size() > 1 ? constant(operands.get(1), label) : 1);
                 Integer fallback = fallbacks.get(call);
                 yield fallback == null ? of : of.otherwise(names.get(fallback));
             }
+            case NTH_VALUE ->
+                WindowFunction.of(kind, field(operands.getFirst()))
+                        .by(constant(operands.get(1), label))
+                        .over(frame(group));
             default -> {
                 WindowFunction of = operands.isEmpty()
                         ? WindowFunction.of(kind)
@@ -125,6 +145,8 @@ final class Windows {
             case RANK -> Kind.RANK;
             case DENSE_RANK -> Kind.DENSE_RANK;
             case PERCENT_RANK -> Kind.PERCENT_RANK;
+            case CUME_DIST -> Kind.CUME_DIST;
+            case NTH_VALUE -> Kind.NTH_VALUE;
             case NTILE -> Kind.NTILE;
             case LAG -> Kind.LAG;
             case LEAD -> Kind.LEAD;

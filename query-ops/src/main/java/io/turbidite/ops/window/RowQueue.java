@@ -17,7 +17,7 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * Rows that are put and then taken in the same order, again and again.
+ * Rows that are put and then taken in the same order, or the other way round, again and again.
  *
  * <ol>
  *   <li>The first ones, to 64 KiB, lie in one piece: most partitions are small.
@@ -37,6 +37,7 @@ final class RowQueue implements AutoCloseable {
     private int[] headEnds = new int[64];
     private int headCount;
     private int taken;
+    private boolean isRestTaken;
     private final ByteSink keyBytes = new ByteSink(Long.BYTES, Long.BYTES);
     private final Slice key = new Slice();
     private final Slice row = new Slice();
@@ -45,7 +46,19 @@ final class RowQueue implements AutoCloseable {
     private @Nullable SortedInput rest;
     private long count;
 
+    private final boolean isReversed;
+
     RowQueue(RunOptions options) {
+        this(options, false);
+    }
+
+    /** One whose last row is taken first. */
+    static RowQueue reversed(RunOptions options) {
+        return new RowQueue(options, true);
+    }
+
+    private RowQueue(RunOptions options, boolean isReversed) {
+        this.isReversed = isReversed;
         this.options = options;
         this.headBytesMax = (int) Math.min(HEAD_BYTES_MAX, options.memoryBytesMax() / 4);
     }
@@ -75,7 +88,9 @@ final class RowQueue implements AutoCloseable {
             into = new SortBuffer(OperatorMemory.of(options.memoryBytesMax() - headBytesMax));
             buffer = into;
         }
-        Slice number = keyBytes.clear().putLongBigEndian(count).asSlice(key);
+        Slice number = keyBytes.clear()
+                .putLongBigEndian(isReversed ? Long.MAX_VALUE - count : count)
+                .asSlice(key);
         if (into.add(number, 0, newRow) != SortBuffer.FULL) {
             return;
         }
@@ -113,10 +128,23 @@ final class RowQueue implements AutoCloseable {
     /** Takes the next row, valid until the next call; null: there are no more. */
     @Nullable
     Slice take() {
-        if (taken < headCount) {
-            int start = taken == 0 ? 0 : headEnds[taken - 1];
-            int end = headEnds[taken++];
-            return row.set(head.segment(), start, end - start);
+        Slice first = isReversed ? ofRest() : ofHead();
+        return first != null ? first : isReversed ? ofHead() : ofRest();
+    }
+
+    private @Nullable Slice ofHead() {
+        if (taken == headCount) {
+            return null;
+        }
+        int index = isReversed ? headCount - 1 - taken : taken;
+        taken++;
+        int start = index == 0 ? 0 : headEnds[index - 1];
+        return row.set(head.segment(), start, headEnds[index] - start);
+    }
+
+    private @Nullable Slice ofRest() {
+        if (isRestTaken) {
+            return null;
         }
         SortBuffer kept = buffer;
         if (kept == null) {
@@ -131,7 +159,8 @@ final class RowQueue implements AutoCloseable {
             rows = spilled == null ? kept.sorted() : SortedMerge.of(spilled.inputs());
             rest = rows;
         }
-        return rows.next() ? rows.payload() : null;
+        isRestTaken = !rows.next();
+        return isRestTaken ? null : rows.payload();
     }
 
     /** Empties it. */
@@ -139,6 +168,7 @@ final class RowQueue implements AutoCloseable {
         head.clear();
         headCount = 0;
         taken = 0;
+        isRestTaken = false;
         count = 0;
         if (buffer != null) {
             close();

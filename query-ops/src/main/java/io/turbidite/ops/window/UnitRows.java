@@ -148,6 +148,9 @@ final class UnitRows implements Rows {
             } else if (call.function().kind() == Kind.PERCENT_RANK) {
                 long others = queue.count() - 1;
                 call.set(writer, others == 0 ? 0.0 : (rank - 1.0) / others);
+            } else if (call.function().kind() == Kind.CUME_DIST) {
+                // rows come from the last one on: those before are behind
+                call.set(writer, (queue.count() - rank + 1.0) / queue.count());
             } else {
                 call.set(writer);
             }

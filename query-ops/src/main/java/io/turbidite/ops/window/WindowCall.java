@@ -109,6 +109,11 @@ final class WindowCall {
                     cell().take(row, field);
                 }
             }
+            case NTH_VALUE -> {
+                if (++count == function.number()) {
+                    cell().take(row, field);
+                }
+            }
             case LAST_VALUE -> cell().take(row, field);
             case SUM, SUM0, AVG -> sum(row);
             case MIN, MAX -> extreme(row);

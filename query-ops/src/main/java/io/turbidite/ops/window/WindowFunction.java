@@ -39,11 +39,15 @@ public record WindowFunction(
         RANK,
         DENSE_RANK,
         PERCENT_RANK,
+        /** The part of the rows that come up to the current one and those equal to it. */
+        CUME_DIST,
         NTILE,
         LAG,
         LEAD,
         FIRST_VALUE,
         LAST_VALUE,
+        /** The value of the row with the number {@link WindowFunction#number} in the frame. */
+        NTH_VALUE,
         COUNT,
         SUM,
         /** As the sum, but 0 of no value. */
@@ -85,21 +89,31 @@ public record WindowFunction(
             }
             boolean isWhole = from == UNBOUNDED_FROM && to == UNBOUNDED_TO;
             boolean fits = isRange
-                    ? to == 0 && (from == 0 || from == UNBOUNDED_FROM)
-                    : isNear(to) && (from == UNBOUNDED_FROM || isNear(from));
+                    ? (to == 0 && from == UNBOUNDED_FROM)
+                            || (from == 0 && (to == 0 || to == UNBOUNDED_TO))
+                    : (to == UNBOUNDED_TO || isNear(to))
+                            && (from == UNBOUNDED_FROM || isNear(from));
             if (!isWhole && !fits) {
                 throw new InvalidRequestException(
                         isRange
-                                ? "a frame of values goes to the current row, from it or from the first one"
+                                ? "a frame of values goes from the first row or the current one to the current one or the last"
                                 : String.format(
                                         Locale.ROOT,
-                                        "a frame of rows goes from the first one, or from one of the %,d before or behind, to one of as many before or behind",
+                                        "a frame of rows goes from the first one, or from one of the %,d before or behind, to one of as many before or behind, or to the last",
                                         DISTANCE_MAX));
             }
         }
 
         private static boolean isNear(long distance) {
             return distance >= -DISTANCE_MAX && distance <= DISTANCE_MAX;
+        }
+
+        /** The same, where rows come from the last one to the first. */
+        private Frame mirrored() {
+            return new Frame(
+                    isRange,
+                    to == UNBOUNDED_TO ? UNBOUNDED_FROM : -to,
+                    from == UNBOUNDED_FROM ? UNBOUNDED_TO : -from);
         }
 
         boolean isWhole() {
@@ -124,6 +138,10 @@ public record WindowFunction(
         if (kind == Kind.NTILE && number < 1) {
             throw new InvalidRequestException(
                     String.format(Locale.ROOT, "ntile of %,d parts: 1 at least", number));
+        }
+        if (kind == Kind.NTH_VALUE && number < 1) {
+            throw new InvalidRequestException(
+                    String.format(Locale.ROOT, "nth_value of row %,d: 1 at least", number));
         }
     }
 
@@ -199,10 +217,31 @@ public record WindowFunction(
                 Given.notNull(newName, "the name of a window function"));
     }
 
+    /** Whether it needs the rows from the last one to the first. */
+    boolean isBackward() {
+        boolean isToEnd = kind.isFramed() && frame.to == Frame.UNBOUNDED_TO && !frame.isWhole();
+        if (isToEnd && kind == Kind.NTH_VALUE) {
+            throw new InvalidRequestException(
+                    "nth_value is of a frame that begins with the first row or ends near the current one");
+        }
+        return isToEnd || kind == Kind.CUME_DIST;
+    }
+
+    /** The same, where rows come from the last one to the first. */
+    WindowFunction mirrored() {
+        Kind turned = switch (kind) {
+            case FIRST_VALUE -> Kind.LAST_VALUE;
+            case LAST_VALUE -> Kind.FIRST_VALUE;
+            default -> kind;
+        };
+        Frame seen = kind.isFramed() ? frame.mirrored() : frame;
+        return new WindowFunction(turned, argument, number, fallback, seen, name);
+    }
+
     Unit unit() {
         return switch (kind) {
             case ROW_NUMBER, RANK, DENSE_RANK, LAG, LEAD -> Unit.ROW;
-            case PERCENT_RANK, NTILE -> Unit.PARTITION;
+            case PERCENT_RANK, CUME_DIST, NTILE -> Unit.PARTITION;
             default -> frame.isWhole() ? Unit.PARTITION : frame.isRange ? Unit.PEERS : Unit.ROW;
         };
     }
@@ -220,7 +259,7 @@ public record WindowFunction(
                 }
                 yield new Field(name, TypeKind.INT64, true);
             }
-            case PERCENT_RANK -> new Field(name, TypeKind.DOUBLE, true);
+            case PERCENT_RANK, CUME_DIST -> new Field(name, TypeKind.DOUBLE, true);
             case SUM, SUM0 -> new Field(name, sumKind(taken(type)), true);
             case AVG -> {
                 var _ = sumKind(taken(type));
@@ -233,7 +272,7 @@ public record WindowFunction(
                 }
                 yield of.as(name, true);
             }
-            case LAG, LEAD, FIRST_VALUE, LAST_VALUE -> {
+            case LAG, LEAD, FIRST_VALUE, LAST_VALUE, NTH_VALUE -> {
                 Field of = taken(type);
                 if (fallback != null) {
                     Field other = type.field(index(type, fallback));

@@ -11,7 +11,8 @@ import java.util.List;
 
 /**
  * Puts the operators together that a list of functions needs: first those of whole partitions, then
- * those of equal rows, then those that move with each row. Static.
+ * those of equal rows, then those that move with each row. Functions of what comes up to the last
+ * row see the rows the other way round, behind all others. Static.
  */
 public final class WindowRows {
     private WindowRows() {}
@@ -44,9 +45,37 @@ public final class WindowRows {
             List<WindowFunction> functions,
             RunOptions options) {
         RecordType type = type(of, order, functions);
-        long passes = functions.stream().map(WindowFunction::unit).distinct().count();
+        List<WindowFunction> forward =
+                functions.stream().filter(one -> !one.isBackward()).toList();
+        List<WindowFunction> backward = functions.stream()
+                .filter(WindowFunction::isBackward)
+                .map(WindowFunction::mirrored)
+                .toList();
+        long passes = units(forward) + (backward.isEmpty() ? 0 : units(backward) + 2);
         RunOptions share = options.withMemoryBytesMax(Math.max(
                 RunOptions.MEMORY_BYTES_MIN, options.memoryBytesMax() / Math.max(1, passes)));
+        Rows rows = passed(input, of, type, order, forward, share);
+        if (!backward.isEmpty()) {
+            RecordType read = forward.isEmpty() ? of : type;
+            rows = new ReversedRows(rows, read, order, share);
+            rows = passed(rows, read, type, order, backward, share);
+            rows = new ReversedRows(rows, type, order, share);
+        }
+        return rows;
+    }
+
+    private static long units(List<WindowFunction> functions) {
+        return functions.stream().map(WindowFunction::unit).distinct().count();
+    }
+
+    /** @param of the type of the input: some or all fields of the type that is made */
+    private static Rows passed(
+            Rows input,
+            RecordType of,
+            RecordType type,
+            WindowOrder order,
+            List<WindowFunction> functions,
+            RunOptions share) {
         Rows rows = input;
         RecordType read = of;
         for (Unit unit : Unit.values()) {
