@@ -95,6 +95,14 @@ class FeedManagerTest {
             assertThat(ended.dataset()).isEqualTo("D");
             assertThat(ended.bytes()).isEqualTo(Files.size(directory.resolve("a.json")));
             assertThat(count(store, "D", 2_000)).isEqualTo(2_000);
+            store.environment()
+                    .tasks()
+                    .await(
+                            () -> { // the event comes behind the state
+                                synchronized (events) {
+                                    return events.size() == 3;
+                                }
+                            });
             synchronized (events) {
                 assertThat(events)
                         .extracting(StoreEvent.FeedChanged::after)
