@@ -64,13 +64,18 @@ final class EventHub implements AutoCloseable {
     /** Who listens. <em>Confined to the hub's thread.</em> */
     private static final class Subscriber {
         private final EventPush push;
+        private final Sight sight;
         private long lostCount;
 
-        Subscriber(EventPush push) {
+        Subscriber(EventPush push, Sight sight) {
             this.push = push;
+            this.sight = sight;
         }
 
-        void event(byte[] bytes) {
+        void event(Numbered event, byte[] bytes) {
+            if (!sight.sees(event.fields())) {
+                return;
+            }
             boolean sent = (lostCount == 0 || tellLost()) && push.send(bytes);
             if (!sent) {
                 lostCount++;
@@ -114,8 +119,9 @@ final class EventHub implements AutoCloseable {
         try {
             thread.execute(() -> {
                 waiting.decrementAndGet();
-                byte[] bytes = event.get().toBytes();
-                subscribers.forEach(one -> one.event(bytes));
+                Numbered numbered = event.get();
+                byte[] bytes = numbered.toBytes();
+                subscribers.forEach(one -> one.event(numbered, bytes));
             });
         } catch (RejectedExecutionException closed) {
             waiting.decrementAndGet();
@@ -172,14 +178,15 @@ final class EventHub implements AutoCloseable {
      * Tells a client from now on.
      *
      * @param since it has seen all up to that; negative: it asks for none of before
+     * @param sight what it may see
      */
-    void subscribe(EventPush push, long since) {
-        Subscriber subscriber = new Subscriber(push);
+    void subscribe(EventPush push, long since, Sight sight) {
+        Subscriber subscriber = new Subscriber(push, sight);
         thread.execute(() -> {
             boolean begun = push.send("retry: 2000\n\n".getBytes(StandardCharsets.UTF_8));
             assert begun : "nothing was sent before";
             if (since >= 0) {
-                newerThan(since).forEach(one -> subscriber.event(one.toBytes()));
+                newerThan(since).forEach(one -> subscriber.event(one, one.toBytes()));
             }
             subscribers.add(subscriber);
             push.onGone(() -> subscribers.remove(subscriber));
@@ -192,17 +199,25 @@ final class EventHub implements AutoCloseable {
         }
         Map<String, Object> all = new LinkedHashMap<>();
         stores.forEach((name, store) -> all.put(name, EventText.figures(store.meters())));
-        byte[] bytes = text(
+        Map<String, ?> ofFeeds = feeds.get();
+        byte[] whole = sample(all, ofFeeds);
+        for (Subscriber one : subscribers) {
+            byte[] bytes = one.sight.isWhole()
+                    ? whole
+                    : sample(one.sight.ofStores(all), one.sight.ofFeeds(ofFeeds));
+            var _ = one.push.send(bytes); // a slow client has one the next time
+        }
+    }
+
+    private byte[] sample(Map<String, ?> ofStores, Map<String, ?> ofFeeds) {
+        return text(
                 "sample",
                 -1,
                 Json.line()
                         .put("at", EventText.instant(clock.wallMicros()))
-                        .put("stores", all)
-                        .put("feeds", feeds.get())
+                        .put("stores", ofStores)
+                        .put("feeds", ofFeeds)
                         .toMap());
-        for (Subscriber one : subscribers) {
-            var _ = one.push.send(bytes); // a slow client has one the next time
-        }
     }
 
     private static byte[] text(String kind, long number, Map<String, ?> fields) {

@@ -81,14 +81,17 @@ final class Scrape implements AutoCloseable {
     }
 
     /** Answers in the format that is asked for. */
-    void answer(Exchange exchange) {
+    void answer(Exchange exchange, Sight sight) {
         String accepted = exchange.header("Accept");
         boolean open = accepted != null && accepted.contains(OPEN_METRICS);
         String type = open
                 ? OPEN_METRICS + "; version=1.0.0; charset=utf-8"
                 : "text/plain; version=0.0.4; charset=utf-8";
         exchange.answer(
-                200, type, registry.scrape(type).getBytes(StandardCharsets.UTF_8), Map.of());
+                200,
+                type,
+                sight.ofSeries(registry.scrape(type)).getBytes(StandardCharsets.UTF_8),
+                Map.of());
     }
 
     @Override

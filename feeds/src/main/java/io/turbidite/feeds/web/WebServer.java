@@ -64,14 +64,18 @@ public final class WebServer implements AutoCloseable {
                 Right.NONE,
                 exchange -> exchange.answer(200, Map.of("live", true))));
         routes.add(Route.of("GET", "/health/ready", Right.NONE, this::ready));
-        routes.add(Route.of("GET", "/metrics", Right.READ, scrape::answer));
+        routes.add(Route.of(
+                "GET",
+                "/metrics",
+                Right.NONE,
+                exchange -> scrape.answer(exchange, sightOf(exchange))));
         routes.addAll(new StoreRoutes(stores, events).routes());
         routes.addAll(new SqlRoute(stores, clock).routes());
         routes.addAll(new StoreWork(stores, files).routes());
         FeedRoutes feeds = new FeedRoutes(stores, files);
         events.showFeeds(feeds::figures);
         routes.addAll(feeds.routes());
-        routes.add(Route.of("GET", "/v1/events", Right.READ, this::follow));
+        routes.add(Route.of("GET", "/v1/events", Right.NONE, this::follow));
     }
 
     /**
@@ -137,12 +141,18 @@ public final class WebServer implements AutoCloseable {
                         .toMap());
     }
 
+    /** Who may read nothing is refused here. */
+    private Sight sightOf(Exchange exchange) {
+        return Sight.of(exchange, stores.all().keySet());
+    }
+
     private void follow(Exchange exchange) {
+        Sight sight = sightOf(exchange);
         String seen = exchange.header("Last-Event-ID");
         long since =
                 StoreRoutes.number(seen == null ? exchange.parameter("since") : seen, "since", -1);
         EventPush push = exchange.push("text/event-stream");
-        events.subscribe(push, since);
+        events.subscribe(push, since, sight);
     }
 
     /** Ends what is asked, and forgets the stores. */

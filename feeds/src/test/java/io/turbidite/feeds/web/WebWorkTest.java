@@ -9,12 +9,15 @@ import io.turbidite.feeds.web.access.Gate;
 import io.turbidite.feeds.web.access.Token;
 import io.turbidite.feeds.web.http.HttpOptions;
 import io.turbidite.feeds.web.http.Right;
+import io.turbidite.lsm.DatasetSpec;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpRequest;
@@ -25,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** What needs a token, and clients that are slow or leave, over sockets. */
@@ -136,6 +140,45 @@ class WebWorkTest {
             JsonNode advice = ServedStore.json(
                     send(served, manager, "GET", "/v1/stores/one/advice", "").body());
             assertThat(advice.at("/datasets/0/indexes/0/index").asText()).isEqualTo("by_n");
+        }
+    }
+
+    @Test
+    void a_token_sees_the_figures_and_events_of_its_own_stores_alone() throws Exception {
+        try (ServedStore served = serve(HttpOptions.defaults())) {
+            served.store("two").meters().scope("feed", "f").counter("feed.some").increment();
+            served.store("one").meters().scope("feed", "f").counter("feed.some").increment();
+            String all = send(served, manager, "GET", "/metrics", "").body();
+            assertThat(all).contains("store=\"one\"", "store=\"two\"", "turbidite_http_");
+            String own = send(served, ofOne, "GET", "/metrics", "").body();
+            assertThat(own.lines().filter(line -> !line.startsWith("#")))
+                    .isNotEmpty()
+                    .allMatch(line -> line.contains("store=\"one\""))
+                    .noneMatch(line -> line.contains("feed=\"f\""));
+
+            HttpRequest follow = served.request("/v1/events?since=0")
+                    .header("Authorization", "Bearer " + ofOne.text())
+                    .build();
+            HttpResponse<InputStream> stream =
+                    served.client().send(follow, HttpResponse.BodyHandlers.ofInputStream());
+            assertThat(stream.statusCode()).isEqualTo(200);
+            served.store("two")
+                    .createDataset(
+                            DatasetSpec.named("Secret").field("id", "int64").primaryKey("id"));
+            served.store("two").dataset("Secret").upsert(Map.of("id", 1L));
+            served.store("two").dataset("Secret").flush();
+            served.store("one").dataset("T").flush();
+            StringBuilder seen = new StringBuilder();
+            try (BufferedReader lines = new BufferedReader(
+                    new InputStreamReader(stream.body(), StandardCharsets.UTF_8))) {
+                String line = lines.readLine();
+                while (!line.startsWith("data: {\"at\"")) {
+                    seen.append(line).append('\n');
+                    line = lines.readLine();
+                }
+                assertThat(line).contains("\"stores\":{\"one\":").doesNotContain("\"two\"");
+            }
+            assertThat(seen).contains("\"store\":\"one\"").doesNotContain("\"two\"", "Secret");
         }
     }
 
