@@ -1,9 +1,9 @@
 package io.turbidite.ops.window;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.ops.run.Cleanup;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
