@@ -81,6 +81,8 @@ class LocaleTest {
         }
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         builder.environment().put("HOME", directory.toString());
+        // it would be made beside the test, of a class path that has directories
+        builder.environment().put("TURBIDITE_CACHE", "off");
         Process process = builder.start();
         try (OutputStream in = process.getOutputStream()) {
             in.write((line + "\n").getBytes(encoding));
