@@ -18,6 +18,7 @@ import io.turbidite.feeds.web.http.Problem;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -57,12 +58,12 @@ final class ParcelRoute {
                             .formatted(status.name(), definition.source().kind()));
         }
         checkType(exchange.header("Content-Type"), definition.format());
-        checkEncoding(exchange.header("Content-Encoding"));
         Readiness.of(stores.store(store)).ifPresent(why -> {
             throw Problem.of(503, why).retry(10);
         });
         try (BodyBudget.Share share = budget.share()) {
-            Parcel parcel = numbered(exchange, Parcel.of(share.readAll(exchange.body())));
+            InputStream body = Unpacking.of(exchange.header("Content-Encoding"), exchange.body());
+            Parcel parcel = numbered(exchange, Parcel.of(share.readAll(body)));
             answer(exchange, status.name(), manager.send(status.name(), parcel, WAIT_MICROS));
         }
     }
@@ -105,13 +106,6 @@ final class ParcelRoute {
                                     .formatted(isCsv ? "CSV" : "JSON, an object a line", type))
                     .advise("send it as Content-Type: "
                             + (isCsv ? "text/csv" : "application/x-ndjson"));
-        }
-    }
-
-    private static void checkEncoding(@Nullable String header) {
-        if (header != null && !header.strip().equalsIgnoreCase("identity")) {
-            throw Problem.of(
-                    415, "the server knows no content coding '%s'".formatted(header.strip()));
         }
     }
 

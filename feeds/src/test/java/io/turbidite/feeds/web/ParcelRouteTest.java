@@ -14,6 +14,7 @@ import io.turbidite.lsm.Store;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -24,12 +25,14 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.zip.GZIPOutputStream;
 
 /** Records that are sent to a feed, over sockets. */
 class ParcelRouteTest {
@@ -331,6 +334,42 @@ class ParcelRouteTest {
                     BodyPublishers.ofString(broken + "7,seven\n")));
             assertThat(again.at("/accepted").asInt()).isEqualTo(1);
             assertThat(again.at("/repeated").asInt()).isEqualTo(3);
+        }
+    }
+
+    private HttpResponse<String> sendPacked(ServedStore served, String coding, byte[] body)
+            throws Exception {
+        return served.send(served.request("/v1/feeds/sent")
+                .header("Authorization", "Bearer " + sender.text())
+                .header("Content-Encoding", coding)
+                .POST(BodyPublishers.ofByteArray(body))
+                .build());
+    }
+
+    private static byte[] gzip(byte[] text) throws Exception {
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        try (GZIPOutputStream out = new GZIPOutputStream(packed)) {
+            out.write(text);
+        }
+        return packed.toByteArray();
+    }
+
+    @Test
+    void a_body_may_be_packed_within_bounds() throws Exception {
+        try (ServedStore served = serve()) {
+            byte[] packed = gzip(lines(0, 3_000).getBytes(StandardCharsets.UTF_8));
+            assertThat(ok(sendPacked(served, "gzip", packed)).at("/accepted").asInt())
+                    .isEqualTo(3_000);
+            byte[] cut = Arrays.copyOf(packed, packed.length / 2);
+            assertThat(sendPacked(served, "gzip", cut).statusCode()).isEqualTo(400);
+            byte[] none = "{\"id\":4000,\"name\":\"n\"}".getBytes(StandardCharsets.UTF_8);
+            assertThat(sendPacked(served, "gzip", none).statusCode()).isEqualTo(400);
+            assertThat(sendPacked(served, "identity", none).statusCode()).isEqualTo(200);
+            assertThat(sendPacked(served, "br", none).statusCode()).isEqualTo(415);
+            HttpResponse<String> bomb = sendPacked(served, "gzip", gzip(new byte[8 << 20]));
+            assertThat(bomb.statusCode()).isEqualTo(413);
+            assertThat(bomb.body()).contains("100 times");
+            assertThat(count(served.store("two"), "Sent")).isEqualTo(3_001);
         }
     }
 

@@ -1,0 +1,117 @@
+package io.turbidite.feeds.web;
+
+import io.turbidite.feeds.web.http.Problem;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.EOFException;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Locale;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
+
+/**
+ * Undoes a body's content coding, within bounds of what comes out, by itself and for what went
+ * in: a small body may hold a huge one. <em>Confined to one thread.</em>
+ */
+final class Unpacking extends FilterInputStream {
+    /** Of what comes out. */
+    static final long BYTES_MAX = BodyBudget.BYTES_MAX;
+
+    /** Bytes that come out for one that goes in; JSON lines have 5 to 20. */
+    static final long RATIO_MAX = 100;
+
+    /** So much may come out at any ratio. */
+    static final long FREE_BYTES = 1 << 20;
+
+    private final Counted packed;
+    private long byteCount;
+
+    private Unpacking(Counted packed) throws IOException {
+        super(new GZIPInputStream(packed));
+        this.packed = packed;
+    }
+
+    /** Knows how much went in. */
+    private static final class Counted extends FilterInputStream {
+        private long byteCount;
+
+        Counted(InputStream in) {
+            super(in);
+        }
+
+        @Override
+        public int read() throws IOException {
+            int one = super.read();
+            byteCount += one < 0 ? 0 : 1;
+            return one;
+        }
+
+        @Override
+        public int read(byte[] bytes, int offset, int length) throws IOException {
+            int count = super.read(bytes, offset, length);
+            byteCount += Math.max(0, count);
+            return count;
+        }
+    }
+
+    /**
+     * The body as it was before it was packed.
+     *
+     * @param coding the header Content-Encoding; null: none
+     * @throws Problem with 415 if the coding is another one, with 400 if the body is not of it
+     */
+    static InputStream of(@Nullable String coding, InputStream body) throws IOException {
+        String name = coding == null ? "identity" : coding.strip().toLowerCase(Locale.ROOT);
+        return switch (name) {
+            case "identity" -> body;
+            case "gzip" -> {
+                try {
+                    yield new Unpacking(new Counted(body));
+                } catch (ZipException | EOFException e) {
+                    throw broken(e);
+                }
+            }
+            default ->
+                throw Problem.of(
+                        415, "the server knows the content coding gzip, not '%s'".formatted(name));
+        };
+    }
+
+    @Override
+    public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+        int count;
+        try {
+            count = super.read(bytes, offset, length);
+        } catch (ZipException | EOFException e) {
+            throw broken(e);
+        }
+        byteCount += Math.max(0, count);
+        if (byteCount > BYTES_MAX) {
+            throw Problem.of(
+                            413,
+                            "the body is longer than %d bytes when it is unpacked"
+                                    .formatted(BYTES_MAX))
+                    .advise("send it in several requests");
+        }
+        if (byteCount > FREE_BYTES && byteCount > RATIO_MAX * packed.byteCount) {
+            throw Problem.of(
+                    413,
+                    "the body is more than %d times as long when it is unpacked"
+                            .formatted(RATIO_MAX));
+        }
+        return count;
+    }
+
+    private static Problem broken(IOException cause) {
+        return Problem.of(400, "the body is not gzip: " + cause.getMessage());
+    }
+}
