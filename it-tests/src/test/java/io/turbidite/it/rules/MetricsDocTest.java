@@ -102,6 +102,14 @@ class MetricsDocTest {
         Map<String, String> served = new TreeMap<>(rows(false));
         served.keySet().removeIf(name -> name.startsWith("hashlog.")); // no server has logs
         assertThat(scraped.types).containsExactlyInAnyOrderEntriesOf(families(served));
+        Matcher queried = Pattern.compile("turbidite_[a-z0-9_]+")
+                .matcher(Files.readString(DOCUMENT.resolveSibling("grafana.json")));
+        Set<String> names = new TreeSet<>();
+        while (queried.find()) {
+            names.add(queried.group());
+        }
+        assertThat(names).hasSizeGreaterThan(15);
+        assertThat(scraped.samples).as("what docs/grafana.json asks for").containsAll(names);
         assertThat(scraped.seriesCount()).isBetween(served.size(), 2_000);
     }
 
