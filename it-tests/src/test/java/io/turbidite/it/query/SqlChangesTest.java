@@ -108,6 +108,22 @@ class SqlChangesTest {
     }
 
     @Test
+    void a_field_that_is_set_may_have_its_table_in_front() {
+        execute("create dataset T (id int64, n int32?, u {lang: string?}?, primary key (id))");
+        execute("insert into T (id, n) values (1, 2)");
+        assertThat(execute("update T as t set t.u.lang = 'en', t.n = t.n + 1 where t.id = 1"))
+                .isEqualTo(1);
+        assertThat(execute("update T set T.u.lang = upper(T.u.lang)")).isEqualTo(1);
+        assertThat(store.dataset("T").get(1L))
+                .containsEntry("u", Map.of("lang", "EN"))
+                .containsEntry("n", 3);
+        assertThatThrownBy(() -> execute("update T as t set x.u.lang = 'en'"))
+                .hasMessageContaining("there is no column 'x.u.lang'");
+        assertThatThrownBy(() -> execute("update T as t set t.id = 2"))
+                .hasMessageContaining("primary key");
+    }
+
+    @Test
     void values_of_parameters_are_those_of_the_fields() {
         execute("""
                 create dataset Kinds (id int64, b bool?, i8 int8?, i16 int16?, i32 int32?, f float?,

@@ -253,7 +253,7 @@ final class Changes {
         List<String> names = new ArrayList<>();
         Set<String> taken = new HashSet<>();
         for (SqlNode column : update.getTargetColumnList()) {
-            String name = field(target, column, taken, true);
+            String name = field(target, withoutAlias(column, alias, target), taken, true);
             for (String path : target.primaryKey()) {
                 if (path.equals(name) || path.startsWith(name + ".")) {
                     throw wrong(
@@ -282,6 +282,16 @@ final class Changes {
                     this::wrong));
         }
         return new Alteration(catalog, target, rows, assignments, this::wrong);
+    }
+
+    /** A column with the name of its table in front, unless a field is named so. */
+    private static SqlNode withoutAlias(SqlNode column, SqlIdentifier alias, Source target) {
+        return column instanceof SqlIdentifier path
+                        && path.names.size() > 1
+                        && path.names.getFirst().equals(alias.getSimple())
+                        && target.type().memberOf(RecordType.TOP, path.names.getFirst()) < 0
+                ? path.getComponent(1, path.names.size())
+                : column;
     }
 
     private static SqlIdentifier alias(@Nullable SqlIdentifier given, Source target) {
