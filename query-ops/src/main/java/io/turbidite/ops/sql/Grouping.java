@@ -204,7 +204,7 @@ final class Grouping {
         for (AggregateCall call : aggregate.getAggCallList()) {
             SqlKind kind = call.getAggregation().getKind();
             columns.add(
-                    kind == SqlKind.GROUPING || kind == SqlKind.GROUPING_ID
+                    kind == SqlKind.GROUPING
                             ? grouping(call, sets, setField)
                             : aggregated(call, block, aggregates));
         }

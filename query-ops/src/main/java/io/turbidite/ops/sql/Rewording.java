@@ -46,7 +46,7 @@ final class Rewording extends SqlShuttle {
             return super.visit(own);
         }
         if (call.getOperator().equals(SqlStdOperatorTable.PERCENTILE_CONT)) {
-            return super.visit((SqlCall) Operators.PERCENTILE_CONT.createCall(
+            return super.visit(Operators.PERCENTILE_CONT.createCall(
                     call.getParserPosition(), call.getOperandList()));
         }
         if (call.getOperator().getName().equalsIgnoreCase("MEDIAN") && call.operandCount() == 1) {
@@ -94,7 +94,7 @@ final class Rewording extends SqlShuttle {
                 place,
                 Operators.PERCENTILE_CONT.createCall(
                         place, SqlLiteral.createExactNumeric("0.5", place)),
-                new SqlNodeList(List.of((SqlNode) call.operand(0)), place));
+                new SqlNodeList(List.of(call.operand(0)), place));
     }
 
     /**
