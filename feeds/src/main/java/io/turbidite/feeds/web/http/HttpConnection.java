@@ -43,6 +43,13 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     /** How long a client whose body nobody wants may take to see its answer. */
     private static final long FAREWELL_MILLIS = 1_000;
 
+    /**
+     * What a client must send of a body in the time that it is waited for, beyond the first
+     * {@link HttpOptions#bodyMillisMax}: a byte now and then would hold a request for ever. A
+     * modem of 14,400 bits a second brings 1,800.
+     */
+    private static final long BODY_BYTES_PER_SECOND_MIN = 1_000;
+
     private final HttpServer server;
     private final boolean admitted;
     private @Nullable ChannelHandlerContext context;
@@ -57,6 +64,14 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     private long bodyBytes;
     private long bodyBytesMax;
     private boolean isBodyWhole;
+
+    /** Since when a piece of the body is waited for; not while the server itself is slow. */
+    private long bodyAskedNanos;
+
+    private boolean isBodyAsked;
+
+    /** How long pieces of the body were waited for, together. */
+    private long bodyWaitedNanos;
 
     /** The connection ends with this answer. */
     private boolean isLast;
@@ -227,6 +242,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             headDeadline.cancel(false);
         }
         bodyBytes = 0;
+        bodyWaitedNanos = 0;
+        isBodyAsked = false;
         bodyBytesMax = server.options().bodyBytesMax();
         isBodyWhole = false;
         isLast = !HttpUtil.isKeepAlive(request) || server.isClosing();
@@ -266,7 +283,19 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             send(new DefaultFullHttpResponse(
                     HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
         }
+        awaitBody();
+    }
+
+    private void awaitBody() {
+        if (!isBodyAsked) {
+            isBodyAsked = true;
+            bodyAskedNanos = nanos();
+        }
         ask();
+    }
+
+    private long nanos() {
+        return ctx().executor().ticker().nanoTime();
     }
 
     private static Problem malformed(Throwable broken) {
@@ -301,8 +330,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         if (beginsAtEnd) {
             begin(now);
         }
-        if (wantsMore || last) {
-            ask(); // behind the last: the next request, or that the client goes away
+        if (last) {
+            ask(); // the next request, or that the client goes away
+        } else if (wantsMore) {
+            awaitBody();
         }
     }
 
@@ -313,7 +344,31 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         int bytes = content.content().readableBytes();
         bodyBytes += bytes;
         server.countIn(bytes);
-        return bodyBytes > bodyBytesMax ? tooLarge(bodyBytesMax) : null;
+        if (bodyBytes > bodyBytesMax) {
+            return tooLarge(bodyBytesMax);
+        }
+        if (isBodyAsked) {
+            isBodyAsked = false;
+            bodyWaitedNanos += nanos() - bodyAskedNanos;
+        }
+        return isTooSlow() ? tooSlow() : null;
+    }
+
+    private boolean isTooSlow() {
+        long millis =
+                server.options().bodyMillisMax() + bodyBytes * 1_000 / BODY_BYTES_PER_SECOND_MIN;
+        return TimeUnit.NANOSECONDS.toMillis(bodyWaitedNanos) > millis;
+    }
+
+    private Problem tooSlow() {
+        return Problem.of(
+                408,
+                "the body brought %d bytes in %d ms, which is less than %d a second after the first %d ms"
+                        .formatted(
+                                bodyBytes,
+                                TimeUnit.NANOSECONDS.toMillis(bodyWaitedNanos),
+                                BODY_BYTES_PER_SECOND_MIN,
+                                server.options().bodyMillisMax()));
     }
 
     static Problem tooLarge(long bytesMax) {

@@ -16,6 +16,7 @@ import io.turbidite.feeds.web.access.Token;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,7 +38,7 @@ class HttpAbuseTest {
     private final EventLoopGroup loop =
             new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final HttpOptions options =
-            new HttpOptions(4, 1, 1, 2_048, 10_000, 1_000, 1_000, 1_000, 64 << 10);
+            new HttpOptions(4, 1, 1, 2_048, 10_000, 1_000, 60_000, 1_000, 64 << 10);
     private HttpServer server;
     private EmbeddedChannel channel;
 
@@ -146,6 +147,68 @@ class HttpAbuseTest {
         channel.advanceTimeBy(1_001, TimeUnit.MILLISECONDS);
         channel.runScheduledPendingTasks();
         assertThat(channel.isOpen()).isFalse();
+    }
+
+    /** A byte before each pause that is allowed would hold a request for ever. */
+    @Test
+    @Timeout(60)
+    void a_body_that_comes_byte_by_byte_is_not_waited_for() {
+        beginBody();
+        for (int i = 0; i < 2; i++) {
+            channel.advanceTimeBy(25, TimeUnit.SECONDS);
+            send("x");
+            assertThat(received()).isEmpty();
+        }
+        channel.advanceTimeBy(25, TimeUnit.SECONDS);
+        send("x");
+        assertThat(awaitAnswer())
+                .startsWith("HTTP/1.1 408")
+                .contains("the body brought 3 bytes in 75000 ms");
+    }
+
+    @Test
+    @Timeout(60)
+    void a_body_that_comes_slowly_but_steadily_is_taken() {
+        beginBody();
+        for (int i = 0; i < 3; i++) {
+            channel.advanceTimeBy(22, TimeUnit.SECONDS);
+            send("x".repeat(3_000));
+        }
+        assertThat(awaitAnswer()).startsWith("HTTP/1.1 200").contains("\"bytes\":9000");
+    }
+
+    /** Sends the head of a request with 9,000 bytes; returns when its body is waited for. */
+    private void beginBody() {
+        send("POST /body HTTP/1.1\r\n" + HOST + "Content-Length: 9000\r\n\r\n");
+        while (!channel.hasPendingTasks()) {
+            Thread.onSpinWait();
+        }
+        channel.runPendingTasks();
+    }
+
+    private String awaitAnswer() {
+        String answer = received();
+        while (answer.isEmpty()) {
+            channel.runPendingTasks();
+            answer = received();
+        }
+        return answer;
+    }
+
+    /** Netty's FlowControlHandler did not read on where a head came in pieces. */
+    @Test
+    void requests_that_come_in_pieces_on_one_connection_are_all_answered() {
+        String request = "GET /ok HTTP/1.1\r\n" + HOST + "\r\n";
+        for (int pieceBytes : new int[] {1, 2, 7, 20, 60}) {
+            String all = request.repeat(5);
+            for (int at = 0; at < all.length(); at += pieceBytes) {
+                send(all.substring(at, Math.min(all.length(), at + pieceBytes)));
+            }
+            assertThat(received().split("HTTP/1.1 200", -1))
+                    .as("pieces of %d", pieceBytes)
+                    .hasSize(6);
+        }
+        assertThat(channel.isOpen()).isTrue();
     }
 
     @ParameterizedTest
