@@ -138,4 +138,45 @@ class PlanEstimateTest {
                 .count();
         assertThat(query.explain().access()).isEqualTo("primary scan with filter");
     }
+
+    /** All flights are of one carrier, which a guess takes for one in twenty. */
+    @Test
+    void a_sample_says_that_a_limit_is_reached_soon_where_a_guess_would_not() {
+        int records = 24_000;
+        MemorySource flights = new MemorySource(
+                Flights.TYPE, List.of("id"), List.of(), List.of(btree("by_tail", "tail")), 2);
+        for (int i = 0; i < records; i++) {
+            flights.upsert(Flights.flight(
+                    i, "tail", "N" + i % 50, "name", i % 2_000 == 557 ? "rare" : "common"));
+        }
+        Query often = Query.on((Source) flights)
+                .where(Predicates.eq("tail", "N7"))
+                .where(Predicates.eq("carrier", "UA"))
+                .orderBy("id")
+                .limit(5);
+        Explanation plan = often.explain();
+        assertThat(plan.access()).isEqualTo("primary scan in key order");
+        assertThat(estimated(plan, "limit")).hasValue(5);
+        assertThat(estimated(plan, "select").orElseThrow())
+                .isBetween(records / 50L / 3, records / 50L * 3);
+        try (QueryResult rows = often.run()) {
+            while (rows.next()) {
+                // counted
+            }
+            assertThat(rows.explain().operators().stream()
+                            .filter(step -> step.name().equals("scan"))
+                            .findFirst()
+                            .orElseThrow()
+                            .actualRows()
+                            .orElseThrow())
+                    .isLessThan(records / 50);
+        }
+        Explanation seldom = Query.on((Source) flights)
+                .where(Predicates.eq("tail", "N7"))
+                .where(Predicates.eq("name", "rare"))
+                .orderBy("id")
+                .limit(20)
+                .explain();
+        assertThat(seldom.access()).isEqualTo("index by_tail, then fetch");
+    }
 }

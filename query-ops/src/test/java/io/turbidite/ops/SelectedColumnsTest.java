@@ -71,8 +71,8 @@ class SelectedColumnsTest {
                                 Predicates.jaccard("name", Tokenizer.WORD, "fog late snow", 0.2))
                         .orderBy("id")
                         .select("id", "similarity")))
-                .isEqualTo("{\"id\":1,\"similarity\":0.6666666666666666}\n"
-                        + "{\"id\":2,\"similarity\":0.5}\n");
+                .isEqualTo(
+                        "{\"id\":1,\"similarity\":0.6666666666666666}\n{\"id\":2,\"similarity\":0.5}\n");
         assertThat(Flights.json(query().mostTokens("name=snow fog rain").select("tokens", "id")))
                 .isEqualTo("{\"tokens\":2,\"id\":2}\n{\"tokens\":1,\"id\":1}\n");
     }

@@ -204,6 +204,7 @@ final class AccessChoice {
                         query, joined.rows(), joined.narrowed(), joined.ranges().ranges()));
             }
         }
+        result = sampled(query, view, scan, scanRows, result);
         boolean hasHidden = others.stream().anyMatch(AccessChoice::isEntriesOfValid)
                 && hidesLayers(view, filter);
         WayCost cost = new WayCost(query, result.rows(), scanRows, hasHidden);
@@ -222,6 +223,26 @@ final class AccessChoice {
                 query,
                 chosen.access(),
                 new Estimates(chosen.rows(), result.rows(), List.copyOf(costed)));
+    }
+
+    /**
+     * What guesses come to is looked at where it decides: with a limit, a way in that gives rows in
+     * their order stops the sooner the more there are.
+     */
+    private static ResultRows sampled(
+            CheckedQuery query,
+            ReadView view,
+            Access.Scan scan,
+            long scanRows,
+            ResultRows guessed) {
+        if (query.kind() != CheckedQuery.Kind.ROWS
+                || !query.hasLimit()
+                || guessed.guessCount() == 0
+                || scanRows < SampledShare.SCAN_ROWS_MIN) {
+            return guessed;
+        }
+        double share = SampledShare.of(query, view, scan, scanRows);
+        return share < 0 ? guessed : new ResultRows(Math.round(scanRows * share), 0);
     }
 
     private static boolean isEntriesOfValid(Access access) {

@@ -13,7 +13,7 @@ import java.util.Set;
 
 /**
  * About how many records match: what a way in counted for the predicates it goes by, times a guess
- * for each other one, since there are no statistics yet. <em>Immutable.</em>
+ * for each other one, unless {@link SampledShare} has looked. <em>Immutable.</em>
  *
  * @param guessCount predicates and conditions that were guessed
  */
