@@ -3,8 +3,8 @@ package io.turbidite.ops;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.sim.Fault;

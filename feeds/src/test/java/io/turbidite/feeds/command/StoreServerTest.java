@@ -261,9 +261,9 @@ class StoreServerTest {
                         .contains(
                                 "in use by another process",
                                 "that process runs query, sql, get, export, inspect, stats,"
-                                    + " doctor, tail, dataset list, verify, advise, trash, flush,"
-                                    + " upgrade, backup, ship, job meanwhile; for all else wait"
-                                    + " until it has ended");
+                                        + " doctor, tail, dataset list, verify, advise, trash, flush,"
+                                        + " upgrade, backup, ship, job meanwhile; for all else wait"
+                                        + " until it has ended");
             }
             Path job = Files.writeString(directory.resolve("job.json"), JobCommandTest.JOB);
             for (String command : StoreAccess.SERVED) {
