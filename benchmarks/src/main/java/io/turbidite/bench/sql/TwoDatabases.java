@@ -195,7 +195,7 @@ public final class TwoDatabases implements AutoCloseable {
         for (int i = 0; i < a.size(); i++) {
             Object left = a.get(i);
             Object right = b.get(i);
-            boolean isEqual = left instanceof Double x && right instanceof Double y
+            boolean isEqual = (left instanceof Double x && right instanceof Double y)
                     ? Math.abs(x - y) <= TOLERANCE * Math.max(1, Math.abs(x)) || x.equals(y)
                     : Objects.equals(left, right);
             if (!isEqual) {

@@ -6,6 +6,7 @@ import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -98,7 +99,7 @@ class DuckDbTest {
 
     @Test
     void a_difference_is_told() {
-        List<List<Object>> ours = List.of(List.of("a", 1.0), List.of("b", 2.0));
+        List<List<@Nullable Object>> ours = List.of(List.of("a", 1.0), List.of("b", 2.0));
         assertThat(TwoDatabases.difference(ours, List.of(ours.get(1), ours.get(0)), false))
                 .isNull();
         assertThat(TwoDatabases.difference(ours, List.of(ours.get(1), ours.get(0)), true))

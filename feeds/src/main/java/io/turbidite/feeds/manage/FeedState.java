@@ -11,19 +11,26 @@ import java.util.Locale;
  */
 public enum FeedState {
     /** It opens its source and finds where it stopped. */
-    STARTING,
+    STARTING(0),
     /** It reads. */
-    RUNNING,
+    RUNNING(1),
     /** It has caught up with a source to which more may come, and takes what comes. */
-    WAITING,
+    WAITING(2),
     /** Somebody paused it; it is so when the store is served again, too. */
-    PAUSED,
+    PAUSED(3),
     /** It failed of something that may pass, and tries again in a while. */
-    RETRYING,
+    RETRYING(4),
     /** It failed of something that another try does not mend. */
-    FAILED,
+    FAILED(5),
     /** Its source is read to the end, or somebody stopped it. */
-    ENDED;
+    ENDED(6);
+
+    /** What the gauge {@code feed.state} shows; dashboards know it, so a number is never given anew. */
+    final int figure;
+
+    FeedState(int figure) {
+        this.figure = figure;
+    }
 
     /** What moves a feed from one state to another. */
     enum Cue {

@@ -155,7 +155,7 @@ final class ManagedFeed {
     /** What no run counts. */
     private void show() {
         Meters meters = shared.store().meters().scope(FeedMeters.FEED_TAG, name);
-        meters.gauge("feed.state", () -> status().state().ordinal());
+        meters.gauge("feed.state", () -> status().state().figure);
         meters.total("feed.dropped", () -> status().dropped());
     }
 

@@ -105,10 +105,13 @@ final class OpenMetricsText {
         require(matcher.matches(), "no sample", line);
         String name = matcher.group(1);
         require(NAME.matcher(name).matches(), "no name", line);
-        String type = types.get(family);
-        require(type != null && name.startsWith(family), "not of the family " + family, line);
+        String type = types.getOrDefault(family, "");
+        require(!type.isEmpty() && name.startsWith(family), "not of the family " + family, line);
         String suffix = name.substring(family.length());
-        require(SUFFIXES.get(type).contains(suffix), "no suffix of a " + type, line);
+        require(
+                SUFFIXES.getOrDefault(type, Set.of()).contains(suffix),
+                "no suffix of a " + type,
+                line);
         List<String> pairs = labelsOf(matcher.group(2), line);
         require(series.add(name + pairs.stream().sorted().toList()), "comes twice", line);
         double value = value(matcher.group(3), line);

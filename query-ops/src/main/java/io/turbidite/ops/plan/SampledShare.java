@@ -152,7 +152,7 @@ final class SampledShare {
     private static byte[] key(byte[] prefix, long word) {
         byte[] key = Arrays.copyOf(prefix, prefix.length + Long.BYTES);
         for (int i = 0; i < Long.BYTES; i++) {
-            key[prefix.length + i] = (byte) (word >>> Byte.SIZE * (Long.BYTES - 1 - i));
+            key[prefix.length + i] = (byte) (word >>> (Byte.SIZE * (Long.BYTES - 1 - i)));
         }
         return key;
     }

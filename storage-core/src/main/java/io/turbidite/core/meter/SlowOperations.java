@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -91,19 +92,23 @@ public final class SlowOperations {
             nanos[at] = waitedNanos;
         }
 
-        long[] since(long startNanos) {
-            long[] sums = new long[Cause.values().length];
+        long nanosOf(Cause cause, long startNanos) {
+            long sum = 0;
             for (int i = 0; i < WAIT_COUNT_MAX; i++) {
-                Cause cause = causes[i];
-                if (cause != null && starts[i] - startNanos >= 0) {
-                    sums[cause.ordinal()] += nanos[i];
+                if (causes[i] == cause && starts[i] - startNanos >= 0) {
+                    sum += nanos[i];
                 }
             }
-            return sums;
+            return sum;
         }
     }
 
+    private static final Waits NONE = new Waits();
+
+    /** A store's own, so that one store's waits are not another's. */
+    @SuppressWarnings("ThreadLocalUsage")
     private final ThreadLocal<@Nullable Waits> waits = new ThreadLocal<>();
+
     private final AtomicReferenceArray<@Nullable Slow> ring =
             new AtomicReferenceArray<>(KEPT_COUNT_MAX);
     private final AtomicLong keptCount = new AtomicLong();
@@ -164,18 +169,17 @@ public final class SlowOperations {
             long logNanos,
             long threshold,
             Clock clock) {
-        Waits mine = waits.get();
-        long[] sums = mine == null ? new long[Cause.values().length] : mine.since(startNanos);
+        Waits mine = Objects.requireNonNullElse(waits.get(), NONE);
         Slow slow = new Slow(
                 clock.wallMicros(),
                 operation,
                 nanos,
                 threshold,
-                sums[Cause.LOCK.ordinal()],
-                sums[Cause.LOG.ordinal()] + logNanos,
-                sums[Cause.STALL.ordinal()],
-                sums[Cause.PAGE_READS.ordinal()],
-                sums[Cause.MERGE.ordinal()]);
+                mine.nanosOf(Cause.LOCK, startNanos),
+                mine.nanosOf(Cause.LOG, startNanos) + logNanos,
+                mine.nanosOf(Cause.STALL, startNanos),
+                mine.nanosOf(Cause.PAGE_READS, startNanos),
+                mine.nanosOf(Cause.MERGE, startNanos));
         ring.set((int) (keptCount.getAndIncrement() & (KEPT_COUNT_MAX - 1)), slow);
     }
 
