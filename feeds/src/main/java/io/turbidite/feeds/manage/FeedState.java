@@ -25,7 +25,7 @@ public enum FeedState {
     /** Its source is read to the end, or somebody stopped it. */
     ENDED(6);
 
-    /** What the gauge {@code feed.state} shows; dashboards know it, so a number is never given anew. */
+    /** What the gauge {@code feed.state} shows; dashboards know it: no number is given anew. */
     final int figure;
 
     FeedState(int figure) {

@@ -143,7 +143,10 @@ final class Browser implements AutoCloseable {
                 """, words);
     }
 
-    /** Types into an element, from empty; the page is told that it was emptied, as it is by a user's keys. */
+    /**
+     * Types into an element, from empty; the page is told that it was emptied, as it is by a
+     * user's keys.
+     */
     void type(String css, String text) {
         WebElement element = driver.findElement(By.cssSelector(css));
         driver.executeScript(

@@ -54,7 +54,8 @@ public record Aggregate(Function function, @Nullable String field, String name, 
         /** The root of {@link #VAR}. */
         STDDEV("stddev"),
         /**
-         * All values as an array; of values of one kind that is no array or record itself. Those of a group take at most {@link Listing#BYTES_MAX} bytes.
+         * All values as an array; of values of one kind that is no array or record itself. Those of
+         * a group take at most {@link Listing#BYTES_MAX} bytes.
          */
         ARRAY_AGG("array_agg"),
         /** All texts as one, with {@link Listing#separator} between; bounded as an array is. */

@@ -17,9 +17,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * The operations of a store that took longer than 99.9 % of those before them, each with what its
  * time went to; the newest 1,024.
  *
- * <p><em>Thread-safe.</em> An operation that is not slow costs one increment of a striped bucket and
- * two volatile reads: no allocation, no lock. Waits leave their time with their thread, where the
- * operation finds it if it turns out slow; who never waited has nothing there.
+ * <p><em>Thread-safe.</em> An operation that is not slow costs one increment of a striped bucket
+ * and two volatile reads: no allocation, no lock. Waits leave their time with their thread, where
+ * the operation finds it if it turns out slow; who never waited has nothing there.
  *
  * <p>The percentile is of a histogram with eight buckets for each power of two, so it is up to an
  * eighth too high; it is computed anew each second, and what is older than a minute or so counts
