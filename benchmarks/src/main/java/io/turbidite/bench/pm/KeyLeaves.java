@@ -161,7 +161,7 @@ final class KeyLeaves {
         long before = current.previous(place);
         NodeImage.stageLink(staged, before < 0 ? region.treeRoot() : current.leaf(before), low);
         region.pages().retire(image.node());
-        routes = current.replaced(place, List.of(lowBound, highBound), List.of(low, high));
+        routes = current.replaced(place, List.of(lowBound, highBound), new long[] {low, high});
         place = -1;
     }
 

@@ -2,7 +2,6 @@ package io.turbidite.pm.cells;
 
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.format.Crc32c;
 import io.turbidite.pm.region.CheckedWord;
 import io.turbidite.pm.region.Region;
 
@@ -14,7 +13,7 @@ import java.lang.foreign.MemorySegment;
  * <p><em>Confined to the writer.</em>
  */
 public final class NodeBuilder {
-    private final Crc32c crc = new Crc32c();
+    private final KeySum sums = new KeySum();
     private final MemorySegment bytes = MemorySegment.ofArray(new byte[Node.BYTES]);
     private int count;
     private int end;
@@ -25,7 +24,9 @@ public final class NodeBuilder {
 
     /** Begins a node without entries. */
     public void reset() {
-        bytes.asSlice(0, Node.CELLS_OFFSET).fill((byte) 0);
+        for (int at = 0; at < Node.CELLS_OFFSET; at += 8) {
+            bytes.set(Bytes.I64, at, 0);
+        }
         count = 0;
         end = Node.CELLS_OFFSET;
     }
@@ -57,7 +58,7 @@ public final class NodeBuilder {
      */
     public int add(long word, Slice key, long hash) {
         int length = key.length();
-        writeCell(crc, bytes, end, word, key);
+        writeCell(sums, bytes, end, word, key);
         bytes.set(Bytes.U8, Node.FINGERPRINTS_OFFSET + count, (byte) hash);
         bytes.set(Bytes.U8, Node.PLACES_OFFSET + count, (byte) (end / 8));
         count++;
@@ -68,28 +69,18 @@ public final class NodeBuilder {
 
     /** What {@link NodeImage#keySum} will say of a key. */
     public int keySum(Slice key) {
-        return (int) (head(crc, key) >>> 32);
+        return (int) (sums.head(key) >>> 32);
     }
 
-    static void writeCell(Crc32c crc, MemorySegment target, int at, long word, Slice key) {
+    static void writeCell(KeySum sums, MemorySegment target, int at, long word, Slice key) {
         int length = key.length();
         target.set(Bytes.I64, at, word);
-        target.set(Bytes.I64, at + Node.HEAD_OFFSET, head(crc, key));
+        target.set(Bytes.I64, at + Node.HEAD_OFFSET, sums.head(key));
         int padded = Node.cellBytes(length) - Node.KEY_OFFSET;
         if (padded > length) {
             target.set(Bytes.I64, at + Node.KEY_OFFSET + padded - 8L, 0);
         }
         MemorySegment.copy(key.segment(), key.offset(), target, at + Node.KEY_OFFSET, length);
-    }
-
-    /** Length and checksum of a key. */
-    static long head(Crc32c crc, Slice key) {
-        int sum = crc.begin()
-                .update(key.segment(), key.offset(), key.length())
-                .updateInt(key.length())
-                .value();
-        crc.forget();
-        return (long) sum << 32 | key.length();
     }
 
     /** Writes the node to a page, with {@code next} behind it; begins another. */

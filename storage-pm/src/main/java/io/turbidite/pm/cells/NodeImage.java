@@ -4,7 +4,6 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.format.Crc32c;
 import io.turbidite.pm.region.CheckedWord;
 import io.turbidite.pm.region.Region;
 import io.turbidite.pm.region.RegionMemory;
@@ -18,7 +17,7 @@ import java.lang.foreign.MemorySegment;
  * <p><em>Confined to one thread</em>, and reused.
  */
 public final class NodeImage {
-    private final Crc32c crc = new Crc32c();
+    private final KeySum sums = new KeySum();
     private final MemorySegment bytes = MemorySegment.ofArray(new byte[Node.BYTES]);
     private final Slice key = new Slice();
     private long node;
@@ -125,7 +124,7 @@ public final class NodeImage {
                     memory,
                     place(slot) + Node.HEAD_OFFSET,
                     "key's checksum",
-                    NodeBuilder.head(crc, found),
+                    sums.head(found),
                     bytes.get(Bytes.I64, place(slot) + Node.HEAD_OFFSET));
             require(
                     memory,
@@ -287,7 +286,7 @@ public final class NodeImage {
     public int add(Region region, long word, Slice added, long hash) {
         int slot = freeSlot();
         RegionMemory memory = region.memory();
-        NodeBuilder.writeCell(crc, bytes, end, word, added);
+        NodeBuilder.writeCell(sums, bytes, end, word, added);
         int cellBytes = Node.cellBytes(added.length());
         memory.putBytes(node + end, bytes, end, cellBytes);
         region.dirty().add(node + end, cellBytes);

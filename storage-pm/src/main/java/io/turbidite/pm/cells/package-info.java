@@ -4,8 +4,9 @@
  *
  * <p>{@link io.turbidite.pm.cells.Node} is the format and what a reader does, {@link
  * io.turbidite.pm.cells.NodeImage} is a writer's copy of one, {@link
- * io.turbidite.pm.cells.NodeBuilder} makes new ones, and {@link io.turbidite.pm.cells.Staged} keeps
- * the stores that publish them back. After FPTree (Oukid and others, SIGMOD 2016): unsorted
+ * io.turbidite.pm.cells.NodeBuilder} makes new ones, {@link io.turbidite.pm.cells.Staged} keeps the
+ * stores that publish them back, and {@link io.turbidite.pm.cells.KeyList} keys that are noted for
+ * later. After FPTree (Oukid and others, SIGMOD 2016): unsorted
  * entries, one word that says which count, a fingerprint of each key. Invariant: an entry is
  * changed by one store of a word, and a node is replaced by one store of its predecessor's link. It
  * knows neither order nor meaning of the entries. Start reading at {@code Node}.

@@ -3,15 +3,14 @@ package io.turbidite.pm.postings;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.format.Crc32c;
+import io.turbidite.pm.cells.KeyList;
 import io.turbidite.pm.region.DirtyLines;
 import io.turbidite.pm.region.Pages;
 import io.turbidite.pm.region.Region;
 import io.turbidite.pm.region.RegionMemory;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * Appends groups to pages, and collects what is left of lists. What it writes can't be seen before
@@ -40,11 +39,12 @@ public final class PostingWriter {
     private short[][] tails = new short[16][];
 
     private int[] groupStarts = new int[16];
-    private List<Garbage> garbage = new ArrayList<>();
-    private long collectedCount;
 
-    /** What was left out of a copy, and is gone when that is published. */
-    private record Garbage(Slice primaryKey, boolean wasMarked) {}
+    /** What was left out of copies, and is gone when these are published; 1 if it was marked. */
+    private final KeyList garbage = new KeyList();
+
+    private final Slice garbageKey = new Slice();
+    private long collectedCount;
 
     public PostingWriter(Region region, Judge judge) {
         this.region = region;
@@ -257,8 +257,7 @@ public final class PostingWriter {
     private void addLive(EntryBuffer target) {
         while (cursor.nextInGroup()) {
             if (isGarbage()) {
-                garbage.add(new Garbage(
-                        Slice.of(cursor.primaryKey().toByteArray()), cursor.isMarked()));
+                garbage.add(cursor.primaryKey(), cursor.isMarked() ? 1 : 0);
             } else {
                 target.add(cursor.timestamp(), cursor.primaryKey());
             }
@@ -267,15 +266,11 @@ public final class PostingWriter {
 
     /** What was left out is gone: whoever counts learns it. */
     public void publishGarbage() {
-        if (garbage.isEmpty()) {
-            return;
+        collectedCount += garbage.count();
+        for (int i = 0; i < garbage.count(); i++) {
+            judge.collected(garbage.key(i, garbageKey), garbage.word(i) == 1);
         }
-        List<Garbage> gone = garbage;
-        garbage = new ArrayList<>();
-        collectedCount += gone.size();
-        for (Garbage one : gone) {
-            judge.collected(one.primaryKey, one.wasMarked);
-        }
+        garbage.clear();
     }
 
     /** How many entries were left out of copies so far. */

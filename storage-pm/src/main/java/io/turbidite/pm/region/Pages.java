@@ -3,10 +3,11 @@ package io.turbidite.pm.region;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.epoch.Epochs;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 
@@ -32,10 +33,13 @@ public final class Pages {
     private final RegionMemory memory;
     private final Epochs epochs;
     private final long bytesMax;
-    private final Map<Integer, Stack> freePages = new HashMap<>();
-    private final Stack freeChunks = new Stack();
-    private final Stack retired = new Stack();
-    private final ConcurrentLinkedQueue<long[]> returned = new ConcurrentLinkedQueue<>();
+    private final List<Stack> freePages = new ArrayList<>();
+    private final Stack freeChunks = new Stack(CHUNK_BYTES);
+    private Stack retired = new Stack(0);
+    private final ConcurrentLinkedQueue<Stack> returned = new ConcurrentLinkedQueue<>();
+
+    /** Those that came back, to be used again. */
+    private final ArrayDeque<Stack> spare = new ArrayDeque<>();
 
     /** A bit for each unit of 256 bytes at which a page in use begins. */
     private final BitSet inUse = new BitSet();
@@ -69,11 +73,13 @@ public final class Pages {
     }
 
     private Stack freeOf(int pageBytes) {
-        Stack free = freePages.get(pageBytes);
-        if (free == null) {
-            free = new Stack();
-            freePages.put(pageBytes, free);
+        for (int i = 0; i < freePages.size(); i++) {
+            if (freePages.get(i).pageBytes == pageBytes) {
+                return freePages.get(i);
+            }
         }
+        Stack free = new Stack(pageBytes);
+        freePages.add(free);
         return free;
     }
 
@@ -122,24 +128,33 @@ public final class Pages {
         inUse.clear(unitOf(page));
         retired.push(page);
         if (reusesAtOnce) {
-            returned.add(retired.drain());
+            returned.add(takeRetired());
         }
     }
 
     /** What was retired is used again once today's readers are gone. */
     public void release() {
         if (retired.count > 0 && epochs.waitingCount() < WAITING_MAX) {
-            long[] pages = retired.drain();
+            Stack pages = takeRetired();
             epochs.bump(() -> returned.add(pages));
         }
     }
 
     private void takeReturned() {
-        for (long[] pages = returned.poll(); pages != null; pages = returned.poll()) {
-            for (long page : pages) {
+        for (Stack pages = returned.poll(); pages != null; pages = returned.poll()) {
+            for (int i = 0; i < pages.count; i++) {
+                long page = pages.items[i];
                 freeOf(chunkPageBytes[(int) (page / CHUNK_BYTES)]).push(page);
             }
+            pages.count = 0;
+            spare.push(pages);
         }
+    }
+
+    private Stack takeRetired() {
+        Stack taken = retired;
+        retired = spare.isEmpty() ? new Stack(0) : spare.pop();
+        return taken;
     }
 
     /**
@@ -192,7 +207,7 @@ public final class Pages {
      */
     public void compare(Pages reached, Consumer<String> wrong) {
         takeReturned();
-        for (Stack free : freePages.values()) {
+        for (Stack free : freePages) {
             tellReached(free, reached, wrong);
         }
         tellReached(retired, reached, wrong);
@@ -242,8 +257,15 @@ public final class Pages {
 
     /** Numbers, last in, first out. */
     private static final class Stack {
+        /** What all pages in it have; 0 if they are of several sizes. */
+        private final int pageBytes;
+
         private long[] items = new long[16];
         private int count;
+
+        Stack(int pageBytes) {
+            this.pageBytes = pageBytes;
+        }
 
         void push(long item) {
             if (count == items.length) {
@@ -254,12 +276,6 @@ public final class Pages {
 
         long pop() {
             return items[--count];
-        }
-
-        long[] drain() {
-            long[] all = Arrays.copyOf(items, count);
-            count = 0;
-            return all;
         }
     }
 }

@@ -151,11 +151,16 @@ public final class LeafRoutes {
         return count;
     }
 
-    /** Routes with other leaves, at least one, where there was one. */
-    public LeafRoutes replaced(long place, List<byte[]> bounds, List<Long> leaves) {
+    /**
+     * Routes with other leaves where there was one.
+     *
+     * @param bounds theirs, at least one
+     * @param leaves as many of them as there are bounds
+     */
+    public LeafRoutes replaced(long place, List<byte[]> bounds, long[] leaves) {
         Block before = blocks.get(blockOf(place));
         int index = indexOf(place);
-        int added = leaves.size();
+        int added = bounds.size();
         int count = before.leaves.length - 1 + added;
         MemorySegment[] newBounds = new MemorySegment[count];
         long[] newLeaves = new long[count];
@@ -163,7 +168,7 @@ public final class LeafRoutes {
         System.arraycopy(before.leaves, 0, newLeaves, 0, index);
         for (int i = 0; i < added; i++) {
             newBounds[index + i] = MemorySegment.ofArray(bounds.get(i));
-            newLeaves[index + i] = leaves.get(i);
+            newLeaves[index + i] = leaves[i];
         }
         int rest = before.leaves.length - index - 1;
         System.arraycopy(before.bounds, index + 1, newBounds, index + added, rest);

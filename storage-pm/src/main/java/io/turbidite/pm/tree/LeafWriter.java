@@ -12,6 +12,7 @@ import io.turbidite.pm.region.Region;
 import io.turbidite.pm.region.RegionMemory;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -43,9 +44,23 @@ final class LeafWriter {
     private final EntryBuffer entries = new EntryBuffer();
     private final EntryBuffer older = new EntryBuffer();
     private final int[] sorted = new int[Node.SLOT_COUNT];
-    private final List<LeafItem> items = new ArrayList<>();
-    private final List<LeafItem> spare = new ArrayList<>();
     private final Slice key = new Slice();
+
+    /** The leaf's keys and those of the run, in order; reused. */
+    private LeafItem[] items = {};
+
+    private int itemCount;
+
+    // ---- a leaf that is replaced: where in the items each copy ends, and the copies
+    private int[] partEnds = new int[4];
+    private int partCount;
+    private long[] leaves = new long[4];
+
+    /** Pages that copies of a leaf before this one have. */
+    private long[] pagesBefore = new long[Node.SLOT_COUNT];
+
+    private int pageCount;
+    private final EntryRun nothing = new EntryRun();
     private long splitCount;
 
     LeafWriter(Region region, PostingWriter postings, Staged staged) {
@@ -70,7 +85,7 @@ final class LeafWriter {
         int next = 0;
         for (int i = 0; i < run.keyCount(); i++) {
             Slice wanted = run.key(i, key);
-            while (items.get(next).key.compareBytes(wanted) != 0) {
+            while (items[next].key.compareBytes(wanted) != 0) {
                 next++;
             }
             entries.clear();
@@ -111,9 +126,9 @@ final class LeafWriter {
     LeafRoutes rewrite(
             LeafRoutes routes, long place, long predecessor, Slice wanted, boolean whole) {
         image.load(memory, routes.leaf(place));
-        merge(new EntryRun());
-        for (int i = 0; i < items.size(); i++) {
-            LeafItem item = items.get(i);
+        merge(nothing);
+        for (int i = 0; i < itemCount; i++) {
+            LeafItem item = items[i];
             if (item.key.compareBytes(wanted) == 0) {
                 entries.clear();
                 long page = postings.sharedPageOf(item.pointer);
@@ -128,8 +143,7 @@ final class LeafWriter {
 
     /** Fills the items with the leaf's keys and those of the run, in order. */
     private void merge(EntryRun run) {
-        spare.addAll(items);
-        items.clear();
+        itemCount = 0;
         int count = image.sorted(sorted);
         int old = 0;
         int fresh = 0;
@@ -139,7 +153,7 @@ final class LeafWriter {
                     : fresh == run.keyCount()
                             ? -1
                             : image.compare(sorted[old], run.key(fresh, key));
-            LeafItem item = spare.isEmpty() ? new LeafItem() : spare.removeLast();
+            LeafItem item = nextItem();
             if (order > 0) {
                 run.key(fresh++, item.set(LeafItem.NEW, 0).key);
             } else {
@@ -150,13 +164,22 @@ final class LeafWriter {
                                 .key);
                 fresh += order == 0 ? 1 : 0;
             }
-            items.add(item);
         }
+    }
+
+    private LeafItem nextItem() {
+        if (itemCount == items.length) {
+            items = Arrays.copyOf(items, itemCount + Node.SLOT_COUNT);
+            for (int i = itemCount; i < items.length; i++) {
+                items[i] = new LeafItem();
+            }
+        }
+        return items[itemCount++];
     }
 
     /** Adds {@link #entries} to the list of an item. */
     private void add(int index) {
-        LeafItem item = items.get(index);
+        LeafItem item = items[index];
         long page = postings.sharedPageOf(item.pointer);
         if (page == 0) {
             page = neighbourPage(index);
@@ -171,13 +194,13 @@ final class LeafWriter {
     /** The shared page of the nearest key before, or of the nearest behind; 0 if there is none. */
     private long neighbourPage(int index) {
         for (int i = index - 1; i >= 0; i--) {
-            long page = postings.sharedPageOf(items.get(i).pointer);
+            long page = postings.sharedPageOf(items[i].pointer);
             if (page != 0) {
                 return page;
             }
         }
-        for (int i = index + 1; i < items.size(); i++) {
-            long page = postings.sharedPageOf(items.get(i).pointer);
+        for (int i = index + 1; i < itemCount; i++) {
+            long page = postings.sharedPageOf(items[i].pointer);
             if (page != 0) {
                 return page;
             }
@@ -194,8 +217,8 @@ final class LeafWriter {
      */
     private void split(long page, int index, boolean whole) {
         long out = 0;
-        for (int i = 0; i < items.size(); i++) {
-            LeafItem item = items.get(i);
+        for (int i = 0; i < itemCount; i++) {
+            LeafItem item = items[i];
             boolean isMeant = i == index;
             if (isMeant || (page != 0 && postings.sharedPageOf(item.pointer) == page)) {
                 out = copyList(item, page, isMeant ? entries : emptied(), isMeant && whole, out);
@@ -233,7 +256,8 @@ final class LeafWriter {
         if (!addNewKeys()) {
             return replace(routes, place, predecessor);
         }
-        for (LeafItem item : items) {
+        for (int i = 0; i < itemCount; i++) {
+            LeafItem item = items[i];
             if (item.slot != LeafItem.NEW && item.pointer != item.pointerBefore) {
                 long cell = image.cell(item.slot);
                 staged.add(cell, KeyWord.of(item.pointer, NodeImage.keySum(memory, cell)));
@@ -245,7 +269,8 @@ final class LeafWriter {
 
     /** False if the leaf has no room for all of them. */
     private boolean addNewKeys() {
-        for (LeafItem item : items) {
+        for (int i = 0; i < itemCount; i++) {
+            LeafItem item = items[i];
             if (item.slot == LeafItem.NEW && item.pointer != 0) {
                 if (!image.fits(item.key.length())) {
                     return false;
@@ -261,7 +286,8 @@ final class LeafWriter {
     private LeafRoutes replace(LeafRoutes routes, long place, long predecessor) {
         int bytes = 0;
         int count = 0;
-        for (LeafItem item : items) {
+        for (int i = 0; i < itemCount; i++) {
+            LeafItem item = items[i];
             if (item.pointer != 0) {
                 bytes += NodeBuilder.bytesOf(item.key.length());
                 count++;
@@ -272,33 +298,37 @@ final class LeafWriter {
                         / (Node.SLOT_COUNT * FILL_PERCENT),
                 (bytes * 100 + NodeBuilder.capacity() * FILL_PERCENT - 1)
                         / (NodeBuilder.capacity() * FILL_PERCENT));
-        List<List<LeafItem>> parts =
-                partsOf((bytes + leafCount - 1) / leafCount, (count + leafCount - 1) / leafCount);
-        separatePages(parts);
+        part((bytes + leafCount - 1) / leafCount, (count + leafCount - 1) / leafCount);
+        separatePages();
         List<byte[]> bounds = new ArrayList<>();
-        List<Long> leaves = new ArrayList<>();
-        for (int i = 0; i < parts.size(); i++) {
+        for (int part = 0; part < partCount; part++) {
             bounds.add(
-                    i == 0
+                    part == 0
                             ? routes.bound(place).toArray(Bytes.U8)
-                            : parts.get(i).getFirst().key.toByteArray());
-            leaves.add(region.pages().allocate(Node.BYTES));
+                            : items[partStart(part)].key.toByteArray());
+            leaves[part] = region.pages().allocate(Node.BYTES);
         }
         long behind = Node.next(memory, image.node());
-        for (int i = 0; i < parts.size(); i++) {
-            for (LeafItem item : parts.get(i)) {
-                addToBuilder(item);
+        for (int part = 0; part < partCount; part++) {
+            for (int i = partStart(part); i < partEnds[part]; i++) {
+                if (items[i].pointer != 0) {
+                    addToBuilder(items[i]);
+                }
             }
             builder.store(
                     region,
-                    leaves.get(i),
+                    leaves[part],
                     Node.Kind.LEAF,
                     0,
-                    i + 1 < parts.size() ? leaves.get(i + 1) : behind);
+                    part + 1 < partCount ? leaves[part + 1] : behind);
         }
-        NodeImage.stageLink(staged, predecessor, leaves.getFirst());
+        NodeImage.stageLink(staged, predecessor, leaves[0]);
         region.pages().retire(image.node());
         return routes.replaced(place, bounds, leaves);
+    }
+
+    private int partStart(int part) {
+        return part == 0 ? 0 : partEnds[part - 1];
     }
 
     private void addToBuilder(LeafItem item) {
@@ -306,51 +336,77 @@ final class LeafWriter {
                 KeyWord.of(item.pointer, builder.keySum(item.key)), item.key, Node.hash(item.key));
     }
 
-    /** Keys with a list, in order, by leaves of about the same size. */
-    private List<List<LeafItem>> partsOf(int bytesEach, int countEach) {
-        List<List<LeafItem>> parts = new ArrayList<>();
-        List<LeafItem> part = new ArrayList<>();
+    /** Parts the items with a list for leaves of about the same size. */
+    private void part(int bytesEach, int countEach) {
+        partCount = 0;
         int bytes = 0;
-        for (LeafItem item : items) {
-            if (item.pointer == 0) {
+        int count = 0;
+        for (int i = 0; i < itemCount; i++) {
+            if (items[i].pointer == 0) {
                 continue;
             }
-            int itsBytes = NodeBuilder.bytesOf(item.key.length());
-            if (!part.isEmpty()
+            int itsBytes = NodeBuilder.bytesOf(items[i].key.length());
+            if (count > 0
                     && (bytes + itsBytes > NodeBuilder.capacity()
                             || bytes >= bytesEach
-                            || part.size() >= Math.min(countEach, Node.SLOT_COUNT))) {
-                parts.add(part);
-                part = new ArrayList<>();
+                            || count >= Math.min(countEach, Node.SLOT_COUNT))) {
+                endPart(i);
                 bytes = 0;
+                count = 0;
             }
-            part.add(item);
             bytes += itsBytes;
+            count++;
         }
-        parts.add(part);
-        return parts;
+        endPart(itemCount);
+    }
+
+    private void endPart(int end) {
+        if (partCount == partEnds.length) {
+            partEnds = Arrays.copyOf(partEnds, partCount * 2);
+            leaves = Arrays.copyOf(leaves, partCount * 2);
+        }
+        partEnds[partCount++] = end;
     }
 
     /** Copies lists, so that each shared page has keys of one part alone. */
-    private void separatePages(List<List<LeafItem>> parts) {
-        List<Long> seen = new ArrayList<>();
-        for (List<LeafItem> part : parts) {
-            int seenBefore = seen.size();
-            for (LeafItem item : part) {
-                long page = postings.sharedPageOf(item.pointer);
-                if (page != 0 && seen.indexOf(page) >= 0 && seen.indexOf(page) < seenBefore) {
+    private void separatePages() {
+        pageCount = 0;
+        for (int part = 0; part < partCount; part++) {
+            int countBefore = pageCount;
+            for (int i = partStart(part); i < partEnds[part]; i++) {
+                long page = postings.sharedPageOf(items[i].pointer);
+                if (page != 0 && wasSeen(page, countBefore)) {
                     long out = 0;
-                    for (LeafItem other : part) {
-                        if (postings.sharedPageOf(other.pointer) == page) {
-                            out = copyList(other, page, emptied(), false, out);
-                            seen.add(out);
+                    for (int other = i; other < partEnds[part]; other++) {
+                        if (postings.sharedPageOf(items[other].pointer) == page) {
+                            out = copyList(items[other], page, emptied(), false, out);
+                            noteSeen(out);
                         }
                     }
-                } else {
-                    seen.add(page);
+                } else if (page != 0) {
+                    noteSeen(page);
                 }
             }
         }
+    }
+
+    private boolean wasSeen(long page, int countBefore) {
+        for (int i = 0; i < countBefore; i++) {
+            if (pagesBefore[i] == page) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void noteSeen(long page) {
+        if (pageCount > 0 && pagesBefore[pageCount - 1] == page) {
+            return;
+        }
+        if (pageCount == pagesBefore.length) {
+            pagesBefore = Arrays.copyOf(pagesBefore, pageCount * 2);
+        }
+        pagesBefore[pageCount++] = page;
     }
 
     /** How many pages were split so far. */

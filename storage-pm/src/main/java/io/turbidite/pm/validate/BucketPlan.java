@@ -3,9 +3,7 @@ package io.turbidite.pm.validate;
 import io.turbidite.pm.cells.Node;
 import io.turbidite.pm.cells.NodeBuilder;
 
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * How the keys of a full bucket are spread over buckets that replace it. An interval of hashes is
@@ -13,23 +11,38 @@ import java.util.List;
  * few keys, it may have several nodes. Else two keys would be parted where their hashes differ for
  * the first time, with an empty bucket for each bit on the way there.
  *
+ * <p>A piece is an interval of hashes and the nodes of its bucket; pieces are numbered in the order
+ * of their hashes.
+ *
  * <p><em>Confined to the writer</em>, and reused.
  */
 final class BucketPlan {
     /** A bucket of that many keys may have several nodes; a node has room for any key. */
     private static final int CHAIN_KEY_COUNT = 8;
 
-    /** An interval of hashes and the nodes of its bucket. */
-    record Piece(long low, long width, int nodeCount) {}
+    /** Keys of a bucket and of a slice; their numbers take the low bits in {@link #order}. */
+    private static final int KEY_COUNT_MAX = HashedKeys.KEY_COUNT_MAX * 2;
 
-    private final List<Piece> pieces = new ArrayList<>();
+    // ---- keys, in the order they were added
     private long[] hashes = new long[64];
     private int[] keyBytes = new int[64];
     private int[] pieceOf = new int[64];
     private int[] nodeOf = new int[64];
-    private int[] nodeKeys = new int[64];
-    private int[] nodeBytes = new int[64];
     private int count;
+
+    /** The keys by their hashes, unsigned. */
+    private long[] order = new long[64];
+
+    // ---- pieces
+    private long[] lows = new long[16];
+    private long[] widths = new long[16];
+    private int[] nodeCounts = new int[16];
+    private int pieceCount;
+
+    // ---- nodes of the piece that is made
+    private int[] nodeKeys = new int[CHAIN_KEY_COUNT];
+    private int[] nodeBytes = new int[CHAIN_KEY_COUNT];
+
     private long bucketCountMax;
 
     /** Begins another plan. */
@@ -37,15 +50,15 @@ final class BucketPlan {
         count = 0;
     }
 
-    /** Adds a key. They go into nodes in this order, each into the first that has room. */
+    /** Adds a key. */
     void add(long hash, int keyLength) {
+        assert count < KEY_COUNT_MAX : count;
         if (count == hashes.length) {
             hashes = Arrays.copyOf(hashes, count * 2);
             keyBytes = Arrays.copyOf(keyBytes, count * 2);
             pieceOf = Arrays.copyOf(pieceOf, count * 2);
             nodeOf = Arrays.copyOf(nodeOf, count * 2);
-            nodeKeys = Arrays.copyOf(nodeKeys, count * 2);
-            nodeBytes = Arrays.copyOf(nodeBytes, count * 2);
+            order = Arrays.copyOf(order, count * 2);
         }
         hashes[count] = hash;
         keyBytes[count++] = NodeBuilder.bytesOf(keyLength);
@@ -59,30 +72,38 @@ final class BucketPlan {
      * @param placeCountMax no interval gets narrower than its part of so many
      */
     void make(long low, long width, long placeCountMax) {
-        pieces.clear();
+        pieceCount = 0;
         bucketCountMax = placeCountMax;
-        halve(low, width);
+        for (int i = 0; i < count; i++) {
+            // intervals are never so narrow that the low bits matter
+            order[i] = ((hashes[i] ^ Long.MIN_VALUE) & -KEY_COUNT_MAX) | i;
+        }
+        Arrays.sort(order, 0, count);
+        halve(low, width, 0, count);
     }
 
-    private void halve(long low, long width) {
-        int keyCount = 0;
+    private int at(int place) {
+        return (int) order[place] & KEY_COUNT_MAX - 1;
+    }
+
+    /** Spreads the keys at the places from {@code from} to before {@code end}. */
+    private void halve(long low, long width, int from, int end) {
+        int keyCount = end - from;
         int nodeCount = 1;
-        for (int i = 0; i < count; i++) {
-            if (isWithin(hashes[i], low, width)) {
-                keyCount++;
-                pieceOf[i] = pieces.size();
-            }
-        }
         boolean isLast = keyCount <= CHAIN_KEY_COUNT || isNarrow(width);
         if (isLast || keyCount <= Node.SLOT_COUNT) {
-            nodeCount = pack(low, width);
+            nodeCount = pack(from, end);
         }
         if (isLast || (nodeCount == 1 && keyCount <= Node.SLOT_COUNT)) {
-            pieces.add(new Piece(low, width, nodeCount));
+            addPiece(low, width, nodeCount);
         } else {
             long half = width == 0 ? Long.MIN_VALUE : width >>> 1;
-            halve(low, half);
-            halve(low + half, half);
+            int middle = from;
+            while (middle < end && isWithin(hashes[at(middle)], low, half)) {
+                middle++;
+            }
+            halve(low, half, from, middle);
+            halve(low + half, half, middle, end);
         }
     }
 
@@ -91,15 +112,13 @@ final class BucketPlan {
                 && 1L << (Long.SIZE - Long.numberOfTrailingZeros(width)) >= bucketCountMax;
     }
 
-    /** Says which node each key of an interval goes to, and how many there are. */
-    private int pack(long low, long width) {
+    /** Says which node each key goes to, the first that has room, and how many there are. */
+    private int pack(int from, int end) {
         int nodeCount = 1;
         nodeKeys[0] = 0;
         nodeBytes[0] = 0;
-        for (int i = 0; i < count; i++) {
-            if (!isWithin(hashes[i], low, width)) {
-                continue;
-            }
+        for (int place = from; place < end; place++) {
+            int i = at(place);
             int node = 0;
             while (node < nodeCount
                     && (nodeKeys[node] == Node.SLOT_COUNT
@@ -107,10 +126,15 @@ final class BucketPlan {
                 node++;
             }
             if (node == nodeCount) {
+                if (node == nodeKeys.length) {
+                    nodeKeys = Arrays.copyOf(nodeKeys, node * 2);
+                    nodeBytes = Arrays.copyOf(nodeBytes, node * 2);
+                }
                 nodeKeys[node] = 0;
                 nodeBytes[node] = 0;
                 nodeCount++;
             }
+            pieceOf[i] = pieceCount;
             nodeOf[i] = node;
             nodeKeys[node]++;
             nodeBytes[node] += keyBytes[i];
@@ -118,9 +142,33 @@ final class BucketPlan {
         return nodeCount;
     }
 
-    /** The buckets, in the order of their hashes. */
-    List<Piece> pieces() {
-        return pieces;
+    private void addPiece(long low, long width, int nodeCount) {
+        if (pieceCount == lows.length) {
+            lows = Arrays.copyOf(lows, pieceCount * 2);
+            widths = Arrays.copyOf(widths, pieceCount * 2);
+            nodeCounts = Arrays.copyOf(nodeCounts, pieceCount * 2);
+        }
+        lows[pieceCount] = low;
+        widths[pieceCount] = width;
+        nodeCounts[pieceCount++] = nodeCount;
+    }
+
+    int pieceCount() {
+        return pieceCount;
+    }
+
+    /** The smallest hash of a piece. */
+    long low(int piece) {
+        return lows[piece];
+    }
+
+    /** The length of a piece's interval; 0 for all hashes. */
+    long width(int piece) {
+        return widths[piece];
+    }
+
+    int nodeCount(int piece) {
+        return nodeCounts[piece];
     }
 
     /** Whether the key that was added as the {@code index}th goes to a node of a piece. */

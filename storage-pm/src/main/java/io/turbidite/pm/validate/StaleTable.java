@@ -5,13 +5,13 @@ import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.pm.cells.KeyList;
 import io.turbidite.pm.cells.Node;
 import io.turbidite.pm.region.RegionMemory;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
@@ -20,8 +20,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * and the key itself if it has at most 8 bytes, else where its cell in the region is.
  *
  * <p><em>Thread-safe</em> for one writer and any readers: a place is filled before its value word
- * is released, and not used again before the table is copied. A key leaves only after all readers
- * that may stand on a stale entry of it are gone.
+ * is released. A key leaves only after all readers that may stand on a stale entry of it are gone.
+ * Its place may become another key's under a reader: so a reader believes a place's hash and key
+ * only if the value is behind them what it was before.
  *
  * <p>Where its budget ends it is incomplete from then on: the table in the region decides then.
  */
@@ -41,8 +42,13 @@ final class StaleTable {
     private final RegionMemory memory;
     private final Epochs epochs;
     private final MemoryBudget.Account account;
-    private final ConcurrentLinkedQueue<List<Slice>> leaving = new ConcurrentLinkedQueue<>();
-    private List<Slice> idle = new ArrayList<>();
+    private final ConcurrentLinkedQueue<KeyList> leaving = new ConcurrentLinkedQueue<>();
+    private final ArrayDeque<KeyList> spare = new ArrayDeque<>();
+    private final Slice left = new Slice();
+
+    /** Keys without stale entries, with their hashes. */
+    private KeyList idle = new KeyList();
+
     private volatile long[] places = {};
     private volatile boolean complete = true;
     private int used;
@@ -72,8 +78,29 @@ final class StaleTable {
     /** The value of a key, for {@link #timestamp}; 0 if it is not here. */
     long find(Slice key, long hash) {
         long[] table = places;
-        int at = placeOf(table, key, hash);
-        return at < 0 ? 0 : (long) WORD.getAcquire(table, at + 1);
+        if (table.length == 0) {
+            return 0;
+        }
+        int placeCount = table.length / WORDS;
+        long form = form(key);
+        int i = (int) (hash >>> 32) & placeCount - 1;
+        while (true) {
+            int at = i * WORDS;
+            long value = (long) WORD.getAcquire(table, at + 1);
+            if (value == 0) {
+                return 0;
+            }
+            if (value >>> FORM_SHIFT == form && (long) WORD.getAcquire(table, at) == hash) {
+                long keyWord = (long) WORD.getAcquire(table, at + 2);
+                if ((long) WORD.getAcquire(table, at + 1) != value) {
+                    continue; // once more: it may be another key's
+                }
+                if (isKey(keyWord, key)) {
+                    return value;
+                }
+            }
+            i = i + 1 & placeCount - 1;
+        }
     }
 
     static long timestamp(long value) {
@@ -86,26 +113,6 @@ final class StaleTable {
 
     static int staleCount(long value) {
         return (int) (value >>> STALE_SHIFT) & 0xFF;
-    }
-
-    private int placeOf(long[] table, Slice key, long hash) {
-        if (table.length == 0) {
-            return -1;
-        }
-        int placeCount = table.length / WORDS;
-        for (int i = (int) (hash >>> 32) & placeCount - 1; ; i = i + 1 & placeCount - 1) {
-            int at = i * WORDS;
-            long value = (long) WORD.getAcquire(table, at + 1);
-            if (value == 0) {
-                return -1;
-            }
-            if (value != REMOVED
-                    && table[at] == hash
-                    && value >>> FORM_SHIFT == form(key)
-                    && isKey((long) WORD.getAcquire(table, at + 2), key)) {
-                return at;
-            }
-        }
     }
 
     /** 1 to 9 for keys of 0 to 8 bytes. */
@@ -132,6 +139,27 @@ final class StaleTable {
 
     // ---- the writer -----------------------------------------------------------------------------
 
+    /** Where a key is; -1 if it is not here. */
+    private int placeOf(Slice key, long hash) {
+        long[] table = places;
+        if (table.length == 0) {
+            return -1;
+        }
+        int placeCount = table.length / WORDS;
+        long form = form(key);
+        for (int i = (int) (hash >>> 32) & placeCount - 1; ; i = i + 1 & placeCount - 1) {
+            int at = i * WORDS;
+            if (table[at + 1] == 0) {
+                return -1;
+            }
+            if (table[at + 1] >>> FORM_SHIFT == form
+                    && table[at] == hash
+                    && isKey(table[at + 2], key)) {
+                return at;
+            }
+        }
+    }
+
     /**
      * A new operation on a key: some entries more, and another newest timestamp.
      *
@@ -149,7 +177,7 @@ final class StaleTable {
         if (!complete) {
             return;
         }
-        int at = placeOf(places, key, hash);
+        int at = placeOf(key, hash);
         int before = at < 0 ? 0 : staleCount(places[at + 1]);
         int stale = before == VersionWord.COUNT_MAX
                 ? before
@@ -162,7 +190,7 @@ final class StaleTable {
         int stale = VersionWord.staleCount(versionWord);
         if (complete && stale > 0) {
             put(
-                    placeOf(places, key, hash),
+                    placeOf(key, hash),
                     key,
                     hash,
                     cell,
@@ -185,23 +213,40 @@ final class StaleTable {
             WORD.setRelease(places, at + 1, value);
             return;
         }
-        if ((used + 1L) * WORDS * 5 > 3L * places.length && !grow()) {
+        boolean isFull = (used + 1L) * WORDS * 5 > 3L * places.length;
+        if (isFull && !hasRemoved(hash) && !grow()) {
             return;
         }
-        insert(places, hash, key.length() <= SHORT_KEY_BYTES ? shortKey(key) : cell, value);
-        used++;
+        if (insert(places, hash, key.length() <= SHORT_KEY_BYTES ? shortKey(key) : cell, value)) {
+            used++;
+        }
         count++;
     }
 
-    private static void insert(long[] table, long hash, long keyWord, long value) {
+    /** Whether a key with this hash gets the place of one that has left. */
+    private boolean hasRemoved(long hash) {
+        return places.length > 0 && places[freePlace(places, hash) + 1] == REMOVED;
+    }
+
+    /** The first place for a key with this hash that no key has. */
+    private static int freePlace(long[] table, long hash) {
         int placeCount = table.length / WORDS;
         int i = (int) (hash >>> 32) & placeCount - 1;
-        while (table[i * WORDS + 1] != 0) {
+        while (table[i * WORDS + 1] != 0 && table[i * WORDS + 1] != REMOVED) {
             i = i + 1 & placeCount - 1;
         }
-        table[i * WORDS] = hash;
-        table[i * WORDS + 2] = keyWord;
-        WORD.setRelease(table, i * WORDS + 1, value);
+        return i * WORDS;
+    }
+
+    /** Whether the place was never used, or is empty again. */
+    private static boolean insert(long[] table, long hash, long keyWord, long value) {
+        int at = freePlace(table, hash);
+        boolean wasEmpty = table[at + 1] == 0;
+        // behind the removal of whoever was here, for readers in the middle of a look at it
+        WORD.setRelease(table, at, hash);
+        WORD.setRelease(table, at + 2, keyWord);
+        WORD.setRelease(table, at + 1, value);
+        return wasEmpty;
     }
 
     /** Copies what is here to a table that has room; false if the budget has none. */
@@ -216,7 +261,7 @@ final class StaleTable {
         long[] table = new long[placeCount * WORDS];
         for (int at = 0; at < before.length; at += WORDS) {
             if (before[at + 1] != 0 && before[at + 1] != REMOVED) {
-                insert(table, before[at], before[at + 2], before[at + 1]);
+                var _ = insert(table, before[at], before[at + 2], before[at + 1]);
             }
         }
         places = table;
@@ -248,7 +293,7 @@ final class StaleTable {
     }
 
     private void lower(Slice key, long hash, int by, int staleMax) {
-        int at = placeOf(places, key, hash);
+        int at = placeOf(key, hash);
         if (at < 0) {
             return;
         }
@@ -261,14 +306,14 @@ final class StaleTable {
         WORD.setRelease(
                 places, at + 1, (value & ~(0xFFL << STALE_SHIFT)) | ((long) after << STALE_SHIFT));
         if (after == 0 && before > 0) {
-            idle.add(Slice.of(key.toByteArray()));
+            idle.add(key, hash);
         }
     }
 
     /** A cell has moved to another node. */
     void moved(Slice key, long hash, long cell) {
         if (key.length() > SHORT_KEY_BYTES) {
-            int at = placeOf(places, key, hash);
+            int at = placeOf(key, hash);
             if (at >= 0) {
                 WORD.setRelease(places, at + 2, cell);
             }
@@ -277,19 +322,34 @@ final class StaleTable {
 
     /** Keys without stale entries leave once today's readers are gone. */
     void release() {
-        if (!idle.isEmpty()) {
-            List<Slice> batch = idle;
-            idle = new ArrayList<>();
+        if (idle.count() > 0) {
+            KeyList batch = idle;
+            idle = spare.isEmpty() ? new KeyList() : spare.pop();
             epochs.bump(() -> leaving.add(batch));
         }
-        for (List<Slice> batch = leaving.poll(); batch != null; batch = leaving.poll()) {
-            for (Slice key : batch) {
-                int at = placeOf(places, key, Node.hash(key));
+        for (KeyList batch = leaving.poll(); batch != null; batch = leaving.poll()) {
+            for (int i = 0; i < batch.count(); i++) {
+                int at = placeOf(batch.key(i, left), batch.word(i));
                 if (at >= 0 && staleCount(places[at + 1]) == 0) {
-                    WORD.setRelease(places, at + 1, REMOVED);
-                    count--;
+                    remove(at);
                 }
             }
+            batch.clear();
+            spare.push(batch);
+        }
+    }
+
+    /** Keys behind this place are still found: it stays a step, unless nothing is behind. */
+    private void remove(int place) {
+        int at = place;
+        WORD.setRelease(places, at + 1, REMOVED);
+        count--;
+        int next = at + WORDS == places.length ? 0 : at + WORDS;
+        while (places[next + 1] == 0 && places[at + 1] == REMOVED) {
+            WORD.setRelease(places, at + 1, 0L);
+            used--;
+            next = at;
+            at = at == 0 ? places.length - WORDS : at - WORDS;
         }
     }
 }

@@ -36,6 +36,11 @@ public final class Validation implements Judge, AutoCloseable {
     private final Region region;
     private final StaleTable stale;
     private final VersionTable versions;
+
+    /** Keys of entries that are gone and counted still; 1 if the entry was marked. */
+    private final HashedKeys gone = new HashedKeys();
+
+    private final Slice goneKey = new Slice();
     private long horizon;
 
     private Validation(Region region, StaleTable stale, VersionTable versions) {
@@ -197,11 +202,28 @@ public final class Validation implements Judge, AutoCloseable {
         return found != 0 && newest > timestamp && newest <= horizon;
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Counts go down at {@link #release}, or when many wait: those of one block together.
+     */
     @Override
     public void collected(Slice primaryKey, boolean wasMarked) {
-        long hash = Node.hash(primaryKey);
-        int staleMax = versions.collected(primaryKey, hash);
-        stale.collected(primaryKey, hash, wasMarked, staleMax);
+        if (gone.isFull(primaryKey.length())) {
+            countDown();
+        }
+        gone.add(primaryKey, wasMarked ? 1 : 0);
+    }
+
+    private void countDown() {
+        gone.sort();
+        for (int place = 0; place < gone.count(); place++) {
+            int index = gone.at(place);
+            Slice key = gone.key(index, goneKey);
+            int staleMax = versions.collected(key, gone.hash(index));
+            stale.collected(key, gone.hash(index), gone.word(index) == 1, staleMax);
+        }
+        gone.clear();
     }
 
     @Override
@@ -209,8 +231,9 @@ public final class Validation implements Judge, AutoCloseable {
         stale.marked(primaryKey, Node.hash(primaryKey));
     }
 
-    /** Makes counts durable that went down, and lets keys leave that no reader needs. */
+    /** Counts what is gone, durably, and lets keys leave that no reader needs. */
     public void release() {
+        countDown();
         region.dirty().settle();
         stale.release();
     }

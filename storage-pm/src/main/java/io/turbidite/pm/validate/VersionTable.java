@@ -9,11 +9,9 @@ import io.turbidite.pm.cells.Staged;
 import io.turbidite.pm.region.Region;
 import io.turbidite.pm.region.RegionMemory;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * The table in the region: each primary key's newest timestamp, and how many entries it has
@@ -27,11 +25,6 @@ import java.util.List;
  * one. Keys are exact. A key is forgotten when its bucket is copied and no entry is left.
  */
 final class VersionTable {
-    /** How many keys share the fences. */
-    static final int SLICE_KEY_COUNT = 512;
-
-    private static final int SLICE_KEY_BYTES = 1 << 18;
-
     /** How many places of the directory a key may need: hashes that agree in more bits are rare. */
     private static final int PLACES_A_KEY = 8;
 
@@ -53,20 +46,17 @@ final class VersionTable {
     /** Buckets by the first bits of the hash; a power of two, at least two. */
     private volatile long[] directory = {};
 
-    // ---- a slice of keys to be absorbed
-    private final byte[] keyBytes = new byte[SLICE_KEY_BYTES];
-    private final MemorySegment keySegment = MemorySegment.ofArray(keyBytes);
-    private final int[] keyOffsets = new int[SLICE_KEY_COUNT + 1];
-    private final long[] hashes = new long[SLICE_KEY_COUNT];
-    private final long[] timestamps = new long[SLICE_KEY_COUNT];
-    private final boolean[] hasEntries = new boolean[SLICE_KEY_COUNT];
-    private final int[] entryCounts = new int[SLICE_KEY_COUNT];
-    private final long[] order = new long[SLICE_KEY_COUNT];
-    private int sliceCount;
+    /** Keys to be absorbed, which share the fences. */
+    private final HashedKeys slice = new HashedKeys();
 
     // ---- the keys of a bucket that is replaced: node and slot, and the new cells
     private int[] kept = new int[Node.SLOT_COUNT];
     private long[] keptCells = new long[Node.SLOT_COUNT];
+
+    /** The nodes that replace a bucket. */
+    private long[] made = new long[16];
+
+    private int madeCount;
 
     private long keyCount;
 
@@ -153,18 +143,10 @@ final class VersionTable {
      * @param entryCount how many entries the layer has for the key
      */
     void absorb(Slice absorbed, long timestamp, boolean hasEntry, int entryCount) {
-        if (sliceCount == SLICE_KEY_COUNT
-                || keyOffsets[sliceCount] + absorbed.length() > SLICE_KEY_BYTES) {
+        if (slice.isFull(absorbed.length())) {
             flush();
         }
-        int at = keyOffsets[sliceCount];
-        MemorySegment.copy(
-                absorbed.segment(), absorbed.offset(), keySegment, at, absorbed.length());
-        hashes[sliceCount] = Node.hash(absorbed);
-        timestamps[sliceCount] = timestamp;
-        hasEntries[sliceCount] = hasEntry;
-        entryCounts[sliceCount] = entryCount;
-        keyOffsets[++sliceCount] = at + absorbed.length();
+        slice.add(absorbed, LayerVersion.of(timestamp, hasEntry, entryCount));
     }
 
     /** Makes durable what was absorbed: two fences. */
@@ -190,19 +172,16 @@ final class VersionTable {
      * </ol>
      */
     void stage() {
-        for (int i = 0; i < sliceCount; i++) {
-            // by hash, unsigned; buckets are never so narrow that the low bits matter
-            order[i] = ((hashes[i] ^ Long.MIN_VALUE) & -SLICE_KEY_COUNT) | i;
-        }
-        Arrays.sort(order, 0, sliceCount);
+        slice.sort();
+        int count = slice.count();
         int at = 0;
-        while (at < sliceCount) {
-            long first = bucketOf(hashes[indexAt(at)]);
+        while (at < count) {
+            long first = bucketOf(slice.hash(slice.at(at)));
             bucket.load(memory, first);
             boolean isFull = false;
             int end = at;
-            while (end < sliceCount && bucketOf(hashes[indexAt(end)]) == first) {
-                if (!isFull && !absorbInPlace(indexAt(end))) {
+            while (end < count && bucketOf(slice.hash(slice.at(end))) == first) {
+                if (!isFull && !absorbInPlace(slice.at(end))) {
                     isFull = true;
                     replace(first, end);
                     break; // the rest belongs to the copies, which the next rounds find
@@ -214,23 +193,15 @@ final class VersionTable {
             }
             at = end;
         }
-        sliceCount = 0;
-    }
-
-    private int indexAt(int place) {
-        return (int) order[place] & SLICE_KEY_COUNT - 1;
-    }
-
-    private Slice keyAt(int index, Slice target) {
-        return target.set(keySegment, keyOffsets[index], keyOffsets[index + 1] - keyOffsets[index]);
+        slice.clear();
     }
 
     /** False if the key is new and has no room. */
     private boolean absorbInPlace(int index) {
-        Slice absorbed = keyAt(index, key);
-        NodeImage image = bucket.imageOf(absorbed, hashes[index]);
+        Slice absorbed = slice.key(index, key);
+        NodeImage image = bucket.imageOf(absorbed, slice.hash(index));
         if (image != null) {
-            int slot = image.find(absorbed, hashes[index]);
+            int slot = image.find(absorbed, slice.hash(index));
             long cell = image.cell(slot);
             long before = soundWord(cell);
             long word = merged(before, index, NodeImage.keySum(memory, cell));
@@ -244,7 +215,7 @@ final class VersionTable {
         if (image == null) {
             return false;
         }
-        int slot = image.add(region, 0, absorbed, hashes[index]);
+        int slot = image.add(region, 0, absorbed, slice.hash(index));
         long cell = image.cell(slot);
         long word = merged(0, index, NodeImage.keySum(memory, cell));
         memory.putLong(cell, word);
@@ -255,21 +226,22 @@ final class VersionTable {
     }
 
     private long merged(long before, int index, int keySum) {
-        boolean isNewer = timestamps[index] >= VersionWord.timestamp(before);
+        long layer = slice.word(index);
+        boolean isNewer = LayerVersion.timestamp(layer) >= VersionWord.timestamp(before);
         return VersionWord.of(
-                isNewer ? timestamps[index] : VersionWord.timestamp(before),
-                isNewer ? hasEntries[index] : VersionWord.hasEntry(before),
-                VersionWord.plus(VersionWord.count(before), entryCounts[index]),
+                isNewer ? LayerVersion.timestamp(layer) : VersionWord.timestamp(before),
+                isNewer ? LayerVersion.hasEntry(layer) : VersionWord.hasEntry(before),
+                VersionWord.plus(VersionWord.count(before), LayerVersion.entryCount(layer)),
                 keySum);
     }
 
     private void noteStale(Slice absorbed, int index, long cell, long before, long word) {
         stale.superseded(
                 absorbed,
-                hashes[index],
+                slice.hash(index),
                 cell,
                 VersionWord.hasEntry(before),
-                entryCounts[index],
+                LayerVersion.entryCount(slice.word(index)),
                 VersionWord.timestamp(word),
                 VersionWord.hasEntry(word));
     }
@@ -283,34 +255,40 @@ final class VersionTable {
         long next = bucket.next();
         long width = (next == 0 ? 0 : Node.low(memory, next)) - low; // 0 is all
         int oldCount = planOld();
-        for (int i = from; i < sliceCount && bucketOf(hashes[indexAt(i)]) == first; i++) {
-            planNew(indexAt(i));
+        for (int i = from; i < slice.count() && bucketOf(slice.hash(slice.at(i))) == first; i++) {
+            planNew(slice.at(i));
         }
-        long placeCountMax = (keyCount + sliceCount) * PLACES_A_KEY;
+        long placeCountMax = (keyCount + slice.count()) * PLACES_A_KEY;
         plan.make(low, width, Math.clamp(placeCountMax, PLACE_COUNT_MIN, PLACE_COUNT_MAX));
         long predecessor = low == 0 ? region.tableRoot() : lastNode(bucketOf(low - 1));
-        List<BucketPlan.Piece> pieces = plan.pieces();
-        long[][] made = new long[pieces.size()][];
-        for (int i = 0; i < made.length; i++) {
-            made[i] = new long[pieces.get(i).nodeCount()];
-            for (int node = 0; node < made[i].length; node++) {
-                made[i][node] = region.pages().allocate(Node.BYTES);
+        allocate();
+        int at = 0;
+        for (int piece = 0; piece < plan.pieceCount(); piece++) {
+            int firstNode = at;
+            for (int node = 0; node < plan.nodeCount(piece); node++, at++) {
+                copy(oldCount, piece, node, made[at], at + 1 < madeCount ? made[at + 1] : next);
             }
+            made[piece] = made[firstNode]; // what is before has been written
         }
-        for (int i = 0; i < made.length; i++) {
-            for (int node = 0; node < made[i].length; node++) {
-                long behind = node + 1 < made[i].length
-                        ? made[i][node + 1]
-                        : i + 1 < made.length ? made[i + 1][0] : next;
-                copy(oldCount, i, node, made[i][node], behind);
-            }
+        for (int piece = 0; piece < plan.pieceCount(); piece++) {
+            direct(plan.low(piece), plan.width(piece), made[piece]);
         }
-        for (int i = 0; i < made.length; i++) {
-            direct(pieces.get(i).low(), pieces.get(i).width(), made[i][0]);
-        }
-        NodeImage.stageLink(staged, predecessor, made[0][0]);
+        NodeImage.stageLink(staged, predecessor, made[0]);
         for (int i = 0; i < bucket.nodeCount(); i++) {
             region.pages().retire(bucket.image(i).node());
+        }
+    }
+
+    /** Pages for all nodes that are planned, in {@link #made}. */
+    private void allocate() {
+        madeCount = 0;
+        for (int piece = 0; piece < plan.pieceCount(); piece++) {
+            for (int node = 0; node < plan.nodeCount(piece); node++) {
+                if (madeCount == made.length) {
+                    made = Arrays.copyOf(made, madeCount * 2);
+                }
+                made[madeCount++] = region.pages().allocate(Node.BYTES);
+            }
         }
     }
 
@@ -340,10 +318,10 @@ final class VersionTable {
 
     /** Plans for a key of the slice if the copies won't have it. */
     private void planNew(int index) {
-        Slice fresh = keyAt(index, other);
-        NodeImage image = bucket.imageOf(fresh, hashes[index]);
-        if (image == null || isForgotten(image.word(image.find(fresh, hashes[index])))) {
-            plan.add(hashes[index], fresh.length());
+        Slice fresh = slice.key(index, other);
+        NodeImage image = bucket.imageOf(fresh, slice.hash(index));
+        if (image == null || isForgotten(image.word(image.find(fresh, slice.hash(index))))) {
+            plan.add(slice.hash(index), fresh.length());
         }
     }
 
@@ -356,7 +334,7 @@ final class VersionTable {
                 keptCells[i] = target + builder.add(word, copied, Node.hash(copied));
             }
         }
-        builder.store(region, target, Node.Kind.BUCKET, plan.pieces().get(piece).low(), behind);
+        builder.store(region, target, Node.Kind.BUCKET, plan.low(piece), behind);
         // not before: readers look there for the key
         for (int i = 0; i < oldCount; i++) {
             if (plan.isIn(i, piece, node)) {

@@ -195,6 +195,7 @@ class RegionCheckTest {
         absorb(1, 0);
         // as if an entry had been collected that is there
         region.index().validation().collected(key("record 00007"), false);
+        region.index().validation().release();
         List<String> found = findings();
         assertTrue(
                 found.stream()
