@@ -16,8 +16,17 @@ import java.util.function.Consumer;
  * new Cleanup().add(reader::close).addAll(files, DiskFile::close).add(lock::close).run();
  * </pre>
  */
-public final class Cleanup {
+public final class Cleanup implements AutoCloseable {
     private final List<Runnable> actions = new ArrayList<>();
+
+    /**
+     * For {@code try (Cleanup _ = Cleanup.ofAll(views, ReadView::close))}: what {@code things} hold
+     * at the end of the block is released then, and a failure of the block is thrown before one of
+     * the release.
+     */
+    public static <T> Cleanup ofAll(Collection<? extends T> things, Consumer<? super T> action) {
+        return new Cleanup().add(() -> new Cleanup().addAll(things, action).run());
+    }
 
     /** One more action, after those that were added before. */
     public Cleanup add(Runnable action) {
@@ -54,6 +63,12 @@ public final class Cleanup {
         if (first != null) {
             throw (RuntimeException) first;
         }
+    }
+
+    /** As {@link #run}. */
+    @Override
+    public void close() {
+        run();
     }
 
     /** Runs all actions because of a failure, which what fails now is attached to. */
