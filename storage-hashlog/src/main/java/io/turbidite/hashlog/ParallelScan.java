@@ -78,14 +78,12 @@ final class ParallelScan {
         Tasks tasks = log.tasks();
         running.set(workerCount);
         List<Tasks.Worker> workers = new ArrayList<>();
-        try {
+        try (Cleanup _ = Cleanup.ofAll(workers, Tasks.Worker::close)) {
             for (int i = 0; i < workerCount; i++) {
                 Work work = new Work(sinks.get());
                 workers.add(tasks.start("hashlog-scan-" + i, 1_000_000, work::step));
             }
             tasks.await(() -> running.get() == 0);
-        } finally {
-            new Cleanup().addAll(workers, Tasks.Worker::close).run();
         }
         switch (failure) {
             case null -> {}

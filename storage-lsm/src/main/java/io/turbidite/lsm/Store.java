@@ -331,14 +331,12 @@ public final class Store implements AutoCloseable {
     private VerifyReport verify(Function<List<Verifier.Subject>, VerifyReport> check) {
         checkReadable();
         List<Verifier.Subject> subjects = new ArrayList<>();
-        try {
+        try (Cleanup _ = Cleanup.ofAll(subjects, subject -> subject.view().close())) {
             for (Dataset dataset : datasets()) {
                 subjects.add(new Verifier.Subject(
                         dataset.schema(), dataset.partitions(), dataset.openView()));
             }
             return check.apply(subjects);
-        } finally {
-            new Cleanup().addAll(subjects, subject -> subject.view().close()).run();
         }
     }
 

@@ -93,7 +93,8 @@ final class SqlRoute {
                 .withStop(deadline::isOver);
         String text = asked.explain() ? "explain " + asked.statement() : asked.statement();
         List<ReadView> views = new ArrayList<>();
-        try (Snapshot snapshot = store.openSnapshot()) {
+        try (Cleanup _ = Cleanup.ofAll(views, ReadView::close);
+                Snapshot snapshot = store.openSnapshot()) {
             for (Dataset dataset : store.datasets()) {
                 views.add(snapshot.view(dataset));
             }
@@ -120,8 +121,6 @@ final class SqlRoute {
                             504,
                             "the statement took longer than %d ms".formatted(asked.timeoutMillis()))
                     .advise("give it more: timeoutMs");
-        } finally {
-            new Cleanup().addAll(views, ReadView::close).run();
         }
     }
 

@@ -176,7 +176,7 @@ public final class Intersection implements AutoCloseable {
         long expected = ranges.estimated().get(sorted.getFirst()) / view.partitionCount() + 1;
         long bytesOfEach = (memoryBytes - 2 * bitsBytes) / sorted.size();
         Map<Integer, SortedSide.Collector> found = new LinkedHashMap<>();
-        try {
+        try (Cleanup _ = Cleanup.ofAll(found.values(), SortedSide.Collector::close)) {
             CandidateBits earlier = null;
             CandidateBits spare = null;
             for (int i = 0; !isEmpty && i < sorted.size(); i++) {
@@ -197,8 +197,6 @@ public final class Intersection implements AutoCloseable {
                 }
             }
             return isEmpty || sortAll(found, earlier);
-        } finally {
-            new Cleanup().addAll(found.values(), SortedSide.Collector::close).run();
         }
     }
 

@@ -34,13 +34,11 @@ final class SideBySide {
 
     private void run(List<BranchRun> runs) {
         List<Tasks.Worker> workers = new ArrayList<>();
-        try {
+        try (Cleanup _ = Cleanup.ofAll(workers, Tasks.Worker::close)) {
             for (BranchRun run : runs) {
                 workers.add(tasks.start("query", IDLE_MICROS, new Step(run)));
             }
             tasks.await(() -> running.get() == 0);
-        } finally {
-            new Cleanup().addAll(workers, Tasks.Worker::close).run();
         }
         switch (failure.get()) {
             case null -> {}

@@ -99,13 +99,11 @@ public final class TableReplay {
         Tasks tasks = log.site().tasks();
         running.set(workerCount);
         List<Tasks.Worker> workers = new ArrayList<>();
-        try {
+        try (Cleanup _ = Cleanup.ofAll(workers, Tasks.Worker::close)) {
             for (int i = 0; i < workerCount; i++) {
                 workers.add(tasks.start("hashlog-replay-" + i, 1_000_000, new Work(i)::step));
             }
             tasks.await(() -> running.get() == 0);
-        } finally {
-            new Cleanup().addAll(workers, Tasks.Worker::close).run();
         }
         switch (failure) {
             case null -> {}

@@ -41,7 +41,7 @@ public final class UniqueCheck {
             ViewState view,
             BooleanSupplier stop) {
         List<IndexCursor> cursors = new ArrayList<>();
-        try {
+        try (Cleanup _ = Cleanup.ofAll(cursors, IndexCursor::close)) {
             List<IndexCursor> live = new ArrayList<>();
             for (Partition partition : partitions) {
                 IndexCursor cursor = PartitionReads.search(
@@ -52,8 +52,6 @@ public final class UniqueCheck {
                 }
             }
             compare(schema, index, live, stop);
-        } finally {
-            new Cleanup().addAll(cursors, IndexCursor::close).run();
         }
     }
 

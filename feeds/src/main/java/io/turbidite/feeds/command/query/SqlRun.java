@@ -47,7 +47,8 @@ final class SqlRun {
     int ask(Store store, Snapshot snapshot, String text) {
         AtomicBoolean stopped = new AtomicBoolean();
         List<ReadView> views = new ArrayList<>();
-        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
+        try (Cleanup _ = Cleanup.ofAll(views, ReadView::close);
+                Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
             for (Dataset dataset : store.datasets()) {
                 views.add(snapshot.view(dataset));
             }
@@ -72,8 +73,6 @@ final class SqlRun {
             return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
         } catch (SqlException e) {
             return refused(e);
-        } finally {
-            new Cleanup().addAll(views, ReadView::close).run();
         }
     }
 
