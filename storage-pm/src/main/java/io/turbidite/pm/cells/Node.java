@@ -125,7 +125,7 @@ public final class Node {
         long validWord = memory.getLong(node + VALID_OFFSET);
         require(memory, node + VALID_OFFSET, "entries of a node", validWord, validSalt(node));
         long valid = CheckedWord.payload(validWord);
-        long pattern = (hash & 0xFF) * 0x0101_0101_0101_0101L;
+        long pattern = pattern(hash);
         for (int eight = 0; eight < SLOT_COUNT; eight += 8) {
             if ((valid >>> eight & 0xFF) == 0) {
                 continue;
@@ -146,8 +146,18 @@ public final class Node {
         return -1;
     }
 
+    /** Eight times the fingerprint of a key. */
+    static long pattern(long hash) {
+        return (hash & 0xFF) * 0x0101_0101_0101_0101L;
+    }
+
+    /** A bit for each byte, of words in which bytes have their high bit alone. */
+    static long eachByte(long highBits) {
+        return (highBits >>> 7) * 0x0102_0408_1020_4080L >>> 56;
+    }
+
     /** The high bit of each byte that is zero. */
-    private static long zeroBytes(long word) {
+    static long zeroBytes(long word) {
         long low7 = 0x7F7F_7F7F_7F7F_7F7FL;
         return ~((word & low7) + low7 | word | low7);
     }

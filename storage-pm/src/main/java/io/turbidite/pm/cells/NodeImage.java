@@ -25,6 +25,9 @@ public final class NodeImage {
     private long validBefore;
     private int end;
 
+    /** A bit for each slot that has a place: none is used a second time. */
+    private long placed;
+
     /**
      * Copies a node.
      *
@@ -47,33 +50,40 @@ public final class NodeImage {
         end = Node.CELLS_OFFSET;
         for (long left = valid; left != 0; left &= left - 1) {
             int slot = Long.numberOfTrailingZeros(left);
-            int place = place(slot);
-            if (place < Node.CELLS_OFFSET
-                    || place + Node.KEY_OFFSET > Node.BYTES
-                    || keyBytes(slot) > Limits.KEY_BYTES_MAX
-                    || place + Node.cellBytes(keyBytes(slot)) > Node.BYTES) {
+            int cellEnd = cellEnd(place(slot));
+            if (cellEnd < 0) {
                 throw new CorruptionException(
                         memory.name(),
                         offset + Node.PLACES_OFFSET + slot,
                         "place of an entry",
                         "inside its node",
-                        String.valueOf(place));
+                        String.valueOf(place(slot)));
             }
-            end = Math.max(end, place + Node.cellBytes(keyBytes(slot)));
+            end = Math.max(end, cellEnd);
         }
         passUnused();
     }
 
+    /** Behind the cell at a place of the node; -1 if there can't be one. */
+    private int cellEnd(int place) {
+        if (place < Node.CELLS_OFFSET || place + Node.KEY_OFFSET > Node.BYTES) {
+            return -1;
+        }
+        int keyBytes = (int) (bytes.get(Bytes.I64, place + Node.HEAD_OFFSET) & 0xFFFF);
+        int cellEnd = place + Node.cellBytes(keyBytes);
+        return keyBytes <= Limits.KEY_BYTES_MAX && cellEnd <= Node.BYTES ? cellEnd : -1;
+    }
+
     /** What was written and never counted, or ceased to, keeps its slot and its bytes. */
     private void passUnused() {
-        for (int slot = 0; slot < Node.SLOT_COUNT; slot++) {
-            if ((valid >>> slot & 1) == 0 && place(slot) != 0) {
-                int place = place(slot);
-                boolean isSane = place >= Node.CELLS_OFFSET
-                        && place + Node.KEY_OFFSET <= Node.BYTES
-                        && place + Node.cellBytes(keyBytes(slot)) <= Node.BYTES;
-                end = isSane ? Math.max(end, place + Node.cellBytes(keyBytes(slot))) : Node.BYTES;
-            }
+        placed = 0;
+        for (int eight = 0; eight < Node.SLOT_COUNT; eight += 8) {
+            long zeros = Node.zeroBytes(bytes.get(Bytes.I64, Node.PLACES_OFFSET + eight));
+            placed |= (~Node.eachByte(zeros) & 0xFF) << eight;
+        }
+        for (long left = placed & ~valid; left != 0; left &= left - 1) {
+            int cellEnd = cellEnd(place(Long.numberOfTrailingZeros(left)));
+            end = cellEnd < 0 ? Node.BYTES : Math.max(end, cellEnd);
         }
     }
 
@@ -206,12 +216,15 @@ public final class NodeImage {
 
     /** The slot of a key with this hash; -1 if there is none. */
     public int find(Slice wanted, long hash) {
-        for (long left = valid; left != 0; left &= left - 1) {
-            int slot = Long.numberOfTrailingZeros(left);
-            if (bytes.get(Bytes.U8, Node.FINGERPRINTS_OFFSET + slot) == (byte) hash
-                    && keyBytes(slot) == wanted.length()
-                    && key(slot).contentEquals(wanted)) {
-                return slot;
+        long pattern = Node.pattern(hash);
+        for (int eight = 0; eight < Node.SLOT_COUNT; eight += 8) {
+            long fingerprints = bytes.get(Bytes.I64, Node.FINGERPRINTS_OFFSET + eight);
+            long matches = Node.eachByte(Node.zeroBytes(fingerprints ^ pattern)) & valid >>> eight;
+            for (; matches != 0; matches &= matches - 1) {
+                int slot = eight + Long.numberOfTrailingZeros(matches);
+                if (keyBytes(slot) == wanted.length() && key(slot).contentEquals(wanted)) {
+                    return slot;
+                }
             }
         }
         return -1;
@@ -270,12 +283,7 @@ public final class NodeImage {
 
     /** No slot is used a second time: a reader may be at it. */
     private int freeSlot() {
-        for (int slot = 0; slot < Node.SLOT_COUNT; slot++) {
-            if (place(slot) == 0) {
-                return slot;
-            }
-        }
-        return Node.SLOT_COUNT;
+        return Long.numberOfTrailingZeros(~placed);
     }
 
     /**
@@ -294,6 +302,7 @@ public final class NodeImage {
         putByte(region, Node.PLACES_OFFSET + slot, (byte) (end / 8));
         end += cellBytes;
         valid |= 1L << slot;
+        placed |= 1L << slot;
         return slot;
     }
 

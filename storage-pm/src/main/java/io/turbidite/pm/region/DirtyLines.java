@@ -5,16 +5,22 @@ import org.jspecify.annotations.Nullable;
 import java.util.Arrays;
 
 /**
- * The lines that were stored to since the last fence. Each is written back once, neighbours
- * together; then comes the fence. Counts what that costs.
+ * The lines that were stored to since the last fence, as runs of neighbours. Each line is written
+ * back once, neighbours together; then comes the fence. Counts what that costs.
  *
  * <p><em>Confined to the writer.</em>
  */
 public final class DirtyLines {
+    private static final int MORE_BITS = 8;
+    private static final int MORE_MAX = (1 << MORE_BITS) - 1;
+
     private final RegionMemory memory;
     private final @Nullable BlockSums sums;
-    private long[] lines = new long[256];
-    private int lineCount;
+
+    /** The first line of a run, and below that how many lines are behind it. */
+    private long[] runs = new long[256];
+
+    private int runCount;
     private long fences;
     private long linesWritten;
     private long blocksWritten;
@@ -34,31 +40,44 @@ public final class DirtyLines {
         if (sums != null) {
             sums.changed(offset, byteCount);
         }
+        long first = offset / RegionMemory.LINE_BYTES;
         long last = (offset + byteCount - 1) / RegionMemory.LINE_BYTES;
-        for (long line = offset / RegionMemory.LINE_BYTES; line <= last; line++) {
-            if (lineCount > 0 && lines[lineCount - 1] == line) {
-                continue;
+        if (runCount > 0) {
+            long before = runs[runCount - 1];
+            if (first >= line(before) && last <= line(before) + more(before)) {
+                return;
             }
-            if (lineCount == lines.length) {
-                lines = Arrays.copyOf(lines, lineCount * 2);
-            }
-            lines[lineCount++] = line;
         }
+        for (long line = first; line <= last; line += MORE_MAX + 1) {
+            if (runCount == runs.length) {
+                runs = Arrays.copyOf(runs, runCount * 2);
+            }
+            runs[runCount++] = line << MORE_BITS | Math.min(last - line, MORE_MAX);
+        }
+    }
+
+    private static long line(long run) {
+        return run >>> MORE_BITS;
+    }
+
+    private static long more(long run) {
+        return run & MORE_MAX;
     }
 
     /** Writes all of them back and fences; does nothing if there is none. */
     public void settle() {
-        if (lineCount == 0) {
+        if (runCount == 0) {
             return;
         }
-        Arrays.sort(lines, 0, lineCount);
+        Arrays.sort(runs, 0, runCount);
         long block = -1;
         int at = 0;
-        while (at < lineCount) {
-            long first = lines[at];
+        while (at < runCount) {
+            long first = line(runs[at]);
             long end = first;
-            while (at < lineCount && lines[at] <= end) {
-                end = lines[at++] + 1;
+            while (at < runCount && line(runs[at]) <= end) {
+                end = Math.max(end, line(runs[at]) + more(runs[at]) + 1);
+                at++;
             }
             memory.writeBack(
                     first * RegionMemory.LINE_BYTES, (end - first) * RegionMemory.LINE_BYTES);
@@ -67,7 +86,7 @@ public final class DirtyLines {
             blocksWritten += blockOf(end - 1) - firstBlock + (firstBlock == block ? 0 : 1);
             block = blockOf(end - 1);
         }
-        lineCount = 0;
+        runCount = 0;
         memory.fence();
         fences++;
     }

@@ -11,8 +11,8 @@ import java.util.Arrays;
  * few keys, it may have several nodes. Else two keys would be parted where their hashes differ for
  * the first time, with an empty bucket for each bit on the way there.
  *
- * <p>A piece is an interval of hashes and the nodes of its bucket; pieces are numbered in the order
- * of their hashes.
+ * <p>A piece is an interval of hashes and the nodes of its bucket; pieces and the places of keys are
+ * in the order of hashes.
  *
  * <p><em>Confined to the writer</em>, and reused.
  */
@@ -23,10 +23,9 @@ final class BucketPlan {
     /** Keys of a bucket and of a slice; their numbers take the low bits in {@link #order}. */
     private static final int KEY_COUNT_MAX = HashedKeys.KEY_COUNT_MAX * 2;
 
-    // ---- keys, in the order they were added
+    // ---- keys, numbered in the order they were added
     private long[] hashes = new long[64];
     private int[] keyBytes = new int[64];
-    private int[] pieceOf = new int[64];
     private int[] nodeOf = new int[64];
     private int count;
 
@@ -37,6 +36,7 @@ final class BucketPlan {
     private long[] lows = new long[16];
     private long[] widths = new long[16];
     private int[] nodeCounts = new int[16];
+    private int[] ends = new int[16];
     private int pieceCount;
 
     // ---- nodes of the piece that is made
@@ -56,7 +56,6 @@ final class BucketPlan {
         if (count == hashes.length) {
             hashes = Arrays.copyOf(hashes, count * 2);
             keyBytes = Arrays.copyOf(keyBytes, count * 2);
-            pieceOf = Arrays.copyOf(pieceOf, count * 2);
             nodeOf = Arrays.copyOf(nodeOf, count * 2);
             order = Arrays.copyOf(order, count * 2);
         }
@@ -82,7 +81,8 @@ final class BucketPlan {
         halve(low, width, 0, count);
     }
 
-    private int at(int place) {
+    /** The number of the key at a place of the order. */
+    int at(int place) {
         return (int) order[place] & KEY_COUNT_MAX - 1;
     }
 
@@ -95,7 +95,7 @@ final class BucketPlan {
             nodeCount = pack(from, end);
         }
         if (isLast || (nodeCount == 1 && keyCount <= Node.SLOT_COUNT)) {
-            addPiece(low, width, nodeCount);
+            addPiece(low, width, nodeCount, end);
         } else {
             long half = width == 0 ? Long.MIN_VALUE : width >>> 1;
             int middle = from;
@@ -134,7 +134,6 @@ final class BucketPlan {
                 nodeBytes[node] = 0;
                 nodeCount++;
             }
-            pieceOf[i] = pieceCount;
             nodeOf[i] = node;
             nodeKeys[node]++;
             nodeBytes[node] += keyBytes[i];
@@ -142,15 +141,17 @@ final class BucketPlan {
         return nodeCount;
     }
 
-    private void addPiece(long low, long width, int nodeCount) {
+    private void addPiece(long low, long width, int nodeCount, int end) {
         if (pieceCount == lows.length) {
             lows = Arrays.copyOf(lows, pieceCount * 2);
             widths = Arrays.copyOf(widths, pieceCount * 2);
             nodeCounts = Arrays.copyOf(nodeCounts, pieceCount * 2);
+            ends = Arrays.copyOf(ends, pieceCount * 2);
         }
         lows[pieceCount] = low;
         widths[pieceCount] = width;
-        nodeCounts[pieceCount++] = nodeCount;
+        nodeCounts[pieceCount] = nodeCount;
+        ends[pieceCount++] = end;
     }
 
     int pieceCount() {
@@ -171,9 +172,23 @@ final class BucketPlan {
         return nodeCounts[piece];
     }
 
-    /** Whether the key that was added as the {@code index}th goes to a node of a piece. */
-    boolean isIn(int index, int piece, int node) {
-        return pieceOf[index] == piece && nodeOf[index] == node;
+    /** The place of a piece's first key in the order of hashes. */
+    int from(int piece) {
+        return piece == 0 ? 0 : ends[piece - 1];
+    }
+
+    /** Behind the place of its last key. */
+    int end(int piece) {
+        return ends[piece];
+    }
+
+    /** The node of its piece that a key goes to, by the key's number. */
+    int nodeOf(int index) {
+        return nodeOf[index];
+    }
+
+    long hash(int index) {
+        return hashes[index];
     }
 
     /** Whether a hash is in an interval; a width of 0 is all hashes. */

@@ -58,6 +58,11 @@ final class HashedKeys {
         Arrays.sort(order, 0, count);
     }
 
+    /** Whether two hashes have an order here: without one, their keys may come in any. */
+    static boolean isApart(long hash, long other) {
+        return ((hash ^ other) & -KEY_COUNT_MAX) != 0;
+    }
+
     /** The number of the key at a place of the order. */
     int at(int place) {
         return (int) order[place] & KEY_COUNT_MAX - 1;

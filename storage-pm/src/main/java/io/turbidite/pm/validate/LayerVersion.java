@@ -35,4 +35,18 @@ final class LayerVersion {
     static int entryCount(long word) {
         return (int) (word >>> COUNT_SHIFT);
     }
+
+    /**
+     * The word of the table of versions with the layer's operation.
+     *
+     * @param before a {@link VersionWord}; 0 for a key that it did not know
+     */
+    static long merged(long before, long layer, int keySum) {
+        boolean isNewer = timestamp(layer) >= VersionWord.timestamp(before);
+        return VersionWord.of(
+                isNewer ? timestamp(layer) : VersionWord.timestamp(before),
+                isNewer ? hasEntry(layer) : VersionWord.hasEntry(before),
+                VersionWord.plus(VersionWord.count(before), entryCount(layer)),
+                keySum);
+    }
 }

@@ -164,25 +164,24 @@ final class StaleTable {
      * A new operation on a key: some entries more, and another newest timestamp.
      *
      * @param cell where the key is in the region
-     * @param hadEntry whether the operation that was the newest has an entry
+     * @param before what the table in the region knew, 0 if nothing
+     * @param layer what is new, a {@link LayerVersion}
+     * @param after what the table in the region knows now
      */
-    void superseded(
-            Slice key,
-            long hash,
-            long cell,
-            boolean hadEntry,
-            int entryCount,
-            long timestamp,
-            boolean hasEntry) {
+    void superseded(Slice key, long hash, long cell, long before, long layer, long after) {
         if (!complete) {
             return;
         }
         int at = placeOf(key, hash);
-        int before = at < 0 ? 0 : staleCount(places[at + 1]);
-        int stale = before == VersionWord.COUNT_MAX
-                ? before
-                : before + (hadEntry ? 1 : 0) + entryCount - (hasEntry ? 1 : 0);
-        put(at, key, hash, cell, timestamp, hasEntry, Math.max(0, stale));
+        int staleBefore = at < 0 ? 0 : staleCount(places[at + 1]);
+        boolean hasEntry = VersionWord.hasEntry(after);
+        int stale = staleBefore == VersionWord.COUNT_MAX
+                ? staleBefore
+                : staleBefore
+                        + (VersionWord.hasEntry(before) ? 1 : 0)
+                        + LayerVersion.entryCount(layer)
+                        - (hasEntry ? 1 : 0);
+        put(at, key, hash, cell, VersionWord.timestamp(after), hasEntry, Math.max(0, stale));
     }
 
     /** What the table in the region says when it is read again. */

@@ -11,7 +11,6 @@ import io.turbidite.pm.region.RegionMemory;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 
 /**
  * The table in the region: each primary key's newest timestamp, and how many entries it has
@@ -38,10 +37,7 @@ final class VersionTable {
     private final StaleTable stale;
     private final Staged staged;
     private final Bucket bucket = new Bucket();
-    private final BucketPlan plan = new BucketPlan();
-    private final NodeBuilder builder = new NodeBuilder();
     private final Slice key = new Slice();
-    private final Slice other = new Slice();
 
     /** Buckets by the first bits of the hash; a power of two, at least two. */
     private volatile long[] directory = {};
@@ -49,14 +45,7 @@ final class VersionTable {
     /** Keys to be absorbed, which share the fences. */
     private final HashedKeys slice = new HashedKeys();
 
-    // ---- the keys of a bucket that is replaced: node and slot, and the new cells
-    private int[] kept = new int[Node.SLOT_COUNT];
-    private long[] keptCells = new long[Node.SLOT_COUNT];
-
-    /** The nodes that replace a bucket. */
-    private long[] made = new long[16];
-
-    private int madeCount;
+    private final BucketCopies copies;
 
     private long keyCount;
 
@@ -65,6 +54,7 @@ final class VersionTable {
         this.memory = region.memory();
         this.stale = stale;
         this.staged = new Staged(region);
+        this.copies = new BucketCopies(region, stale, slice);
     }
 
     /** Writes an empty table to the region, and says where it begins. */
@@ -178,20 +168,18 @@ final class VersionTable {
         while (at < count) {
             long first = bucketOf(slice.hash(slice.at(at)));
             bucket.load(memory, first);
-            boolean isFull = false;
-            int end = at;
-            while (end < count && bucketOf(slice.hash(slice.at(end))) == first) {
-                if (!isFull && !absorbInPlace(slice.at(end))) {
-                    isFull = true;
-                    replace(first, end);
-                    break; // the rest belongs to the copies, which the next rounds find
-                }
-                end++;
+            boolean isOfBucket = true;
+            boolean hasRoom = true;
+            while (isOfBucket && hasRoom) {
+                hasRoom = absorbInPlace(slice.at(at));
+                at += hasRoom ? 1 : 0;
+                isOfBucket = at < count && bucketOf(slice.hash(slice.at(at))) == first;
             }
-            if (!isFull) {
+            if (hasRoom) {
                 bucket.stageValid(staged);
+            } else {
+                at = replace(first, at);
             }
-            at = end;
         }
         slice.clear();
     }
@@ -204,7 +192,8 @@ final class VersionTable {
             int slot = image.find(absorbed, slice.hash(index));
             long cell = image.cell(slot);
             long before = soundWord(cell);
-            long word = merged(before, index, NodeImage.keySum(memory, cell));
+            long word =
+                    LayerVersion.merged(before, slice.word(index), NodeImage.keySum(memory, cell));
             memory.putLong(cell, word);
             region.dirty().add(cell, 8);
             image.setWord(slot, word);
@@ -217,7 +206,7 @@ final class VersionTable {
         }
         int slot = image.add(region, 0, absorbed, slice.hash(index));
         long cell = image.cell(slot);
-        long word = merged(0, index, NodeImage.keySum(memory, cell));
+        long word = LayerVersion.merged(0, slice.word(index), NodeImage.keySum(memory, cell));
         memory.putLong(cell, word);
         image.setWord(slot, word);
         keyCount++;
@@ -225,131 +214,42 @@ final class VersionTable {
         return true;
     }
 
-    private long merged(long before, int index, int keySum) {
-        long layer = slice.word(index);
-        boolean isNewer = LayerVersion.timestamp(layer) >= VersionWord.timestamp(before);
-        return VersionWord.of(
-                isNewer ? LayerVersion.timestamp(layer) : VersionWord.timestamp(before),
-                isNewer ? LayerVersion.hasEntry(layer) : VersionWord.hasEntry(before),
-                VersionWord.plus(VersionWord.count(before), LayerVersion.entryCount(layer)),
-                keySum);
-    }
-
     private void noteStale(Slice absorbed, int index, long cell, long before, long word) {
-        stale.superseded(
-                absorbed,
-                slice.hash(index),
-                cell,
-                VersionWord.hasEntry(before),
-                LayerVersion.entryCount(slice.word(index)),
-                VersionWord.timestamp(word),
-                VersionWord.hasEntry(word));
+        stale.superseded(absorbed, slice.hash(index), cell, before, slice.word(index), word);
     }
 
     /**
-     * Replaces a bucket by copies that have room for the keys of the slice from {@code from} on
-     * that belong to it.
+     * Replaces a bucket by copies that have the keys of the slice too, from a place on that belong
+     * to it.
+     *
+     * @return the place of the first that they don't have
      */
-    private void replace(long first, int from) {
+    private int replace(long first, int from) {
         long low = bucket.low();
         long next = bucket.next();
         long width = (next == 0 ? 0 : Node.low(memory, next)) - low; // 0 is all
-        int oldCount = planOld();
-        for (int i = from; i < slice.count() && bucketOf(slice.hash(slice.at(i))) == first; i++) {
-            planNew(slice.at(i));
+        int end = from;
+        while (end < slice.count() && bucketOf(slice.hash(slice.at(end))) == first) {
+            end++;
         }
         long placeCountMax = (keyCount + slice.count()) * PLACES_A_KEY;
-        plan.make(low, width, Math.clamp(placeCountMax, PLACE_COUNT_MIN, PLACE_COUNT_MAX));
+        end = copies.plan(
+                bucket,
+                width,
+                from,
+                end,
+                Math.clamp(placeCountMax, PLACE_COUNT_MIN, PLACE_COUNT_MAX));
         long predecessor = low == 0 ? region.tableRoot() : lastNode(bucketOf(low - 1));
-        allocate();
-        int at = 0;
-        for (int piece = 0; piece < plan.pieceCount(); piece++) {
-            int firstNode = at;
-            for (int node = 0; node < plan.nodeCount(piece); node++, at++) {
-                copy(oldCount, piece, node, made[at], at + 1 < madeCount ? made[at + 1] : next);
-            }
-            made[piece] = made[firstNode]; // what is before has been written
+        copies.write(next);
+        keyCount += copies.addedCount();
+        for (int piece = 0; piece < copies.pieceCount(); piece++) {
+            direct(copies.low(piece), copies.width(piece), copies.first(piece));
         }
-        for (int piece = 0; piece < plan.pieceCount(); piece++) {
-            direct(plan.low(piece), plan.width(piece), made[piece]);
-        }
-        NodeImage.stageLink(staged, predecessor, made[0]);
+        NodeImage.stageLink(staged, predecessor, copies.first(0));
         for (int i = 0; i < bucket.nodeCount(); i++) {
             region.pages().retire(bucket.image(i).node());
         }
-    }
-
-    /** Pages for all nodes that are planned, in {@link #made}. */
-    private void allocate() {
-        madeCount = 0;
-        for (int piece = 0; piece < plan.pieceCount(); piece++) {
-            for (int node = 0; node < plan.nodeCount(piece); node++) {
-                if (madeCount == made.length) {
-                    made = Arrays.copyOf(made, madeCount * 2);
-                }
-                made[madeCount++] = region.pages().allocate(Node.BYTES);
-            }
-        }
-    }
-
-    /** Plans for the keys of the bucket that are not forgotten, and notes where they are. */
-    private int planOld() {
-        plan.reset();
-        int count = 0;
-        for (int node = 0; node < bucket.nodeCount(); node++) {
-            NodeImage image = bucket.image(node);
-            for (long left = image.valid(); left != 0; left &= left - 1) {
-                int slot = Long.numberOfTrailingZeros(left);
-                if (isForgotten(image.word(slot))) {
-                    keyCount--;
-                    continue;
-                }
-                Slice old = image.key(slot, other);
-                plan.add(Node.hash(old), old.length());
-                if (count == kept.length) {
-                    kept = Arrays.copyOf(kept, count * 2);
-                    keptCells = Arrays.copyOf(keptCells, count * 2);
-                }
-                kept[count++] = node * Node.SLOT_COUNT + slot;
-            }
-        }
-        return count;
-    }
-
-    /** Plans for a key of the slice if the copies won't have it. */
-    private void planNew(int index) {
-        Slice fresh = slice.key(index, other);
-        NodeImage image = bucket.imageOf(fresh, slice.hash(index));
-        if (image == null || isForgotten(image.word(image.find(fresh, slice.hash(index))))) {
-            plan.add(slice.hash(index), fresh.length());
-        }
-    }
-
-    /** Writes a node of a piece with those of the bucket's keys that were planned for it. */
-    private void copy(int oldCount, int piece, int node, long target, long behind) {
-        for (int i = 0; i < oldCount; i++) {
-            if (plan.isIn(i, piece, node)) {
-                Slice copied = keptKey(i);
-                long word = keptImage(i).word(kept[i] % Node.SLOT_COUNT);
-                keptCells[i] = target + builder.add(word, copied, Node.hash(copied));
-            }
-        }
-        builder.store(region, target, Node.Kind.BUCKET, plan.low(piece), behind);
-        // not before: readers look there for the key
-        for (int i = 0; i < oldCount; i++) {
-            if (plan.isIn(i, piece, node)) {
-                Slice copied = keptKey(i);
-                stale.moved(copied, Node.hash(copied), keptCells[i]);
-            }
-        }
-    }
-
-    private NodeImage keptImage(int index) {
-        return bucket.image(kept[index] / Node.SLOT_COUNT);
-    }
-
-    private Slice keptKey(int index) {
-        return keptImage(index).key(kept[index] % Node.SLOT_COUNT, other);
+        return end;
     }
 
     /** The last node of the bucket that begins with a node. */
@@ -365,10 +265,6 @@ final class VersionTable {
     private long nextOfBucket(long node) {
         long next = Node.next(memory, node);
         return next != 0 && Node.low(memory, next) == Node.low(memory, node) ? next : 0;
-    }
-
-    private static boolean isForgotten(long word) {
-        return VersionWord.count(word) == 0 && !VersionWord.hasEntry(word);
     }
 
     /** Leads {@code width} hashes from {@code low} on to a bucket. */

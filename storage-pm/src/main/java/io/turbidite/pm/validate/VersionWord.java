@@ -58,6 +58,11 @@ final class VersionWord {
         return count == COUNT_MAX ? COUNT_MAX : Math.max(0, count - (hasEntry(word) ? 1 : 0));
     }
 
+    /** Whether a key may leave the table: nothing is there, and nothing is newest. */
+    static boolean isForgotten(long word) {
+        return count(word) == 0 && !hasEntry(word);
+    }
+
     static int plus(int count, int more) {
         return count == COUNT_MAX ? COUNT_MAX : Math.min(count + more, COUNT_MAX);
     }

@@ -55,7 +55,10 @@ class StaleTableTest {
 
     private void supersede(int number, long timestamp) {
         Slice slice = key.of(number);
-        table.superseded(slice, Node.hash(slice), 0, true, 1, timestamp, true);
+        long before = VersionWord.of(0, true, 1, 0);
+        long after = VersionWord.of(timestamp, true, 2, 0);
+        table.superseded(
+                slice, Node.hash(slice), 0, before, LayerVersion.of(timestamp, true, 1), after);
     }
 
     private void collect(int number) {
