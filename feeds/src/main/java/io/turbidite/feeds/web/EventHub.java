@@ -157,11 +157,11 @@ final class EventHub implements AutoCloseable {
         }
     }
 
-    /** The kept events of a store that are newer than a number, oldest first. */
-    List<Map<String, @Nullable Object>> since(long number, String store) {
+    /** The kept events of a store that are newer than a number and in sight, oldest first. */
+    List<Map<String, @Nullable Object>> since(long number, String store, Sight sight) {
         return newerThan(number).stream()
                 .map(Numbered::fields)
-                .filter(fields -> store.equals(fields.get("store")))
+                .filter(fields -> store.equals(fields.get("store")) && sight.sees(fields))
                 .toList();
     }
 

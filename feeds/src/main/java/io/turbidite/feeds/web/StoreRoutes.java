@@ -68,7 +68,7 @@ final class StoreRoutes {
                 dataset -> store.dataset(dataset).type());
         line.put("name", name);
         line.put("lastEvent", last);
-        line.put("events", events.since(since, name));
+        line.put("events", events.since(since, name, Sight.of(exchange, List.of(name))));
         exchange.answer(200, line);
     }
 

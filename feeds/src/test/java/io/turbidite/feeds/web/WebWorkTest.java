@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 
 import io.turbidite.core.meter.SlowOperations;
+import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.feeds.web.access.Gate;
 import io.turbidite.feeds.web.access.Token;
 import io.turbidite.feeds.web.http.HttpOptions;
@@ -12,6 +13,7 @@ import io.turbidite.feeds.web.http.Right;
 import io.turbidite.lsm.DatasetSpec;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.BufferedReader;
@@ -222,6 +224,30 @@ class WebWorkTest {
                     .isEqualTo(200);
             assertThat(send(served, ofStoreOne, "GET", feed, "").body())
                     .contains("\"store\":\"one\"");
+        }
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void a_stores_page_keeps_the_events_of_feeds_that_the_token_may_not_read() throws Exception {
+        try (ServedStore served = serve(HttpOptions.defaults())) {
+            served.store("one")
+                    .events()
+                    .publish(new StoreEvent.FeedChanged(
+                            1, "payroll", "T", "running", "failed", "a line of salaries"));
+            served.store("one").dataset("T").flush();
+            JsonNode whole;
+            do {
+                whole = ServedStore.json(
+                        send(served, manager, "GET", "/v1/stores/one", "").body());
+            } while (!whole.at("/events").findValuesAsText("event").contains("FeedChanged")
+                    || !whole.at("/events").findValuesAsText("event").contains("Flushed"));
+            JsonNode own = ServedStore.json(
+                    send(served, ofOne, "GET", "/v1/stores/one", "").body());
+            assertThat(own.at("/events").findValuesAsText("event"))
+                    .contains("Flushed")
+                    .doesNotContain("FeedChanged");
+            assertThat(own.toString()).doesNotContain("payroll", "salaries");
         }
     }
 
