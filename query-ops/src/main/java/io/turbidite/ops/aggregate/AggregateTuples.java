@@ -74,12 +74,20 @@ final class AggregateTuples implements TupleMaker {
     }
 
     @Override
+    public boolean readsRecord() {
+        return fields.length > 0 || keys.readsRecord();
+    }
+
+    @Override
     public Slice[] make(RecordStream at, RecordView view) {
         Slice[] key = keys.make(at, view);
         if (key.length > 0) {
             tuple[0] = key[0];
         }
-        lay(view);
+        // without arguments it is the same for all
+        if (fields.length > 0 || tuple[1].length() == 0) {
+            lay(view);
+        }
         return tuple;
     }
 

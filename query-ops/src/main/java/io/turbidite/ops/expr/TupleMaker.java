@@ -6,6 +6,8 @@ import io.turbidite.core.scan.RecordStream;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.function.Predicate;
+
 /** Makes the tuple that leaves the storage for each record. <em>Confined to one thread.</em> */
 public interface TupleMaker {
     /** Fields of each tuple. */
@@ -31,6 +33,19 @@ public interface TupleMaker {
     default Slice @Nullable [] next() {
         return null;
     }
+
+    /** Whether {@link #make} looks into the record, or whoever takes the tuple does. */
+    default boolean readsRecord() {
+        return true;
+    }
+
+    /**
+     * Leaves the other fields of tuples empty whose first one is dropped by whoever takes them;
+     * makers with one field need not.
+     *
+     * @param dropped what it says of a first field stays so
+     */
+    default void spare(Predicate<Slice> dropped) {}
 
     /** Gives back what was taken for the tuples; the last one is gone. */
     default void release() {}

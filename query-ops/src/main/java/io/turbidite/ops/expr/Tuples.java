@@ -9,23 +9,42 @@ import io.turbidite.core.scan.RecordStream;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * The tuples that queries make of records: nothing, a row, a row behind its order key, a group key.
  */
 public final class Tuples {
+    private static final Slice NO_ROW = Slice.of(new byte[0]);
+
     private Tuples() {}
 
-    /** Tuples without fields, to be counted. */
+    /** Tuples without fields, to be counted: nobody looks into the record. */
     public static TupleMaker none() {
-        return Nothing.MAKER;
+        return Nothing.UNREAD;
+    }
+
+    /** Tuples without fields, for a reader who looks at the record where it lies. */
+    public static TupleMaker inPlace() {
+        return Nothing.READ;
     }
 
     /** Makes the tuple without fields, which is the same for all. */
     private static final class Nothing implements TupleMaker {
-        static final Nothing MAKER = new Nothing();
+        static final Nothing UNREAD = new Nothing(false);
+        static final Nothing READ = new Nothing(true);
 
         private final Slice[] tuple = new Slice[0];
+        private final boolean readsRecord;
+
+        Nothing(boolean readsRecord) {
+            this.readsRecord = readsRecord;
+        }
+
+        @Override
+        public boolean readsRecord() {
+            return readsRecord;
+        }
 
         @Override
         public int fieldCount() {
@@ -96,6 +115,7 @@ public final class Tuples {
         private final TupleMaker row;
         private final ByteSink sink = new ByteSink(256, Integer.MAX_VALUE - 8);
         private final Slice[] tuple = {new Slice(), new Slice()};
+        private Predicate<Slice> dropped = first -> false;
 
         Ordered(List<? extends OrderKey> order, TupleMaker row) {
             this.order = order.toArray(OrderKey[]::new);
@@ -113,9 +133,20 @@ public final class Tuples {
             for (OrderKey key : order) {
                 key.append(at, view, sink);
             }
-            sink.putBytes(at.key()).asSlice(tuple[0]);
-            tuple[1] = row.make(at, view)[0];
+            // most rows of a query for the first few are not among them; a key with more behind it
+            // lies above what it begins with
+            if (!dropped.test(sink.asSlice(tuple[0]))) {
+                sink.putBytes(at.key()).asSlice(tuple[0]);
+                tuple[1] = row.make(at, view)[0];
+            } else {
+                tuple[1] = NO_ROW;
+            }
             return tuple;
+        }
+
+        @Override
+        public void spare(Predicate<Slice> droppedOnes) {
+            dropped = droppedOnes;
         }
 
         @Override
@@ -131,6 +162,11 @@ public final class Tuples {
 
         GroupKey(List<? extends OrderKey> keys) {
             this.keys = keys.toArray(OrderKey[]::new);
+        }
+
+        @Override
+        public boolean readsRecord() {
+            return keys.length > 0;
         }
 
         @Override

@@ -1,10 +1,11 @@
 package io.turbidite.ops.group;
 
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.ops.frame.Frame;
-import io.turbidite.ops.frame.FrameWriter;
+import io.turbidite.ops.frame.TupleWriter;
 
 /** Counts tuples, whatever is in them. <em>Confined to one thread at a time.</em> */
-public final class CountCollector implements FrameWriter {
+public final class CountCollector implements TupleWriter {
     private long count;
 
     @Override
@@ -15,6 +16,12 @@ public final class CountCollector implements FrameWriter {
     @Override
     public boolean frame(Frame frame) {
         count += frame.tupleCount();
+        return true;
+    }
+
+    @Override
+    public boolean tuple(Slice[] tuple) {
+        count++;
         return true;
     }
 

@@ -7,7 +7,7 @@ import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.ops.aggregate.GroupStates;
 import io.turbidite.ops.frame.Frame;
-import io.turbidite.ops.frame.FrameWriter;
+import io.turbidite.ops.frame.TupleWriter;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;
 
@@ -27,7 +27,7 @@ import java.util.Locale;
  *
  * <p><em>Confined to one thread at a time.</em>
  */
-public final class GroupCollector implements FrameWriter {
+public final class GroupCollector implements TupleWriter {
     /** The tag of a group; different values of aggregate i have tag i + 1. */
     static final int GROUP = 0;
 
@@ -41,6 +41,12 @@ public final class GroupCollector implements FrameWriter {
     private final ByteSink taggedBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
     private final Slice tagged = new Slice();
     private @Nullable SpilledRuns runs;
+
+    /**
+     * Whether {@link #groupStates} are those of the empty key: where nothing is grouped by, each
+     * tuple has that one, and need not look for it.
+     */
+    private boolean isAtWhole;
 
     /**
      * Counts tuples up to a bound, then spills or fails.
@@ -65,7 +71,12 @@ public final class GroupCollector implements FrameWriter {
 
     @Override
     public void open() {
+        clear();
+    }
+
+    private void clear() {
         table.clear();
+        isAtWhole = false;
     }
 
     @Override
@@ -75,18 +86,33 @@ public final class GroupCollector implements FrameWriter {
             if (states != null) {
                 frame.field(i, 1, arguments);
             }
-            if (!take()) {
-                makeRoom();
-                if (!take()) {
-                    throw new InvalidRequestException(String.format(
-                            Locale.ROOT,
-                            "a group of %,d bytes does not fit the %,d bytes that grouping may use: raise memoryBytesMax",
-                            key.length() + arguments.length(),
-                            memoryBytes));
-                }
-            }
+            add();
         }
         return true;
+    }
+
+    @Override
+    public boolean tuple(Slice[] tuple) {
+        key.set(tuple[0]);
+        if (states != null) {
+            arguments.set(tuple[1]);
+        }
+        add();
+        return true;
+    }
+
+    private void add() {
+        if (take()) {
+            return;
+        }
+        makeRoom();
+        if (!take()) {
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "a group of %,d bytes does not fit the %,d bytes that grouping may use: raise memoryBytesMax",
+                    key.length() + arguments.length(),
+                    memoryBytes));
+        }
     }
 
     /** Takes a tuple; false where there is no memory for it, and it may be taken once more. */
@@ -107,6 +133,10 @@ public final class GroupCollector implements FrameWriter {
             }
             group = taggedBytes.clear().putBytes(key).putByte(GROUP).asSlice(tagged);
         }
+        if (isAtWhole && group.length() == 0 && of.takes(groupStates, arguments)) {
+            of.add(groupStates, arguments);
+            return true;
+        }
         long entry = table.find(group);
         if (entry == SortBuffer.NONE) {
             entry = table.add(group, of.first(arguments));
@@ -117,6 +147,7 @@ public final class GroupCollector implements FrameWriter {
             return false;
         }
         of.add(table.states(entry, groupStates), arguments);
+        isAtWhole = group.length() == 0;
         return true;
     }
 
@@ -167,6 +198,6 @@ public final class GroupCollector implements FrameWriter {
 
     private void spill(SpilledRuns to) {
         to.add(table.entries(), Long.MAX_VALUE);
-        table.clear();
+        clear();
     }
 }

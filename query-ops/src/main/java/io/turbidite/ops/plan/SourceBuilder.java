@@ -21,6 +21,7 @@ import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.frame.TupleWriter;
 import io.turbidite.ops.intersect.Intersection;
 import io.turbidite.ops.intersect.IntersectionScan;
 import io.turbidite.ops.intersect.JoinedCandidates;
@@ -111,7 +112,7 @@ final class SourceBuilder {
             @Nullable Projection projection,
             long limit,
             OperatorMeter limited) {
-        TupleMaker maker = projection == null ? Tuples.none() : projection;
+        TupleMaker maker = projection == null ? Tuples.inPlace() : projection;
         return new DirectRows(
                 selected(wayIn(partitions, limit, options.memoryBytesMax()), maker),
                 projection == null ? null : new RecordView(query.rowType()),
@@ -168,6 +169,9 @@ final class SourceBuilder {
                     fields,
                     new FrameEmitter(target, fields.tupleFieldCount(), Long.MAX_VALUE),
                     meters.selected);
+        }
+        if (target instanceof TupleWriter taker) {
+            maker.spare(taker::drops);
         }
         return new RecordSource(
                 selected(wayIn(partitions, Long.MAX_VALUE, memoryBytes), maker), target);

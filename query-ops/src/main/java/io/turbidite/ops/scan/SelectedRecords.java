@@ -35,6 +35,10 @@ public final class SelectedRecords implements AutoCloseable {
     private final RecordPredicate[] predicates;
     private final TupleMaker maker;
     private final boolean isMultiple;
+
+    /** Counting all records needs none of their bytes. */
+    private final boolean readsRecord;
+
     private final OperatorMeter meter;
     private final RecordView view;
     private @Nullable RecordStream records;
@@ -57,6 +61,7 @@ public final class SelectedRecords implements AutoCloseable {
         this.predicates = predicates;
         this.maker = maker;
         this.isMultiple = maker.isMultiple();
+        this.readsRecord = predicates.length > 0 || maker.readsRecord();
         this.meter = meter;
         this.view = new RecordView(type);
     }
@@ -83,7 +88,9 @@ public final class SelectedRecords implements AutoCloseable {
                         ? Look.PAUSED
                         : Look.END;
             }
-            view.wrap(stream.record());
+            if (readsRecord) {
+                view.wrap(stream.record());
+            }
             if (matches()) {
                 matching++;
                 tuple = maker.make(stream, view);

@@ -6,7 +6,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.ops.frame.Frame;
-import io.turbidite.ops.frame.FrameWriter;
+import io.turbidite.ops.frame.TupleWriter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 
@@ -32,7 +32,7 @@ import java.util.Locale;
  *
  * <p><em>Confined to one thread at a time.</em>
  */
-public final class SortCollector implements FrameWriter {
+public final class SortCollector implements TupleWriter {
     /** The {@link #limit} where all rows are wanted. */
     public static final long ALL = Long.MAX_VALUE;
 
@@ -73,11 +73,26 @@ public final class SortCollector implements FrameWriter {
     public boolean frame(Frame frame) {
         for (int i = 0; i < frame.tupleCount(); i++) {
             frame.field(i, 0, key);
-            if (limit > 0 && !(cut && key.compareBytes(lastKeptKey) >= 0)) {
+            if (!drops(key)) {
                 add(frame.field(i, 1, row));
             }
         }
         return limit > 0;
+    }
+
+    @Override
+    public boolean tuple(Slice[] tuple) {
+        if (!drops(tuple[0])) {
+            key.set(tuple[0]);
+            add(tuple[1]);
+        }
+        return limit > 0;
+    }
+
+    /** At or above the last of the rows that are wanted: what is cut off stays so. */
+    @Override
+    public boolean drops(Slice first) {
+        return limit == 0 || (cut && first.compareBytes(lastKeptKey) >= 0);
     }
 
     @Override
