@@ -23,7 +23,8 @@ module io.turbidite.feeds {
     requires org.jline.terminal;
     requires org.slf4j;
     requires transitive org.jspecify;
-    // optional: who draws pictures has them
+    // optional: who draws pictures, or takes bodies packed so, has them
+    requires static com.github.luben.zstd_jni;
     requires static java.desktop;
     requires static java.xml;
     requires static org.apache.xmlgraphics.batik.awt.util;

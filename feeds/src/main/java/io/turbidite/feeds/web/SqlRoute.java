@@ -28,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,8 +36,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Statements of SQL. Rows are sent as they are found, one object a line, at the client's pace; the
- * last line has the key {@code summary} or {@code error}. <em>Thread-safe.</em>
+ * Statements of SQL. Rows are sent as they are found, at the client's pace, in the {@link RowForm}
+ * that it takes; behind them comes {@code summary} or {@code error}. <em>Thread-safe.</em>
  */
 final class SqlRoute {
     /** Statements are short; their parameters may be long. */
@@ -46,7 +45,6 @@ final class SqlRoute {
 
     private static final int PIECE_BYTES = 32 << 10;
     private static final long TIMEOUT_MILLIS_MAX = 3_600_000;
-    private static final String NDJSON = "application/x-ndjson";
 
     private final ServedStores stores;
     private final Clock clock;
@@ -148,7 +146,10 @@ final class SqlRoute {
         }
     }
 
-    /** What fails before the first piece is an answer of its own; later it is the last line. */
+    /**
+     * What fails before the first row is an answer of its own; later it comes behind the rows, or
+     * where that has no place the answer is cut.
+     */
     private void rows(
             Exchange exchange,
             Question asked,
@@ -157,6 +158,7 @@ final class SqlRoute {
             @Nullable Object[] values,
             long startNanos)
             throws IOException {
+        RowForm form = RowForm.of(exchange.header("Accept"));
         List<Map<String, @Nullable Object>> columns = planned.columns().stream()
                 .map(column -> Json.line()
                         .put("name", column.name())
@@ -166,13 +168,13 @@ final class SqlRoute {
         try (QueryResult result = planned.run(options, values)) {
             ByteSink lines = new ByteSink(PIECE_BYTES, Integer.MAX_VALUE - 8);
             boolean more = result.next();
-            OutputStream out = exchange.stream(200, NDJSON);
+            OutputStream out = exchange.stream(200, form.type());
+            form.begin(result, lines);
             long count = 0;
             Json.Line last;
             try {
                 while (more && count < asked.limit()) {
-                    result.toJson(lines);
-                    lines.putByte('\n');
+                    form.row(result, count, lines);
                     count++;
                     if (lines.length() >= PIECE_BYTES) {
                         write(lines, out);
@@ -195,8 +197,11 @@ final class SqlRoute {
             } catch (RuntimeException e) {
                 last = error(500, Failures.oneLine(String.valueOf(e.getMessage())));
             }
+            if (form == RowForm.CSV && last.toMap().containsKey("error")) {
+                throw new IOException("the answer is cut: CSV has no place for an error");
+            }
+            form.end(last.toMap(), lines);
             write(lines, out);
-            out.write((Json.text(last.toMap()) + "\n").getBytes(StandardCharsets.UTF_8));
             out.close();
         }
     }

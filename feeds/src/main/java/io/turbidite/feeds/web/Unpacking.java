@@ -1,5 +1,8 @@
 package io.turbidite.feeds.web;
 
+import com.github.luben.zstd.ZstdIOException;
+import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
+
 import io.turbidite.feeds.web.http.Problem;
 
 import org.jspecify.annotations.Nullable;
@@ -23,14 +26,19 @@ final class Unpacking extends FilterInputStream {
     /** Bytes that come out for one that goes in; JSON lines have 5 to 20. */
     static final long RATIO_MAX = 100;
 
+    /** The largest window that clients may ask memory for: 8 MiB (RFC 9659). */
+    private static final int ZSTD_WINDOW_LOG_MAX = 23;
+
     /** So much may come out at any ratio. */
     static final long FREE_BYTES = 1 << 20;
 
+    private final String coding;
     private final Counted packed;
     private long byteCount;
 
-    private Unpacking(Counted packed) throws IOException {
-        super(new GZIPInputStream(packed));
+    private Unpacking(String coding, InputStream unpacked, Counted packed) {
+        super(unpacked);
+        this.coding = coding;
         this.packed = packed;
     }
 
@@ -68,16 +76,32 @@ final class Unpacking extends FilterInputStream {
         return switch (name) {
             case "identity" -> body;
             case "gzip" -> {
+                Counted packed = new Counted(body);
                 try {
-                    yield new Unpacking(new Counted(body));
+                    yield new Unpacking(name, new GZIPInputStream(packed), packed);
                 } catch (ZipException | EOFException e) {
-                    throw broken(e);
+                    throw broken(name, e);
                 }
             }
+            case "zstd" -> zstd(name, new Counted(body));
             default ->
                 throw Problem.of(
-                        415, "the server knows the content coding gzip, not '%s'".formatted(name));
+                        415,
+                        "the server knows the content codings gzip and zstd, not '%s'"
+                                .formatted(name));
         };
+    }
+
+    private static Unpacking zstd(String name, Counted packed) throws IOException {
+        try {
+            return new Unpacking(
+                    name,
+                    new ZstdInputStreamNoFinalizer(packed).setLongMax(ZSTD_WINDOW_LOG_MAX),
+                    packed);
+        } catch (LinkageError e) {
+            throw Problem.of(
+                    415, "for the content coding zstd the server lacks the artifact zstd-jni");
+        }
     }
 
     @Override
@@ -91,8 +115,8 @@ final class Unpacking extends FilterInputStream {
         int count;
         try {
             count = super.read(bytes, offset, length);
-        } catch (ZipException | EOFException e) {
-            throw broken(e);
+        } catch (ZipException | EOFException | ZstdIOException e) {
+            throw broken(coding, e);
         }
         byteCount += Math.max(0, count);
         if (byteCount > BYTES_MAX) {
@@ -111,7 +135,7 @@ final class Unpacking extends FilterInputStream {
         return count;
     }
 
-    private static Problem broken(IOException cause) {
-        return Problem.of(400, "the body is not gzip: " + cause.getMessage());
+    private static Problem broken(String coding, IOException cause) {
+        return Problem.of(400, "the body is not %s: %s".formatted(coding, cause.getMessage()));
     }
 }

@@ -3,6 +3,8 @@ package io.turbidite.feeds.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 
 import io.turbidite.feeds.manage.FeedState;
 import io.turbidite.feeds.web.access.Gate;
@@ -370,6 +372,44 @@ class ParcelRouteTest {
             assertThat(bomb.statusCode()).isEqualTo(413);
             assertThat(bomb.body()).contains("100 times");
             assertThat(count(served.store("two"), "Sent")).isEqualTo(3_001);
+        }
+    }
+
+    @Test
+    void a_body_may_be_packed_by_zstd_within_bounds() throws Exception {
+        try (ServedStore served = serve()) {
+            byte[] text = lines(0, 3_000).getBytes(StandardCharsets.UTF_8);
+            byte[] packed = Zstd.compress(text);
+            assertThat(ok(sendPacked(served, "zstd", packed)).at("/accepted").asInt())
+                    .isEqualTo(3_000);
+            byte[] cut = Arrays.copyOf(packed, packed.length / 2);
+            HttpResponse<String> half = sendPacked(served, "zstd", cut);
+            assertThat(half.statusCode()).as(half.body()).isEqualTo(400);
+            assertThat(half.body()).contains("not zstd");
+            byte[] none = "{\"id\":4000,\"name\":\"n\"}".getBytes(StandardCharsets.UTF_8);
+            assertThat(sendPacked(served, "zstd", none).statusCode()).isEqualTo(400);
+            HttpResponse<String> bomb =
+                    sendPacked(served, "ZSTD", Zstd.compress(new byte[8 << 20]));
+            assertThat(bomb.statusCode()).isEqualTo(413);
+            assertThat(bomb.body()).contains("100 times");
+            assertThat(count(served.store("two"), "Sent")).isEqualTo(3_000);
+        }
+    }
+
+    @Test
+    void a_window_that_would_take_much_memory_is_refused() throws Exception {
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        try (ZstdOutputStreamNoFinalizer out = new ZstdOutputStreamNoFinalizer(packed)) {
+            out.setLong(27);
+            out.write(lines(0, 100).getBytes(StandardCharsets.UTF_8));
+            out.flush(); // the length is not known before: the frame tells the whole window
+        }
+        try (ServedStore served = serve()) {
+            HttpResponse<String> wide = sendPacked(served, "zstd", packed.toByteArray());
+            assertThat(wide.statusCode()).as(wide.body()).isEqualTo(400);
+            assertThat(wide.body()).contains("not zstd");
+            ok(send(served, "", lines(500, 501)));
+            assertThat(count(served.store("two"), "Sent")).isEqualTo(1);
         }
     }
 

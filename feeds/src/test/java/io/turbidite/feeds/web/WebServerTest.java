@@ -1,6 +1,7 @@
 package io.turbidite.feeds.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
@@ -11,11 +12,13 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** What the routes answer, over sockets. */
 class WebServerTest {
@@ -78,6 +81,69 @@ class WebServerTest {
             JsonNode summary = ServedStore.json(lines.getLast()).at("/summary");
             assertThat(summary.at("/rows").asInt()).isEqualTo(2);
             assertThat(summary.at("/columns/0/name").asText()).isEqualTo("id");
+        }
+    }
+
+    private static HttpResponse<String> rows(ServedStore served, String accept, String statement)
+            throws Exception {
+        return served.send(served.request("/v1/stores/one/sql")
+                .header("Accept", accept)
+                .POST(HttpRequest.BodyPublishers.ofString(
+                        "{\"statement\":\"%s\"}".formatted(statement)))
+                .build());
+    }
+
+    @Test
+    void rows_come_in_the_form_that_the_client_takes() throws Exception {
+        try (ServedStore served = ServedStore.open(directory)) {
+            served.store("one")
+                    .dataset("T")
+                    .upsert(Map.of("id", 900L, "n", 77, "text", "a,\"b\"\n"));
+            String some = "select id, text from T where n = 77 or id = 5 order by id";
+            HttpResponse<String> csv = rows(served, "text/csv", some);
+            assertThat(csv.headers().firstValue("content-type"))
+                    .contains("text/csv; charset=utf-8; header=present");
+            assertThat(csv.body()).isEqualTo("id,text\r\n5,text of 5\r\n900,\"a,\"\"b\"\"\n\"\r\n");
+            assertThat(rows(served, "text/csv", "select id from T where id < 0").body())
+                    .isEqualTo("id\r\n");
+
+            HttpResponse<String> object = rows(served, "application/json", some);
+            assertThat(object.headers().firstValue("content-type")).contains("application/json");
+            JsonNode whole = ServedStore.json(object.body());
+            assertThat(whole.at("/rows/1/text").asText()).isEqualTo("a,\"b\"\n");
+            assertThat(whole.at("/summary/rows").asInt()).isEqualTo(2);
+            JsonNode none = ServedStore.json(
+                    rows(served, "application/json", "select id from T where id < 0")
+                            .body());
+            assertThat(none.at("/rows")).isEmpty();
+            assertThat(none.at("/summary/rows").asInt()).isZero();
+
+            assertThat(rows(served, "*/*;q=0.1, text/csv;q=0.5, application/json;q=0.9", some)
+                            .body())
+                    .startsWith("{\"rows\":[");
+            assertThat(rows(served, "text/html, */*", some).body()).startsWith("{\"id\":5");
+            HttpResponse<String> refused = rows(served, "text/html, text/csv;q=0", some);
+            assertThat(refused.statusCode()).isEqualTo(406);
+            assertThat(refused.body()).contains("text/csv").contains("application/json");
+            assertThat(rows(served, "text/csv;q=much", some).statusCode()).isEqualTo(400);
+        }
+    }
+
+    @Test
+    void what_fails_behind_the_first_rows_is_told_or_cuts_the_answer() throws Exception {
+        try (ServedStore served = ServedStore.open(directory)) {
+            String failing = "select id, 10 / (id - 400) as x from T order by id";
+            String lines = rows(served, "*/*", failing).body();
+            assertThat(lines.lines().toList().getLast()).contains("\"error\"");
+            JsonNode whole =
+                    ServedStore.json(rows(served, "application/json", failing).body());
+            assertThat(whole.at("/error/status").asInt()).isEqualTo(500);
+            assertThatThrownBy(() -> rows(served, "text/csv", failing))
+                    .isInstanceOf(IOException.class);
+            assertThat(rows(served, "text/csv", "select 1 as one from T where id = 1")
+                            .body())
+                    .as("the server goes on")
+                    .isEqualTo("one\r\n1\r\n");
         }
     }
 

@@ -153,7 +153,7 @@ public final class Node {
 
     /** A bit for each byte, of words in which bytes have their high bit alone. */
     static long eachByte(long highBits) {
-        return (highBits >>> 7) * 0x0102_0408_1020_4080L >>> 56;
+        return ((highBits >>> 7) * 0x0102_0408_1020_4080L) >>> 56;
     }
 
     /** The high bit of each byte that is zero. */

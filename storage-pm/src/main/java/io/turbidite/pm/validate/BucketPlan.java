@@ -11,8 +11,8 @@ import java.util.Arrays;
  * few keys, it may have several nodes. Else two keys would be parted where their hashes differ for
  * the first time, with an empty bucket for each bit on the way there.
  *
- * <p>A piece is an interval of hashes and the nodes of its bucket; pieces and the places of keys are
- * in the order of hashes.
+ * <p>A piece is an interval of hashes and the nodes of its bucket; pieces and the places of keys
+ * are in the order of hashes.
  *
  * <p><em>Confined to the writer</em>, and reused.
  */

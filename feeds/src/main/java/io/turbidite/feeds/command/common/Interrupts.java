@@ -30,10 +30,13 @@ public interface Interrupts {
         void close();
     }
 
-    /** Ctrl-C and SIGTERM of this process. */
+    /** Ctrl-C and SIGTERM of this process; at the second one it ends at once. */
     static Interrupts ofProcess() {
         return stop -> {
-            ExitHook hook = ExitHook.install(stop);
+            ExitHook hook = ExitHook.install(() -> {
+                SecondSignal.endsAtOnce();
+                stop.run();
+            });
             return new Watch() {
                 @Override
                 public boolean interrupted() {

@@ -21,7 +21,9 @@ import java.util.StringJoiner;
  * between. Null and missing are empty, an empty text is {@code ""}; points, arrays and records are
  * JSON. Only declared fields have a column.
  */
-final class CsvRows {
+public final class CsvRows {
+    private static final String LINE_END = "\r\n";
+
     private CsvRows() {}
 
     /**
@@ -35,13 +37,9 @@ final class CsvRows {
                 result.rowType().declared().stream().map(Field::name).toList();
         long rows = 0;
         try {
-            StringJoiner header = new StringJoiner(",", "", "\r\n");
-            names.forEach(name -> header.add(quoted(name)));
-            out.write(header.toString().getBytes(StandardCharsets.UTF_8));
+            out.write(head(names).getBytes(StandardCharsets.UTF_8));
             for (Map<String, @Nullable Object> row : result) {
-                StringJoiner line = new StringJoiner(",", "", "\r\n");
-                names.forEach(name -> line.add(text(row.get(name))));
-                out.write(line.toString().getBytes(StandardCharsets.UTF_8));
+                out.write(line(names, row).getBytes(StandardCharsets.UTF_8));
                 rows++;
             }
             out.flush();
@@ -49,6 +47,20 @@ final class CsvRows {
             throw new UncheckedIOException(e);
         }
         return rows;
+    }
+
+    /** The line of names, with its end. */
+    public static String head(List<String> names) {
+        StringJoiner header = new StringJoiner(",", "", LINE_END);
+        names.forEach(name -> header.add(quoted(name)));
+        return header.toString();
+    }
+
+    /** The line of a row, with its end. */
+    public static String line(List<String> names, Map<String, @Nullable Object> row) {
+        StringJoiner line = new StringJoiner(",", "", LINE_END);
+        names.forEach(name -> line.add(text(row.get(name))));
+        return line.toString();
     }
 
     private static String text(@Nullable Object value) {
