@@ -301,12 +301,9 @@ public final class PsTree {
             if (pointer == 0) {
                 continue;
             }
-            require(
-                    pointer < memory.byteSize(),
-                    cell,
-                    "pointer of a key",
-                    "inside the region",
-                    String.valueOf(pointer));
+            if (pointer >= memory.byteSize()) {
+                require(false, cell, "pointer of a key", "inside the region", "" + pointer);
+            }
             long page = postings.sharedPageOf(pointer);
             if (page != 0 && !claimed.contains(page)) {
                 require(

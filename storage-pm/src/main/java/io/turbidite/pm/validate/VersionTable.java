@@ -328,7 +328,9 @@ final class VersionTable {
         while (node != 0) {
             bucket.claim(region, node);
             long low = bucket.low();
-            require(low == expectedLow, node, "interval", hex(expectedLow), hex(low));
+            if (low != expectedLow) {
+                throw damaged(node, "interval", hex(expectedLow), hex(low));
+            }
             long next = bucket.next();
             long nextLow = next == 0 ? 0 : nextLow(next);
             long width = nextLow - low;
@@ -337,13 +339,12 @@ final class VersionTable {
                     : Long.bitCount(width) == 1
                             && (low & width - 1) == 0
                             && (next == 0 || Long.compareUnsigned(nextLow, low) > 0);
-            require(isInterval, node, "interval's end", "of a power of two", hex(nextLow));
-            require(
-                    width == 0 || Long.compareUnsigned(width, 1L << 32) >= 0,
-                    node,
-                    "interval's length",
-                    "a part of the directory",
-                    hex(width));
+            if (!isInterval) {
+                throw damaged(node, "interval's end", "of a power of two", hex(nextLow));
+            }
+            if (width != 0 && Long.compareUnsigned(width, 1L << 32) < 0) {
+                throw damaged(node, "interval's length", "a part of the directory", hex(width));
+            }
             for (int i = 0; i < bucket.nodeCount(); i++) {
                 readEntries(bucket.image(i), low, width);
             }
@@ -368,12 +369,10 @@ final class VersionTable {
             int slot = Long.numberOfTrailingZeros(left);
             Slice found = image.key(slot, key);
             long hash = Node.hash(found);
-            require(
-                    BucketPlan.isWithin(hash, low, width),
-                    image.cell(slot),
-                    "hash",
-                    "of its bucket",
-                    hex(hash));
+            // no text is made for a key that is right: that was a sixth of an opening
+            if (!BucketPlan.isWithin(hash, low, width)) {
+                throw damaged(image.cell(slot), "hash", "of its bucket", hex(hash));
+            }
             requireSound(image.cell(slot), image.word(slot));
             keyCount++;
             stale.restored(found, hash, image.cell(slot), image.word(slot));
@@ -382,8 +381,12 @@ final class VersionTable {
 
     private void require(boolean holds, long at, String what, String expected, String found) {
         if (!holds) {
-            throw new CorruptionException(memory.name(), at, what, expected, found);
+            throw damaged(at, what, expected, found);
         }
+    }
+
+    private CorruptionException damaged(long at, String what, String expected, String found) {
+        return new CorruptionException(memory.name(), at, what, expected, found);
     }
 
     private static String hex(long value) {
