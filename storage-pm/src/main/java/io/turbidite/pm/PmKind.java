@@ -9,7 +9,9 @@ import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.RegionPlace;
 import io.turbidite.pm.index.PmRegion;
+import io.turbidite.pm.region.Region;
 import io.turbidite.pm.region.RegionMode;
+import io.turbidite.pm.region.RegionSpec;
 import io.turbidite.pm.region.SegmentMemory;
 
 import org.jspecify.annotations.Nullable;
@@ -148,14 +150,27 @@ public final class PmKind implements IndexKind {
         if (!disk.exists(file)) {
             throw CorruptionException.missing(file, "the manifest names it");
         }
-        // it is checked as a mapped file is: what was left in persistent memory has no sum
-        RegionMode mode =
-                parameters.mode() == PmParameters.Mode.DAX ? RegionMode.DAX : RegionMode.FILE;
         return PmRegion.open(
-                SegmentMemory.copyOf(disk, file, parameters.extentBytes(), mode),
+                copyOf(disk, file, parameters, parameters.toSpec(place)),
                 place,
                 parameters.toSpec(place),
                 absorbedThrough);
+    }
+
+    /** It is checked by the rules of the memory that it is a copy of, as its header says. */
+    private static SegmentMemory copyOf(
+            Disk disk, String file, PmParameters parameters, RegionSpec spec) {
+        RegionMode first =
+                parameters.mode() == PmParameters.Mode.DAX ? RegionMode.DAX : RegionMode.FILE;
+        int extentBytes = parameters.extentBytes();
+        SegmentMemory copy = SegmentMemory.copyOf(disk, file, extentBytes, first);
+        boolean isOther = parameters.mode() == PmParameters.Mode.AUTO
+                && Region.keptMode(copy, spec) == RegionMode.DAX;
+        if (!isOther) {
+            return copy;
+        }
+        copy.close();
+        return SegmentMemory.copyOf(disk, file, extentBytes, RegionMode.DAX);
     }
 
     private static @Nullable SegmentMemory map(Disk disk, String file, PmParameters parameters) {

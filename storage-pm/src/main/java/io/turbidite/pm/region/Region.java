@@ -1,7 +1,10 @@
 package io.turbidite.pm.region;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.epoch.Epochs;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * An open region: its memory, its header, its pages. It has tree and tables of one index of one
@@ -54,8 +57,8 @@ public final class Region implements AutoCloseable {
         if (!memory.grow(2L * RegionHeader.SLOT_STRIDE)) {
             throw Pages.full(memory, spec.bytesMax());
         }
-        RegionHeader first =
-                new RegionHeader(1, RegionHeader.State.ABSORBING, 0, 0, 0, 0, spec.pageBytes());
+        RegionHeader first = new RegionHeader(
+                1, RegionHeader.State.ABSORBING, 0, 0, 0, 0, spec.pageBytes(), memory.mode());
         Region region = new Region(memory, spec, epochs, first);
         // the other slot may be an older region's, with a larger sequence
         region.clearSlot(0);
@@ -78,8 +81,9 @@ public final class Region implements AutoCloseable {
      * Opens a region as it was left.
      *
      * @param absorbedMin what the owner knows to be absorbed: less is a stale region
-     * @throws CorruptionException if it can't be trusted: damaged, another's, stale, or in file
-     *     mode not what its last absorption left
+     * @throws CorruptionException if it can't be trusted: damaged, another's, stale, of another
+     *     mode (its file was copied to other memory, whose rules it did not go by), or in file mode
+     *     not what its last absorption left
      */
     public static Region open(
             RegionMemory memory, RegionSpec spec, Epochs epochs, long absorbedMin) {
@@ -92,6 +96,15 @@ public final class Region implements AutoCloseable {
                     memory.byteSize() + " bytes");
         }
         RegionHeader found = RegionHeader.read(memory, spec);
+        RegionMode kept = found.mode();
+        if (kept != null && kept != memory.mode()) {
+            throw new CorruptionException(
+                    memory.name(),
+                    RegionHeader.MODE_OFFSET,
+                    "mode",
+                    memory.mode().name(),
+                    kept.name());
+        }
         if (found.absorbedThrough() < absorbedMin) {
             throw new CorruptionException(
                     memory.name(),
@@ -103,6 +116,18 @@ public final class Region implements AutoCloseable {
         Region region = new Region(memory, spec, epochs, found);
         region.checkContents();
         return region;
+    }
+
+    /** The mode that a region says it has; null if it does not say, or can't be read. */
+    public static @Nullable RegionMode keptMode(RegionMemory memory, RegionSpec spec) {
+        if (memory.byteSize() < Pages.CHUNK_BYTES) {
+            return null;
+        }
+        try {
+            return RegionHeader.read(memory, spec).mode();
+        } catch (CorruptionException | FormatVersionException unreadable) {
+            return null; // the opening says what is wrong with it
+        }
     }
 
     private void checkContents() {
@@ -183,7 +208,8 @@ public final class Region implements AutoCloseable {
                 header.sum(),
                 treeRoot,
                 tableRoot,
-                header.pageBytes());
+                header.pageBytes(),
+                memory.mode());
     }
 
     /** Says durably that changes follow. */
@@ -208,7 +234,8 @@ public final class Region implements AutoCloseable {
                 isSummed ? sums.update() : 0,
                 header.treeRoot(),
                 header.tableRoot(),
-                header.pageBytes()));
+                header.pageBytes(),
+                memory.mode()));
     }
 
     private void write(RegionHeader next) {

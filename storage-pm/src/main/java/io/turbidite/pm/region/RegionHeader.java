@@ -28,7 +28,8 @@ import java.lang.foreign.MemorySegment;
  *     96     8 treeRoot         offset of the first node of the secondary-key layer
  *    104     8 tableRoot        offset of the first bucket of the table of versions
  *    112     4 pageBytes        of a page of postings
- *    116   136 zero
+ *    116     4 mode             1 dax, 2 file, 3 volatile; 0 in regions of before it was kept
+ *    120   132 zero
  *    252     4 checksum         masked CRC32C of bytes 0 to 251
  * </pre>
  *
@@ -39,6 +40,7 @@ import java.lang.foreign.MemorySegment;
  * @param treeRoot offset of the first node of the secondary-key layer
  * @param tableRoot offset of the first bucket of the table of versions
  * @param pageBytes of a page of postings
+ * @param mode of the memory that it was written to; null in regions of before it was kept
  */
 record RegionHeader(
         long sequence,
@@ -47,7 +49,8 @@ record RegionHeader(
         long sum,
         long treeRoot,
         long tableRoot,
-        int pageBytes) {
+        int pageBytes,
+        @Nullable RegionMode mode) {
     static final String FORMAT = "pm-region";
     static final int VERSION = 1;
 
@@ -62,7 +65,8 @@ record RegionHeader(
     static final int TREE_ROOT_OFFSET = SUM_OFFSET + 8;
     static final int TABLE_ROOT_OFFSET = TREE_ROOT_OFFSET + 8;
     static final int PAGE_BYTES_OFFSET = TABLE_ROOT_OFFSET + 8;
-    static final int ZERO_OFFSET = PAGE_BYTES_OFFSET + 4;
+    static final int MODE_OFFSET = PAGE_BYTES_OFFSET + 4;
+    static final int ZERO_OFFSET = MODE_OFFSET + 4;
     static final int CHECKSUM_OFFSET = SLOT_BYTES - 4;
 
     /** What was going on when a header was written. */
@@ -100,6 +104,7 @@ record RegionHeader(
         slot.set(Bytes.I64, TREE_ROOT_OFFSET, treeRoot);
         slot.set(Bytes.I64, TABLE_ROOT_OFFSET, tableRoot);
         slot.set(Bytes.I32, PAGE_BYTES_OFFSET, pageBytes);
+        slot.set(Bytes.I32, MODE_OFFSET, mode == null ? 0 : mode.code());
         slot.set(Bytes.I32, CHECKSUM_OFFSET, new Crc32c().compute(slot, 0, CHECKSUM_OFFSET));
         return slot;
     }
@@ -160,6 +165,12 @@ record RegionHeader(
         }
         int pageBytes = slot.get(Bytes.I32, PAGE_BYTES_OFFSET);
         require(file, at + PAGE_BYTES_OFFSET, "page size", spec.pageBytes(), pageBytes);
+        int modeCode = slot.get(Bytes.I32, MODE_OFFSET);
+        RegionMode mode = RegionMode.of(modeCode);
+        if (mode == null && modeCode != 0) {
+            throw new CorruptionException(
+                    file, at + MODE_OFFSET, "mode", "0 to 3", String.valueOf(modeCode));
+        }
         return new RegionHeader(
                 slot.get(Bytes.I64, SEQUENCE_OFFSET),
                 state,
@@ -167,7 +178,8 @@ record RegionHeader(
                 slot.get(Bytes.I64, SUM_OFFSET),
                 slot.get(Bytes.I64, TREE_ROOT_OFFSET),
                 slot.get(Bytes.I64, TABLE_ROOT_OFFSET),
-                pageBytes);
+                pageBytes,
+                mode);
     }
 
     private static void require(String file, long at, String what, long expected, long found) {

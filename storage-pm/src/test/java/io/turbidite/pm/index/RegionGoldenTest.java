@@ -31,10 +31,13 @@ class RegionGoldenTest {
     private static final int RECORD_COUNT = 300;
     private static final int LONG_KEY_COUNT = 60;
 
-    /** Of before buckets had several nodes, and of today. */
+    /** Of before buckets had several nodes. */
     private static final String BEFORE = "/golden/region-v1.gz";
 
-    private static final String TODAY = "/golden/region-v1-long-keys.gz";
+    /** Of before the header kept the mode. */
+    private static final String WITHOUT_MODE = "/golden/region-v1-long-keys.gz";
+
+    private static final String TODAY = "/golden/region-v1-mode.gz";
 
     private static Slice key(String text) {
         return Slice.of(text.getBytes(StandardCharsets.US_ASCII));
@@ -98,7 +101,7 @@ class RegionGoldenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {BEFORE, TODAY})
+    @ValueSource(strings = {BEFORE, WITHOUT_MODE, TODAY})
     void theGoldenRegionIsRead(String name) throws IOException {
         SimMemory memory = SimMemory.of(RegionMode.DAX, golden(name), BYTES_MAX);
         long now = 2 * RECORD_COUNT + 1;

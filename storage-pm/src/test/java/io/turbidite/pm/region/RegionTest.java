@@ -21,6 +21,7 @@ import io.turbidite.pm.sim.SimMemory;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.SplittableRandom;
 
 /** Header, roots, pages and the sum of a region. */
@@ -114,6 +115,22 @@ class RegionTest {
         }
         SimMemory stale = SimMemory.of(RegionMode.DAX, image, BYTES_MAX);
         assertThrows(CorruptionException.class, () -> Region.open(stale, SPEC, epochs, 6));
+    }
+
+    /** Its file was copied: what it went by is no proof where it lies now. */
+    @Test
+    void aRegionOfAnotherModeIsRefused() {
+        for (RegionMode made : List.of(RegionMode.DAX, RegionMode.FILE)) {
+            SimMemory memory = SimMemory.create(made, BYTES_MAX);
+            create(memory).close();
+            RegionMode other = made == RegionMode.DAX ? RegionMode.FILE : RegionMode.DAX;
+            CorruptionException refused =
+                    assertThrows(CorruptionException.class, () -> reopen(other, memory.contents()));
+            assertTrue(String.valueOf(refused.getMessage()).contains(made.name()));
+            SimMemory copy = SimMemory.of(other, memory.contents(), BYTES_MAX);
+            assertEquals(made, Region.keptMode(copy, SPEC));
+            reopen(made, memory.contents()).close();
+        }
     }
 
     @Test
