@@ -22,6 +22,8 @@ module io.turbidite.storage.lsm {
     exports io.turbidite.lsm.version to
             io.turbidite.feeds;
 
+    uses io.turbidite.core.index.IndexKind;
+
     provides io.turbidite.core.catalog.CatalogProvider with
             io.turbidite.lsm.catalog.StoreCatalogs;
 }

@@ -3,4 +3,7 @@ module io.turbidite.storage.pm {
     requires transitive org.jspecify;
 
     exports io.turbidite.pm;
+
+    provides io.turbidite.core.index.IndexKind with
+            io.turbidite.pm.PmKind;
 }

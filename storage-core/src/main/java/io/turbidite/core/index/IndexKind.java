@@ -19,7 +19,8 @@ import java.util.Map;
  *       {@link io.turbidite.core.Limits#KEY_BYTES_MAX}, in the order of their bytes.
  * </ol>
  *
- * <p><em>Thread-safe.</em> A store is given its kinds when it is opened.
+ * <p><em>Thread-safe.</em> A store is given its kinds when it is opened. A kind that is installed
+ * as a service ({@link java.util.ServiceLoader}) is given to stores that JDBC opens.
  */
 public interface IndexKind {
     /** The name in definitions and manifests: {@code pm}. */
