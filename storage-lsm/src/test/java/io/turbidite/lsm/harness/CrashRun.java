@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.log.Durability;
-import io.turbidite.core.sim.HeapIndexKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -12,13 +11,19 @@ import io.turbidite.lsm.StoreOptions;
 
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /** Random histories with power cuts; counts what it did. */
 public final class CrashRun {
     private static final int COMMITS_A_RUN = 120;
 
+    /** So that a run shows many places and many histories are seen. */
+    private static final int CUT_INTERVAL = 3;
+
     private final UnaryOperator<Disk> lens;
+    private final Supplier<Regions> newRegions;
+    private final int cutInterval;
     private long cutCount;
     private long nestedCount;
 
@@ -27,7 +32,17 @@ public final class CrashRun {
      *     itself
      */
     public CrashRun(UnaryOperator<Disk> lens) {
+        this(lens, Regions::heap, CUT_INTERVAL);
+    }
+
+    /**
+     * @param newRegions where a history's regions lie
+     * @param cutInterval steps of the disk between two cuts, about
+     */
+    public CrashRun(UnaryOperator<Disk> lens, Supplier<Regions> newRegions, int cutInterval) {
         this.lens = lens;
+        this.newRegions = newRegions;
+        this.cutInterval = cutInterval;
     }
 
     public long cutCount() {
@@ -54,16 +69,15 @@ public final class CrashRun {
         Workload workload = new Workload(seed, oracle, 40).withRegion(seed);
         choice.accept(workload);
         Durability durability = List.of(Durability.values()).get((int) (seed >>> 8 & 3));
-        HeapIndexKind regions = HeapIndexKind.persistent();
+        Regions regions = newRegions.get();
         StoreOptions options = SimStore.options(durability)
                 .withDirectIo((seed >>> 20 & 3) == 0)
-                .withIndexKinds(regions);
+                .withIndexKinds(regions.kind());
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
         SimStore sim = SimStore.open(disk, seed, options, lens);
         workload.create(sim.store);
-        // about one step in three, so that a run shows many places and many histories are seen
         disk.onOperation(step -> {
-            if (Long.remainderUnsigned(Seeds.mix(seed, step.index()), 3) == 0) {
+            if (Long.remainderUnsigned(Seeds.mix(seed, step.index()), cutInterval) == 0) {
                 cut(disk, regions, Seeds.mix(seed, step.index()), oracle, options);
             }
         });
@@ -82,11 +96,11 @@ public final class CrashRun {
 
     /** What regions hold is cut together with the disk, in the middle of an absorption perhaps. */
     private void cut(
-            SimDisk disk, HeapIndexKind regions, long seed, Oracle oracle, StoreOptions options) {
+            SimDisk disk, Regions regions, long seed, Oracle oracle, StoreOptions options) {
         cutCount++;
         Profile profile = List.of(Profile.values()).get((int) (seed >>> 4 & 3) % 3);
         SimDisk image = disk.crashImage(seed, profile);
-        HeapIndexKind left = regions.image();
+        Regions left = regions.cut(seed);
         boolean nest = seed % 4 == 0;
         if (nest) {
             image.onOperation(step -> {
@@ -97,14 +111,17 @@ public final class CrashRun {
                             image.crashImage(stepSeed, profile),
                             stepSeed,
                             oracle,
-                            options.withIndexKinds(left.image()));
+                            options.withIndexKinds(left.cut(stepSeed).kind()));
                 }
             });
         }
-        long first = recover(image, seed, oracle, options.withIndexKinds(left));
+        long first = recover(image, seed, oracle, options.withIndexKinds(left.kind()));
         image.onOperation(step -> {});
         long second = recover(
-                image.crashImage(seed), seed + 1, oracle, options.withIndexKinds(left.image()));
+                image.crashImage(seed),
+                seed + 1,
+                oracle,
+                options.withIndexKinds(left.cut(seed + 1).kind()));
         assertThat(second).as("the second recovery").isEqualTo(first);
     }
 

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -42,21 +43,33 @@ public final class History {
     private final Beginning beginning;
     private final End end;
     private final UnaryOperator<Disk> lens;
+    private final Supplier<Regions> newRegions;
 
-    private History(long seed, Beginning beginning, End end, UnaryOperator<Disk> lens) {
+    private History(
+            long seed,
+            Beginning beginning,
+            End end,
+            UnaryOperator<Disk> lens,
+            Supplier<Regions> newRegions) {
         this.seed = seed;
         this.beginning = beginning;
         this.end = end;
         this.lens = lens;
+        this.newRegions = newRegions;
     }
 
     public static History of(long seed, Beginning beginning, End end) {
-        return new History(seed, beginning, end, same -> same);
+        return new History(seed, beginning, end, same -> same, Regions::heap);
     }
 
     /** The same with stores that see the disk through {@code other}: a planted bug, perhaps. */
     public History withLens(UnaryOperator<Disk> other) {
-        return new History(seed, beginning, end, other);
+        return new History(seed, beginning, end, other, newRegions);
+    }
+
+    /** The same with indexes of a kind whose regions lie elsewhere than in plain maps. */
+    public History withRegions(Supplier<Regions> others) {
+        return new History(seed, beginning, end, lens, others);
     }
 
     /** Makes the datasets of a new store. */
@@ -164,13 +177,18 @@ public final class History {
         private final Axes axes = Axes.of(seed);
         private final Durability durability =
                 List.of(Durability.values()).get((int) (seed >>> 8 & 3));
-        private final StoreOptions options = SimStore.options(durability)
-                .withBackground(background(Seeds.mix(seed, 1), axes.scheduler()))
-                .withDirectIo(axes.directIo());
         private final List<Workload.Held> held = new ArrayList<>();
         private SimDisk disk =
                 new SimDisk(seed, List.of(Profile.values()).get((int) (seed >>> 16 & 3) % 3));
-        private SimStore sim = SimStore.open(disk, seed, options, lens);
+        private Regions regions = newRegions.get();
+        private SimStore sim = SimStore.open(disk, seed, options(), lens);
+
+        private StoreOptions options() {
+            return SimStore.options(durability)
+                    .withIndexKinds(regions.kind())
+                    .withBackground(background(Seeds.mix(seed, 1), axes.scheduler()))
+                    .withDirectIo(axes.directIo());
+        }
 
         void all(List<Step> steps) {
             beginning.create(workload, sim.store);
@@ -236,6 +254,7 @@ public final class History {
             closeAll();
             SimDisk before = disk;
             disk = before.crashImage(cutSeed);
+            regions = regions.cut(cutSeed);
             // what becomes of the old store is of no interest
             sim.close();
             open(cutSeed);
@@ -250,7 +269,7 @@ public final class History {
         }
 
         private void open(long openSeed) {
-            sim = SimStore.open(disk, openSeed, options, lens);
+            sim = SimStore.open(disk, openSeed, options(), lens);
             changes.checkRecovered(sim.store);
             changes.begin(sim.store);
         }

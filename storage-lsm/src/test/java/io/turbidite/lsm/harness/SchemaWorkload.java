@@ -72,13 +72,32 @@ public final class SchemaWorkload {
         return schema;
     }
 
-    /** Checks what a crash has left. */
+    /**
+     * Checks what a crash has left. An index whose region could not be opened is disabled until it
+     * was built anew, which is waited for.
+     */
     public void checkRecovered(Store store) {
+        for (Dataset dataset : store.datasets()) {
+            for (IndexSchema index : Inside.schema(dataset).catalog().all()) {
+                String ready = dataset.name() + "." + index.name() + ":ready";
+                if (index.hasRegion() && acknowledged.contains(ready)) {
+                    store.environment().tasks().await(() -> isComeBack(dataset, index.name()));
+                }
+            }
+        }
         Set<String> found = schemaOf(store);
         Set<String> next = coming;
         if (next == null || !found.equals(next)) {
             assertThat(found).as("after a crash; %s was coming", next).isEqualTo(acknowledged);
         }
+    }
+
+    /** Whether an index is ready, or the change that was coming has disabled or dropped it. */
+    private boolean isComeBack(Dataset dataset, String index) {
+        Set<String> next = coming;
+        String ready = dataset.name() + "." + index + ":ready";
+        IndexSchema now = Inside.schema(dataset).catalog().find(index);
+        return now == null || now.isReady() || (next != null && !next.contains(ready));
     }
 
     /** Perhaps starts or ends a change, which the seed picks among those that are possible now. */
