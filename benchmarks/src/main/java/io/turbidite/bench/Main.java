@@ -4,6 +4,7 @@ import io.turbidite.bench.api.ApiSuite;
 import io.turbidite.bench.api.StatementSuite;
 import io.turbidite.bench.engine.AmplificationSuite;
 import io.turbidite.bench.engine.EngineSuite;
+import io.turbidite.bench.engine.IdleRun;
 import io.turbidite.bench.engine.MemoryRun;
 import io.turbidite.bench.engine.ReadSuite;
 import io.turbidite.bench.engine.SmallRecordsRun;
@@ -59,6 +60,7 @@ import java.util.stream.IntStream;
             Main.AmplificationCommand.class,
             Main.WritersCommand.class,
             Main.MemoryCommand.class,
+            Main.IdleCommand.class,
             Main.SmallRecordsCommand.class,
             Main.SpaceCommand.class,
             Main.TextCommand.class,
@@ -466,6 +468,30 @@ public final class Main implements Runnable {
             report.write(places.out, "latency");
             System.out.println(report.table());
             return 0;
+        }
+    }
+
+    @Command(
+            name = "idle",
+            description = "CPU, threads and disk of stores to which nobody talks.",
+            mixinStandardHelpOptions = true)
+    static final class IdleCommand implements Callable<Integer> {
+        @Option(names = "--stores", description = "stores (default ${DEFAULT-VALUE})")
+        int stores = 20;
+
+        @Option(names = "--seconds", description = "watched (default ${DEFAULT-VALUE})")
+        int seconds = 20;
+
+        @Option(names = "--alone", description = "each has a runtime of its own")
+        boolean alone;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report(
+                    "idle", List.of(new IdleRun(stores, seconds, !alone, places.directory).run()));
         }
     }
 

@@ -6,7 +6,10 @@ import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.lsm.engine.EngineOptions;
+import io.turbidite.lsm.engine.EngineRuntime;
 import io.turbidite.lsm.schedule.BackgroundOptions;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 
@@ -31,6 +34,8 @@ import java.util.List;
  *     {@link io.turbidite.core.meter.StoreEvent.DirectIoRefused} says so
  * @param indexKinds kinds of index beside the store's own; a store that has an index of another
  *     kind is not opened
+ * @param runtime what the store shares with others: its budgets count in place of the two above,
+ *     and of {@link BackgroundOptions#ioBytesPerSecond}. Null: the store has all of it to itself
  */
 public record StoreOptions(
         long writeMemoryBytes,
@@ -39,7 +44,8 @@ public record StoreOptions(
         LogOptions log,
         BackgroundOptions background,
         boolean directIo,
-        IndexKinds indexKinds) {
+        IndexKinds indexKinds,
+        @Nullable StoreRuntime runtime) {
     private static final long MIB = 1 << 20;
 
     public StoreOptions {
@@ -52,7 +58,27 @@ public record StoreOptions(
                 "at least a segment");
     }
 
-    /** 128 MiB to write in, 256 MiB of cache, up to 512 MiB of log, group commit. */
+    /** Options of a store that shares nothing. */
+    public StoreOptions(
+            long writeMemoryBytes,
+            long cacheBytes,
+            long logBytesMax,
+            LogOptions log,
+            BackgroundOptions background,
+            boolean directIo,
+            IndexKinds indexKinds) {
+        this(
+                writeMemoryBytes,
+                cacheBytes,
+                logBytesMax,
+                log,
+                background,
+                directIo,
+                indexKinds,
+                null);
+    }
+
+    /** 128 MiB to write in, 256 MiB of cache, up to 512 MiB of log. */
     public static StoreOptions defaults() {
         return new StoreOptions(
                 128 * MIB,
@@ -61,7 +87,8 @@ public record StoreOptions(
                 LogOptions.defaults(),
                 BackgroundOptions.defaults(),
                 false,
-                IndexKinds.NONE);
+                IndexKinds.NONE,
+                null);
     }
 
     /** Begins with the {@link #defaults defaults}. */
@@ -99,14 +126,31 @@ public record StoreOptions(
         return toBuilder().indexKinds(new IndexKinds(List.of(kinds))).build();
     }
 
+    /** Has the store share what the runtime has; null: no more. */
+    public StoreOptions withRuntime(@Nullable StoreRuntime shared) {
+        return toBuilder().runtime(shared).build();
+    }
+
     public StoreOptions withDurability(Durability durability) {
         return toBuilder().durability(durability).build();
     }
 
     /** The engine's form of these options. */
     EngineOptions forEngine() {
+        EngineRuntime shared = runtime == null ? null : runtime.engine();
+        EngineRuntime.Budgets budgets = shared == null
+                ? new EngineRuntime.Budgets(
+                        writeMemoryBytes, cacheBytes, background.ioBytesPerSecond())
+                : shared.budgets();
         return new EngineOptions(
-                writeMemoryBytes, cacheBytes, logBytesMax, log, background, directIo, indexKinds);
+                budgets.writeMemoryBytes(),
+                budgets.cacheBytes(),
+                logBytesMax,
+                log,
+                background,
+                directIo,
+                indexKinds,
+                shared);
     }
 
     private static void require(boolean holds, String name, long value, String rule) {
@@ -128,6 +172,7 @@ public record StoreOptions(
         private BackgroundOptions background;
         private boolean directIo;
         private IndexKinds indexKinds;
+        private @Nullable StoreRuntime runtime;
 
         private Builder(StoreOptions from) {
             this.writeMemoryBytes = from.writeMemoryBytes;
@@ -137,6 +182,7 @@ public record StoreOptions(
             this.background = from.background;
             this.directIo = from.directIo;
             this.indexKinds = from.indexKinds;
+            this.runtime = from.runtime;
         }
 
         public Builder writeMemoryBytes(long value) {
@@ -174,6 +220,11 @@ public record StoreOptions(
             return this;
         }
 
+        public Builder runtime(@Nullable StoreRuntime value) {
+            runtime = value;
+            return this;
+        }
+
         /** Changes the durability of the log options that were given so far. */
         public Builder durability(Durability value) {
             return log(log.withDurability(value));
@@ -187,7 +238,8 @@ public record StoreOptions(
                     log,
                     background,
                     directIo,
-                    indexKinds);
+                    indexKinds,
+                    runtime);
         }
     }
 }

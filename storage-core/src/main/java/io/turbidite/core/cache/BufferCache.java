@@ -27,7 +27,8 @@ import java.util.function.BooleanSupplier;
  * Pages of immutable files in a fixed amount of memory off the heap.
  *
  * <p><em>Thread-safe</em>: see {@link PageFrame} for hits and {@link Slabs} for misses. Owned by
- * the store, which closes it after all cursors and components. Its memory is reserved from the
+ * the store, or by the runtime that stores {@link #share} it in, which closes it after all cursors
+ * and components. Its memory is reserved from the
  * account at once and allocated as pages come.
  *
  * <pre>{@code
@@ -74,22 +75,30 @@ public final class BufferCache implements AutoCloseable {
     private final Latency loadLatency;
     private final SlowOperations slow;
     private final Set<CachedFile> files = ConcurrentHashMap.newKeySet();
-    private final LongAdder loadCount = new LongAdder();
-    private final LongAdder failedLoadCount = new LongAdder();
+    private final Counts counts;
     private final AtomicInteger loadsInFlight = new AtomicInteger();
-    private final AtomicLong readAheadBytes = new AtomicLong();
 
-    /** Pages that background work has read beside the frames. */
-    private final AtomicLong backgroundBytes = new AtomicLong();
-
-    /** Threads that wait for a load, or for an unpin; unpins look here. */
-    private final AtomicInteger waitingCount = new AtomicInteger();
-
-    /** Moves with each unpin that happens while somebody waits. */
-    private final AtomicInteger unpinTurn = new AtomicInteger();
+    /** Whether the memory is another one's, which frees it. */
+    private final boolean isShare;
 
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean closed;
+
+    /** What caches count together that share their memory. */
+    private static final class Counts {
+        private final LongAdder loadCount = new LongAdder();
+        private final LongAdder failedLoadCount = new LongAdder();
+        private final AtomicLong readAheadBytes = new AtomicLong();
+
+        /** Pages that background work has read beside the frames. */
+        private final AtomicLong backgroundBytes = new AtomicLong();
+
+        /** Threads that wait for a load, or for an unpin; unpins look here. */
+        private final AtomicInteger waitingCount = new AtomicInteger();
+
+        /** Moves with each unpin that happens while somebody waits. */
+        private final AtomicInteger unpinTurn = new AtomicInteger();
+    }
 
     private BufferCache(
             MemoryBudget.Account account,
@@ -102,16 +111,46 @@ public final class BufferCache implements AutoCloseable {
         this.tasks = tasks;
         this.clock = clock;
         this.slabs = new Slabs(options.bytesMax());
+        this.counts = new Counts();
+        this.isShare = false;
         this.loadLatency = meters.latency("cache.load");
         this.slow = SlowOperations.of(meters);
+        show(meters);
+    }
+
+    private BufferCache(BufferCache of, Meters meters) {
+        this.account = of.account;
+        this.options = of.options;
+        this.tasks = of.tasks;
+        this.clock = of.clock;
+        this.slabs = of.slabs;
+        this.counts = of.counts;
+        this.isShare = true;
+        this.loadLatency = meters.latency("cache.load");
+        this.slow = SlowOperations.of(meters);
+        show(meters);
+    }
+
+    private void show(Meters meters) {
         meters.gauge("cache.bytes", () -> statistics().bytesHeld());
         meters.gauge("cache.frames", () -> statistics().frameCount());
         meters.gauge("cache.frames.pinned", () -> statistics().pinnedFrameCount());
-        meters.gauge("cache.readahead.bytes", readAheadBytes::get);
-        meters.gauge("cache.background.bytes", backgroundBytes::get);
+        meters.gauge("cache.readahead.bytes", counts.readAheadBytes::get);
+        meters.gauge("cache.background.bytes", counts.backgroundBytes::get);
         meters.total("cache.hits", () -> statistics().hitCount());
         meters.total("cache.loads", () -> statistics().loadCount());
         meters.total("cache.evictions", () -> statistics().evictionCount());
+    }
+
+    /**
+     * The same memory for the files of another store, which closes what it gets. Its waits for
+     * pages are the store's, and so is how long they took to load; all else is counted once, and
+     * shown by each.
+     *
+     * @param meters the store's
+     */
+    public BufferCache share(Meters meters) {
+        return new BufferCache(this, meters);
     }
 
     /** A cache with default options and meters of its own. */
@@ -183,25 +222,27 @@ public final class BufferCache implements AutoCloseable {
      * @return whether there was room
      */
     public boolean reserveReadAhead(long bytes) {
-        if (readAheadBytes.addAndGet(bytes) <= readAheadBytesMax() && account.reserve(bytes)) {
+        if (counts.readAheadBytes.addAndGet(bytes) <= readAheadBytesMax()
+                && account.reserve(bytes)) {
             return true;
         }
-        readAheadBytes.addAndGet(-bytes);
+        counts.readAheadBytes.addAndGet(-bytes);
         return false;
     }
 
     public void releaseReadAhead(long bytes) {
-        readAheadBytes.addAndGet(-bytes);
+        counts.readAheadBytes.addAndGet(-bytes);
         account.release(bytes);
     }
 
     public CacheStatistics statistics() {
-        return slabs.statistics(loadCount.sum(), failedLoadCount.sum());
+        return slabs.statistics(counts.loadCount.sum(), counts.failedLoadCount.sum());
     }
 
     /**
      * Closes every file, waits for loads under way, and frees the memory, that of pinned frames
-     * too: reading such a segment later throws {@link IllegalStateException}.
+     * too: reading such a segment later throws {@link IllegalStateException}. A {@link #share}
+     * gives back what its files had, each frame at its last unpin.
      */
     @Override
     public void close() {
@@ -215,8 +256,10 @@ public final class BufferCache implements AutoCloseable {
         if (loadsInFlight.get() > 0) {
             await(() -> loadsInFlight.get() == 0);
         }
-        slabs.close();
-        account.release(options.bytesMax());
+        if (!isShare) {
+            slabs.close();
+            account.release(options.bytesMax());
+        }
     }
 
     /** For tests, while nobody pins or loads. */
@@ -229,7 +272,7 @@ public final class BufferCache implements AutoCloseable {
     }
 
     boolean isAwaited() {
-        return waitingCount.get() != 0;
+        return counts.waitingCount.get() != 0;
     }
 
     /** After an unpin that left work to do: somebody waits, or the frame is doomed. */
@@ -239,7 +282,7 @@ public final class BufferCache implements AutoCloseable {
             freeOwn(frame);
         }
         if (isAwaited()) {
-            unpinTurn.incrementAndGet();
+            counts.unpinTurn.incrementAndGet();
             tasks.signal();
         }
     }
@@ -272,18 +315,18 @@ public final class BufferCache implements AutoCloseable {
             loadLatency.record(nanos);
             slow.waited(SlowOperations.Cause.PAGE_READS, start, nanos);
             // 4. everyone may read it
-            loadCount.increment();
+            counts.loadCount.increment();
             frame.publish(segment);
             loaded = true;
         } finally {
             if (!loaded) {
-                failedLoadCount.increment();
+                counts.failedLoadCount.increment();
                 slabs.abandon(frame);
                 freeOwn(frame);
             }
             loadsInFlight.decrementAndGet();
             if (isAwaited()) {
-                unpinTurn.incrementAndGet();
+                counts.unpinTurn.incrementAndGet();
                 tasks.signal();
             }
         }
@@ -320,11 +363,11 @@ public final class BufferCache implements AutoCloseable {
         if (!BACKGROUND.isBound()) {
             return false;
         }
-        long held = backgroundBytes.addAndGet(pageBytes);
+        long held = counts.backgroundBytes.addAndGet(pageBytes);
         if ((held <= backgroundBytesMax() || held == pageBytes) && account.reserve(pageBytes)) {
             return true;
         }
-        backgroundBytes.addAndGet(-pageBytes);
+        counts.backgroundBytes.addAndGet(-pageBytes);
         return false;
     }
 
@@ -356,18 +399,18 @@ public final class BufferCache implements AutoCloseable {
     }
 
     private void releaseOwn(long bytes) {
-        backgroundBytes.addAndGet(-bytes);
+        counts.backgroundBytes.addAndGet(-bytes);
         account.release(bytes);
     }
 
     private Slot awaitSlot(PageFrame frame, int sizeClass) {
         long start = clock.monotonicNanos();
         long waitNanosMax = options.fullWaitMicros() * 1_000;
-        waitingCount.incrementAndGet();
+        counts.waitingCount.incrementAndGet();
         try {
             while (true) {
                 // read before the attempt, so that an unpin after the attempt moves it
-                int turn = unpinTurn.get();
+                int turn = counts.unpinTurn.get();
                 Slot slot = slabs.take(frame, sizeClass);
                 if (slot != null) {
                     return slot;
@@ -378,21 +421,21 @@ public final class BufferCache implements AutoCloseable {
                 if (clock.monotonicNanos() - start >= waitNanosMax) {
                     throw new CacheFullException(options.bytesMax(), options.fullWaitMicros());
                 }
-                tasks.await(() -> unpinTurn.get() != turn
+                tasks.await(() -> counts.unpinTurn.get() != turn
                         || closed
                         || clock.monotonicNanos() - start >= waitNanosMax);
             }
         } finally {
-            waitingCount.decrementAndGet();
+            counts.waitingCount.decrementAndGet();
         }
     }
 
     private void await(BooleanSupplier condition) {
-        waitingCount.incrementAndGet();
+        counts.waitingCount.incrementAndGet();
         try {
             tasks.await(condition);
         } finally {
-            waitingCount.decrementAndGet();
+            counts.waitingCount.decrementAndGet();
         }
     }
 }

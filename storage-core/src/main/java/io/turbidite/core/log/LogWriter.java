@@ -554,6 +554,30 @@ final class LogWriter implements EventPoller.Handler<Claim> {
         progress.advanceVouchedDurable(vouched);
     }
 
+    /**
+     * Moves to a small segment, as for a {@link #seal}, so that the large ones can be deleted; no
+     * record is needed any more, and none is in flight. The session goes on.
+     *
+     * @return whether it is there; if not, the log goes on where it was
+     */
+    boolean letGo() {
+        if (!sessionMarked || current == null) {
+            return false;
+        }
+        keeper.syncAll();
+        progress.checkFailure();
+        if (!keeper.prepareClosing(next)) {
+            return false;
+        }
+        Segment moved = nextSegment();
+        writeBatch();
+        progress.advanceVouched(vouched);
+        keeper.syncAll();
+        progress.checkFailure();
+        keeper.discardClosing();
+        return moved.capacityBytes == Segment.CLOSING_BYTES;
+    }
+
     long recordCount() {
         return recordCount.sum();
     }

@@ -140,6 +140,13 @@ final class SegmentKeeper implements AutoCloseable {
         return wantsSpare() || wantsReserve() || (!isSync && progress.wantsMarkSynced());
     }
 
+    /** Whether nothing is left to do that nobody wakes the worker for. */
+    boolean isAtRest() {
+        return !retrying
+                && (options.durability() != Durability.INTERVAL
+                        || progress.durable() >= progress.written());
+    }
+
     boolean hasSpare() {
         return spare != null;
     }
@@ -414,7 +421,7 @@ final class SegmentKeeper implements AutoCloseable {
 
     /**
      * Prepares a small segment as the spare, if no record below {@code next} is needed and there is
-     * a large one to get rid of. Called when both workers have stopped.
+     * a large one to get rid of. Called by who holds {@link #writing}, when nothing is admitted.
      *
      * @return whether the log should be sealed in it; false too if it can't be made: the seal then
      *     goes where the records are
@@ -434,6 +441,46 @@ final class SegmentKeeper implements AutoCloseable {
         } catch (StorageIoException noRoom) {
             return false;
         }
+    }
+
+    /** Whether no record is needed any more and there is a large segment to get rid of. */
+    boolean mayLetGo() {
+        Segment last = current;
+        if (last == null || last.capacityBytes == Segment.CLOSING_BYTES || !progress.isRoomy()) {
+            return false;
+        }
+        turn.lock();
+        try {
+            return truncatedBefore >= progress.written();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** Ends admission, so that space may go; who claims from here on asks for it. */
+    void endAdmission() {
+        isAwaited = false; // before: whoever finds the door shut says so afterwards
+        progress.setRoomy(false);
+    }
+
+    /** Nothing has gone, or not all. */
+    void resumeAdmission() {
+        synchronized (this) {
+            progress.setRoomy(isRoomy());
+        }
+    }
+
+    /** Where the small segment was not moved to, because the disk is full. */
+    void discardClosing() {
+        synchronized (this) {
+            Segment prepared = spare;
+            if (prepared == null || prepared.capacityBytes != Segment.CLOSING_BYTES) {
+                return;
+            }
+            recyclable.addLast(prepared);
+            spare = null;
+        }
+        deleteSpareAndRecyclable();
     }
 
     /**

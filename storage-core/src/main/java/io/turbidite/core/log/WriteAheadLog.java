@@ -15,6 +15,7 @@ import io.turbidite.core.format.KnownFormat;
 import io.turbidite.core.log.OverflowBuffers.Buffer;
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +52,9 @@ public final class WriteAheadLog implements AutoCloseable {
             new KnownFormat(Segment.FORMAT, Segment.FORMAT_VERSION);
 
     private static final long WRITER_IDLE_MICROS = 1_000;
-    private static final long WRITER_REST_MICROS = 100_000;
+
+    /** All that a worker at rest waits for wakes it. */
+    private static final long REST_MICROS = 1_000_000;
 
     /** Steps of the writer in a row that found nothing, after which it rests. */
     private static final int EMPTY_STEPS_MAX = 100;
@@ -61,7 +64,14 @@ public final class WriteAheadLog implements AutoCloseable {
     /** No rest in which it would give its thread back. */
     private static final long KEEPER_AWAKE_MICROS_MAX = 50_000;
 
+    /**
+     * A log of which no record is needed any more gives its space back when nobody has written for
+     * as long: to take it again costs the next writer as much as 50 MiB of records.
+     */
+    static final long LET_GO_NANOS = 10_000_000_000L;
+
     private final LogOptions options;
+    private final Clock clock;
     private final LogProgress progress;
     private final SegmentKeeper keeper;
     private final LogWriter writer;
@@ -82,6 +92,9 @@ public final class WriteAheadLog implements AutoCloseable {
 
     /** Written under {@link #writing}, read by whoever publishes. */
     private volatile boolean resting;
+
+    /** Written before {@link #resting}. */
+    private volatile long restsSinceNanos;
 
     private final long wakeMask;
     private final BooleanSupplier slotFreeOrShut;
@@ -109,6 +122,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.arena = arena;
         this.options = options;
         this.reading = reading;
+        this.clock = environment.clock();
         Tasks tasks = environment.tasks();
         this.firstSequence = recovered.next() + 1;
         this.provenPosition = recovered.proven();
@@ -129,7 +143,7 @@ public final class WriteAheadLog implements AutoCloseable {
             return;
         }
         this.keeperWorker =
-                tasks.start("log-keeper", this::keeperIdleMicros, () -> orFail(keeper::step));
+                tasks.start("log-keeper", this::keeperIdleMicros, () -> orFail(this::keeperStep));
         boolean started = false;
         try {
             this.writerWorker = tasks.start("log-writer", this::writerIdleMicros, this::writerStep);
@@ -227,11 +241,50 @@ public final class WriteAheadLog implements AutoCloseable {
             if (!more) {
                 boolean isAwaited = progress.wantsMark() || progress.wantsMarkSynced();
                 emptySteps = isAwaited ? 0 : Math.min(emptySteps + 1, EMPTY_STEPS_MAX + 1);
-                resting = emptySteps >= EMPTY_STEPS_MAX;
+                boolean rests = emptySteps >= EMPTY_STEPS_MAX;
+                if (rests && !resting) {
+                    restsSinceNanos = clock.monotonicNanos();
+                }
+                resting = rests;
             }
             return more;
         } finally {
             writing.unlock();
+        }
+    }
+
+    private boolean keeperStep() {
+        boolean more = keeper.step();
+        if (resting
+                && clock.monotonicNanos() - restsSinceNanos >= LET_GO_NANOS
+                && keeper.mayLetGo()
+                && writing.tryLock()) {
+            try {
+                letGo();
+            } finally {
+                writing.unlock();
+            }
+            progress.signal(); // who has found the lock taken waits to be told
+        }
+        return more;
+    }
+
+    /**
+     * The log of a store at rest takes no space but for a small segment: the others go, prepared
+     * ones and the reserve too. The next claim waits until they are there again, and is refused
+     * where the disk has no space for them: nothing was accepted then.
+     */
+    private void letGo() {
+        if (stopped || progress.closed() || progress.failed()) {
+            return;
+        }
+        keeper.endAdmission();
+        // After that: a claim that was admitted before has its slot, and is seen here.
+        boolean isEmpty = poller.getSequence().get() == ring.getCursor();
+        if (isEmpty && writer.letGo()) {
+            deleteUnused();
+        } else {
+            keeper.resumeAdmission();
         }
     }
 
@@ -241,7 +294,7 @@ public final class WriteAheadLog implements AutoCloseable {
      * published by then, without a fence for each record.
      */
     private long writerIdleMicros() {
-        return emptySteps > EMPTY_STEPS_MAX ? WRITER_REST_MICROS : WRITER_IDLE_MICROS;
+        return emptySteps > EMPTY_STEPS_MAX ? REST_MICROS : WRITER_IDLE_MICROS;
     }
 
     /**
@@ -250,6 +303,9 @@ public final class WriteAheadLog implements AutoCloseable {
      * again.
      */
     private long keeperIdleMicros() {
+        if (resting && keeper.isAtRest()) {
+            return REST_MICROS;
+        }
         long idle = Math.min(options.intervalMicros(), KEEPER_IDLE_MICROS_MAX);
         return resting || options.durability() != Durability.INTERVAL
                 ? idle

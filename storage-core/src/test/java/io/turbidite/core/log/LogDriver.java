@@ -108,7 +108,12 @@ final class LogDriver implements AutoCloseable {
                     flush();
                 }
             }
-            case 5 -> truncate();
+            case 5 -> {
+                truncate();
+                if (random.nextInt(8) == 0) {
+                    rest(); // the log lets its space go
+                }
+            }
             case 6, 7 -> tasks.runForMicros(random.nextInt(6_000));
             case 8 -> {
                 if (random.nextBoolean()) {
@@ -193,6 +198,11 @@ final class LogDriver implements AutoCloseable {
         oracle.acknowledge(oracle.end());
         oracle.moveStart(position);
         log().truncateBefore(position);
+    }
+
+    /** Nobody writes for so long that a log of which nothing is needed gives its space back. */
+    void rest() {
+        tasks.runForMicros(WriteAheadLog.LET_GO_NANOS / 1_000 + 5_000_000);
     }
 
     private void reopen() {

@@ -17,6 +17,7 @@ import io.turbidite.lsm.schedule.Backoff;
 import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schedule.IoBudget;
 import io.turbidite.lsm.schedule.WritePace;
+import io.turbidite.lsm.schedule.WriteShares;
 import io.turbidite.lsm.schema.RepairCounts;
 import io.turbidite.lsm.schema.RepairOptions;
 import io.turbidite.lsm.strategy.PrimaryRepair;
@@ -59,6 +60,7 @@ public final class BackgroundWork implements AutoCloseable {
     private final long syncBytes;
     private final long flushBytesMin;
     private final WriterThrottle throttle;
+    private final WriteShares.Share share;
     private final InvalidationBudget invalidations;
     private final IoBudget io;
     private final Backoff backoff;
@@ -83,13 +85,15 @@ public final class BackgroundWork implements AutoCloseable {
      *     be held besides for readers of what writers invalidate
      * @param logBytesMax log size that triggers flushes
      * @param segmentBytes space that the log wants at once
+     * @param io what flushes and merges may write, those of other stores too that share it
      */
     public BackgroundWork(
             PartitionRegistry partitions,
             long writeMemoryBytes,
             long logBytesMax,
             long segmentBytes,
-            BackgroundOptions options) {
+            BackgroundOptions options,
+            IoBudget io) {
         this.partitions = partitions;
         this.core = partitions.core();
         this.logBytesMax = logBytesMax;
@@ -98,7 +102,8 @@ public final class BackgroundWork implements AutoCloseable {
         this.throttle = new WriterThrottle(
                 core, new WritePace(writeMemoryBytes, options.backlogComponentsMax()));
         this.invalidations = new InvalidationBudget(partitions, writeMemoryBytes);
-        this.io = new IoBudget(core.clock(), options.ioBytesPerSecond());
+        this.io = io;
+        this.share = core.account().share();
         this.backoff = new Backoff(core.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
         this.merges = new MergeWork(
                 partitions, options, io, throttle, writeMemoryBytes, StrategyHooks::new);
@@ -109,6 +114,7 @@ public final class BackgroundWork implements AutoCloseable {
         this.garbage = new GarbageWatch(partitions, repairs, merges, this::flushWaits);
         repairs.start(options.mergeWorkers());
         this.flusher = core.start("flush", this::flushIdleMicros, this::flushStep);
+        share.onTurn(flusher::wake);
     }
 
     /** Work that somebody waits for. */
@@ -238,7 +244,7 @@ public final class BackgroundWork implements AutoCloseable {
         long drawn = core.timestamps().lastDrawn();
         boolean isQuiet = drawn == drawnBefore
                 && flushRequests.isEmpty()
-                && !throttle.flushIsDue()
+                && !(throttle.flushIsDue() && share.isTurn())
                 && !invalidations.isFull();
         drawnBefore = drawn;
         return isQuiet ? REST_MICROS : IDLE_MICROS;
@@ -256,7 +262,11 @@ public final class BackgroundWork implements AutoCloseable {
             serve(request, () -> flushAll(request.partition));
             return true;
         }
-        if (core.health().firstFailure() != null || core.health().isClosing()) {
+        Throwable broken = core.health().firstFailure();
+        if (broken != null) {
+            share.trouble(broken); // what it holds stays until it is closed
+        }
+        if (broken != null || core.health().isClosing()) {
             return false;
         }
         if (!backoff.mayTry()) {
@@ -342,13 +352,29 @@ public final class BackgroundWork implements AutoCloseable {
             }
         }
         if (throttle.flushIsDue()) {
+            return dueForMemory();
+        }
+        return dueForLog();
+    }
+
+    /** Memory is short; where several stores share it, it may be another's turn. */
+    private @Nullable Due dueForMemory() {
+        if (!share.isTurn()) {
+            share.wakeNext();
+        } else {
             Partition largest = partitions.largest(this::mayFlush);
             // what can't go may fill the memory: small components of all others would not help
             if (largest != null
                     && (heldBack.isEmpty() || largest.currentBytes() >= flushBytesMin)) {
                 return new Due(largest, "memory");
             }
+            share.decline();
+            share.wakeNext();
         }
+        return dueForLog();
+    }
+
+    private @Nullable Due dueForLog() {
         Partition oldest = core.log().bytes() >= logBytesMax ? partitions.oldest() : null;
         return oldest != null && mayFlush(oldest) ? new Due(oldest, "log") : null;
     }

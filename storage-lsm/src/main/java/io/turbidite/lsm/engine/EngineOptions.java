@@ -4,9 +4,13 @@ import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.lsm.schedule.BackgroundOptions;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Budgets and durability of a store, checked and described where users give them
  * ({@code StoreOptions}). <em>Immutable.</em>
+ *
+ * @param runtime what the store shares with others; null if it has all of it to itself
  */
 public record EngineOptions(
         long writeMemoryBytes,
@@ -15,4 +19,5 @@ public record EngineOptions(
         LogOptions log,
         BackgroundOptions background,
         boolean directIo,
-        IndexKinds indexKinds) {}
+        IndexKinds indexKinds,
+        @Nullable EngineRuntime runtime) {}

@@ -6,13 +6,11 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.cache.BufferCache;
-import io.turbidite.core.cache.CacheOptions;
 import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.index.RegionPlace;
 import io.turbidite.core.log.LogEnvironment;
 import io.turbidite.core.log.WriteAheadLog;
-import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.lsm.backup.ComponentRestore;
@@ -21,9 +19,9 @@ import io.turbidite.lsm.partition.EngineEvents;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
+import io.turbidite.lsm.schedule.WriteShares;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
-import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
 import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
@@ -59,12 +57,6 @@ import java.util.SplittableRandom;
  * </ol>
  */
 final class OpenStore {
-    /** The part of the write memory that merges may take besides, for build concurrency. */
-    private static final int BUILD_CONCURRENCY_SHARE = 4;
-
-    /** The part of the write memory that regions may take besides. */
-    private static final int REGIONS_SHARE = 4;
-
     /** What may lie in a directory in which a store's making was cut short. */
     private static final Set<String> ROOT_NAMES = Set.of(
             StoreFiles.LOCK,
@@ -83,6 +75,7 @@ final class OpenStore {
     private final StoreEvents events = new StoreEvents();
     private final List<OpenDataset> datasets = new ArrayList<>();
     private final List<Rebuild> toBuild = new ArrayList<>();
+    private final EngineRuntime runtime;
     private final StoreCore core;
     private final PartitionRegistry partitions;
 
@@ -94,36 +87,33 @@ final class OpenStore {
             Disk.Lock lock,
             EngineOptions options,
             Manifest manifest) {
-        MemoryBudget budget = MemoryBudget.of(Long.MAX_VALUE);
-        BufferCache cache = BufferCache.create(
-                budget.account("buffer cache"),
-                CacheOptions.of(options.cacheBytes()),
-                environment.tasks(),
-                environment.clock(),
-                meters);
-        closers.push(cache::close);
-        WriteMemory writeMemory =
-                new WriteMemory(budget.account("write memory"), options.writeMemoryBytes());
-        closers.push(writeMemory::close);
-        meters.gauge("memory.used.bytes", budget::bytesUsed);
-        meters.gauge("memory.budget.bytes", budget::bytesMax);
+        EngineRuntime given = options.runtime();
+        EngineRuntime runtime = given == null
+                ? EngineRuntime.ofOne(
+                        environment.tasks(),
+                        environment.clock(),
+                        meters,
+                        EngineRuntime.Budgets.of(options))
+                : given;
+        if (given == null) {
+            closers.push(runtime::close);
+        }
+        this.runtime = runtime;
+        BufferCache cache = given == null ? runtime.cache() : runtime.cache().share(meters);
+        if (given != null) {
+            given.show(meters);
+            closers.push(cache::close);
+        }
+        WriteShares.Share unflushed = runtime.shares().join(environment.disk().description());
+        closers.push(unflushed::close);
         EngineEvents engineEvents = new EngineEvents(events, environment.clock());
         this.core = new StoreCore(
                 options.directIo()
                         ? environment.withComponentDisk(
-                                directDisk(environment.disk(), budget, engineEvents))
+                                directDisk(environment.disk(), runtime, engineEvents))
                         : environment,
                 lock,
-                new StoreCore.Memory(
-                        cache,
-                        writeMemory,
-                        new MutableValidityBitmap.Memory(
-                                budget.account("live bitmaps"),
-                                budget.account("invalidation times")),
-                        budget.account(
-                                "build concurrency",
-                                options.writeMemoryBytes() / BUILD_CONCURRENCY_SHARE),
-                        budget.account("regions", options.writeMemoryBytes() / REGIONS_SHARE)),
+                runtime.memoryOf(cache, unflushed),
                 manifest,
                 meters,
                 engineEvents,
@@ -131,11 +121,9 @@ final class OpenStore {
         this.partitions = new PartitionRegistry(core);
     }
 
-    private DirectDisk directDisk(Disk disk, MemoryBudget budget, EngineEvents engineEvents) {
+    private DirectDisk directDisk(Disk disk, EngineRuntime runtime, EngineEvents engineEvents) {
         DirectDisk direct = new DirectDisk(
-                disk,
-                budget.account("direct I/O"),
-                () -> engineEvents.directIoRefused(disk.description()));
+                disk, runtime.directIo(), () -> engineEvents.directIoRefused(disk.description()));
         closers.push(direct::close);
         meters.gauge("disk.direct", () -> direct.isDirect() ? 1 : 0);
         return direct;
@@ -363,8 +351,9 @@ final class OpenStore {
         datasets.forEach(this::reportDisabled);
         for (OpenDataset dataset : datasets) {
             long needed = CacheNeed.of(dataset.schema()).bytes();
-            if (needed > options.cacheBytes()) {
-                core.events().cacheTooSmall(dataset.schema(), needed, options.cacheBytes());
+            if (needed > core.cache().bytesMax()) {
+                core.events()
+                        .cacheTooSmall(dataset.schema(), needed, core.cache().bytesMax());
             }
         }
         core.events()
@@ -498,6 +487,11 @@ final class OpenStore {
 
     PartitionRegistry partitions() {
         return partitions;
+    }
+
+    /** What memory and I/O come from; the store's own, unless it was given one. */
+    EngineRuntime runtime() {
+        return runtime;
     }
 
     StoreCore core() {

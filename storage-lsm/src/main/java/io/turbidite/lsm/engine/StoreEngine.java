@@ -36,6 +36,10 @@ import java.util.function.Supplier;
 public final class StoreEngine {
     private final EngineOptions options;
     private final OpenStore parts;
+
+    /** From here on the runtime, if it is shared, may be closed. */
+    private final Runnable leaveRuntime;
+
     private final StoreCore core;
     private final PartitionRegistry partitions;
     private final BackgroundWork background;
@@ -46,8 +50,9 @@ public final class StoreEngine {
     /** Those that are open. */
     private final Set<DatasetLoad> loads = ConcurrentHashMap.newKeySet();
 
-    private StoreEngine(EngineOptions options, OpenStore parts) {
+    private StoreEngine(EngineOptions options, OpenStore parts, Runnable leaveRuntime) {
         this.options = options;
+        this.leaveRuntime = leaveRuntime;
         this.parts = parts;
         this.core = parts.core();
         this.partitions = parts.partitions();
@@ -56,7 +61,8 @@ public final class StoreEngine {
                 options.writeMemoryBytes(),
                 options.logBytesMax(),
                 options.log().segmentBytes(),
-                options.background());
+                options.background(),
+                parts.runtime().io());
         this.writes = new WritePath(core, background);
         this.commits = new Commits(core, writes);
         this.schemaChanges = new SchemaChanges(options, partitions, background, writes);
@@ -70,19 +76,22 @@ public final class StoreEngine {
             StoreCore.Environment environment, EngineOptions options, OpenMode mode) {
         OpenStore parts = null;
         StoreEngine opened = null;
+        Runnable leave = () -> {};
         try {
+            EngineRuntime shared = options.runtime();
+            if (shared != null) {
+                leave = shared.enter(environment.disk().description());
+            }
             parts = OpenStore.open(environment, options, mode);
-            opened = new StoreEngine(options, parts);
+            opened = new StoreEngine(options, parts, leave);
             return opened;
         } finally {
             if (opened == null) {
-                try {
-                    if (parts != null) {
-                        parts.close();
-                    }
-                } finally {
-                    environment.tasks().close();
+                Cleanup all = new Cleanup();
+                if (parts != null) {
+                    all.add(parts::close);
                 }
+                all.add(environment.tasks()::close).add(leave).run();
             }
         }
     }
@@ -262,6 +271,7 @@ public final class StoreEngine {
                 })
                 .add(parts::close)
                 .add(core.tasks()::close)
+                .add(leaveRuntime)
                 .run();
     }
 

@@ -9,6 +9,7 @@ import io.turbidite.core.time.Pacer;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.schedule.Bandwidth;
 import io.turbidite.lsm.schedule.WritePace;
+import io.turbidite.lsm.schedule.WriteShares;
 import io.turbidite.lsm.schedule.WriterMeter;
 
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,7 @@ public final class WriterThrottle {
 
     private final StoreCore core;
     private final WritePace pace;
+    private final WriteShares.Share share;
     private final Pacer pacer;
     private final Bandwidth flushes = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
     private final Bandwidth merges = new Bandwidth(ASSUMED_BYTES_PER_SECOND);
@@ -86,6 +88,7 @@ public final class WriterThrottle {
     public WriterThrottle(StoreCore core, WritePace pace) {
         this.core = core;
         this.pace = pace;
+        this.share = core.account().share();
         this.pacer = new Pacer(core.clock(), CREDIT_NANOS);
         this.meter = WriterMeter.of(core.meters());
         this.slow = SlowOperations.of(core.meters());
@@ -95,7 +98,7 @@ public final class WriterThrottle {
 
     /** Whether a flush should begin. */
     public boolean flushIsDue() {
-        return unflushedBytes() >= memoryBytesFree;
+        return unflushedBytes() - share.flushingOfOthers() >= memoryBytesFree;
     }
 
     /**
@@ -108,7 +111,7 @@ public final class WriterThrottle {
         if (nanos < SAMPLE_NANOS) {
             return;
         }
-        long bytes = flushedMemoryBytes.get() + unflushedBytes();
+        long bytes = share.all().writtenBytes();
         double rate = Math.max(0, bytes - sampledBytes) * 1e9 / nanos;
         sampledNanos = now;
         sampledBytes = bytes;
@@ -135,7 +138,8 @@ public final class WriterThrottle {
                         unflushed, flushing < 0 ? unflushed : flushing, flushes.bytesPerSecond());
         double merge = pace.mergeNanosPerByte(
                 componentsBehind, merges.bytesPerSecond(), perByte(mergedBytes.get()));
-        return Math.max(memory * perByte(flushedMemoryBytes.get() + unflushed), merge);
+        long written = flushedMemoryBytes.get() + share.unflushedBytes();
+        return Math.max(memory * perByte(written), merge);
     }
 
     /** Bytes for each byte that was put since the store was opened, at least 1. */
@@ -228,22 +232,47 @@ public final class WriterThrottle {
     }
 
     private @Nullable StorageException trouble() {
-        return unflushedBytes() >= pace.memoryBytesMax() ? flushTrouble : mergeTrouble;
+        if (unflushedBytes() < pace.memoryBytesMax()) {
+            return mergeTrouble;
+        }
+        StorageException own = flushTrouble;
+        WriteShares.Share other = own == null ? share.otherInTrouble() : null;
+        return other == null ? own : troubleOf(other);
     }
 
+    /** Another store can't flush what it holds of the memory that both share. */
+    private static @Nullable StorageException troubleOf(WriteShares.Share other) {
+        Throwable cause = other.trouble();
+        return cause == null
+                ? null
+                : new StorageIoException(
+                        cause instanceof StorageIoException io
+                                ? io.kind()
+                                : StorageIoException.Kind.IO,
+                        "flush",
+                        other.store(),
+                        "%d bytes of the write memory that the stores of a runtime share are held by %s, which can't flush them: %s"
+                                .formatted(
+                                        other.unflushedBytes(), other.store(), cause.getMessage()),
+                        cause);
+    }
+
+    /** Of all stores that share the write memory. */
     private long unflushedBytes() {
-        return core.account().unflushedBytes();
+        return share.all().unflushedBytes();
     }
 
-    /** A flush has that much to write, until {@link #flushed}. */
+    /** A flush has that much to write, until {@link #flushed}; may be told again, with less. */
     void flushing(long bytes) {
         flushingBytes = bytes;
+        share.flushing(bytes);
         sample();
     }
 
     /** A flush is over. */
     void flushEnded() {
         flushingBytes = -1;
+        share.flushed(0);
     }
 
     /**
@@ -254,6 +283,7 @@ public final class WriterThrottle {
     void flushed(long memoryBytes, long nanos) {
         flushes.record(memoryBytes, nanos);
         flushedMemoryBytes.addAndGet(memoryBytes);
+        share.flushed(memoryBytes);
         flushTrouble = null;
     }
 
@@ -275,6 +305,7 @@ public final class WriterThrottle {
 
     public void flushPaused(StorageException cause) {
         flushTrouble = cause;
+        share.trouble(cause);
     }
 
     public void mergePaused(@Nullable StorageException cause) {

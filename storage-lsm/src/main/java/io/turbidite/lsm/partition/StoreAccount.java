@@ -1,5 +1,6 @@
 package io.turbidite.lsm.partition;
 
+import io.turbidite.lsm.schedule.WriteShares;
 import io.turbidite.lsm.version.DatasetCounts;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
@@ -16,12 +17,16 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p><em>Thread-safe.</em>
  */
 public final class StoreAccount {
-    private final AtomicLong unflushedBytes = new AtomicLong();
+    private final WriteShares.Share unflushed;
     private final AtomicLong installCount = new AtomicLong();
     private final AtomicInteger nextOrder = new AtomicInteger();
 
     /** By dataset id. */
     private final Map<Integer, WorkMeter> works = new ConcurrentHashMap<>();
+
+    StoreAccount(WriteShares.Share unflushed) {
+        this.unflushed = unflushed;
+    }
 
     int newOrder() {
         return nextOrder.getAndIncrement();
@@ -42,11 +47,16 @@ public final class StoreAccount {
 
     /** Memory of all layers that are not on disk yet, in steps of 64 KiB. */
     public long unflushedBytes() {
-        return unflushedBytes.get();
+        return unflushed.unflushedBytes();
     }
 
     void addUnflushed(long bytes) {
-        unflushedBytes.addAndGet(bytes);
+        unflushed.add(bytes);
+    }
+
+    /** The store's part of the write memory, beside those of the stores that share it. */
+    public WriteShares.Share share() {
+        return unflushed;
     }
 
     /** How many versions were installed: whoever has seen the count has seen them all. */

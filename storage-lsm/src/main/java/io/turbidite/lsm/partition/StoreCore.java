@@ -15,6 +15,7 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.component.ComponentWriters;
 import io.turbidite.lsm.memory.ChunkSource;
 import io.turbidite.lsm.order.Timestamps;
+import io.turbidite.lsm.schedule.WriteShares;
 import io.turbidite.lsm.schema.RepairOptions;
 import io.turbidite.lsm.sort.SortStorage;
 import io.turbidite.lsm.strategy.bitmap.BuildConcurrency;
@@ -68,7 +69,7 @@ public final class StoreCore {
     private final Disk.Lock lock;
     private final IndexKinds kinds;
     private final Timestamps timestamps;
-    private final StoreAccount account = new StoreAccount();
+    private final StoreAccount account;
     private final StoreHealth health = new StoreHealth();
 
     /** Of the monotonic clock; so far away that it is never reached, until somebody says when. */
@@ -98,13 +99,15 @@ public final class StoreCore {
      * @param bitmaps pays for live bitmaps and what belongs to them
      * @param builds the most that merges may take to keep invalidations for what they build
      * @param regions pays for what indexes of kinds that the store was given keep in memory
+     * @param unflushed the store's part of what memory components hold
      */
     public record Memory(
             BufferCache cache,
             ChunkSource chunks,
             MutableValidityBitmap.Memory bitmaps,
             MemoryBudget.Account builds,
-            MemoryBudget.Account regions) {}
+            MemoryBudget.Account regions,
+            WriteShares.Share unflushed) {}
 
     /**
      * @param lock of the store's directory; the caller holds it as long as the store is open
@@ -130,6 +133,7 @@ public final class StoreCore {
         this.chunks = memory.chunks();
         this.bitmaps = memory.bitmaps();
         this.regions = memory.regions();
+        this.account = new StoreAccount(memory.unflushed());
         this.manifest = manifest;
         this.meters = meters;
         this.events = events;

@@ -22,7 +22,7 @@ class StoreOptionsTest {
             new BackgroundOptions(5, MergeScheduler.FAIR, 1 << 20, 2 << 20, 9);
 
     private static final StoreOptions ALL = new StoreOptions(
-            3L << 20, 5L << 20, 128L << 20, LOG, BACKGROUND, true, IndexKinds.NONE);
+            3L << 20, 5L << 20, 128L << 20, LOG, BACKGROUND, true, IndexKinds.NONE, null);
 
     @Test
     void builders_set_each_option() {

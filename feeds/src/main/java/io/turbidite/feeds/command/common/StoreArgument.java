@@ -6,6 +6,7 @@ import io.turbidite.feeds.StoreDefaults;
 import io.turbidite.feeds.log.DirectoryKind;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreRuntime;
 
 import picocli.CommandLine.Parameters;
 
@@ -61,6 +62,15 @@ public final class StoreArgument {
      */
     public Store openToChange() {
         return Store.openExisting(checkedPath(), StoreDefaults.options());
+    }
+
+    /**
+     * Opens the store to be changed, beside others of the runtime.
+     *
+     * @throws InvalidRequestException if there is none; nothing is created
+     */
+    public Store openToChange(StoreRuntime runtime) {
+        return Store.openExisting(checkedPath(), StoreDefaults.options().withRuntime(runtime));
     }
 
     /**

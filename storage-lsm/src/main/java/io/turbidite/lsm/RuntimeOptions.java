@@ -1,0 +1,52 @@
+package io.turbidite.lsm;
+
+import io.turbidite.core.InvalidRequestException;
+
+/**
+ * Budgets that the stores of a {@link StoreRuntime} share. <em>Immutable.</em> A value out of range
+ * is refused with an {@link InvalidRequestException} that names the option.
+ *
+ * @param writeMemoryBytes memory components of all stores together, at least 1 MiB; as in
+ *     {@link StoreOptions}
+ * @param cacheBytes the buffer cache, at least 1 MiB
+ * @param ioBytesPerSecond the most that flushes and merges of all stores together may write a
+ *     second, at least 64 KiB; 0 for no limit
+ */
+public record RuntimeOptions(long writeMemoryBytes, long cacheBytes, long ioBytesPerSecond) {
+    private static final long MIB = 1 << 20;
+    private static final long IO_BYTES_MIN = 64 << 10;
+
+    public RuntimeOptions {
+        require(writeMemoryBytes >= MIB, "writeMemoryBytes", writeMemoryBytes, "at least 1 MiB");
+        require(cacheBytes >= MIB, "cacheBytes", cacheBytes, "at least 1 MiB");
+        require(
+                ioBytesPerSecond == 0 || ioBytesPerSecond >= IO_BYTES_MIN,
+                "ioBytesPerSecond",
+                ioBytesPerSecond,
+                "at least 64 KiB, or 0 for no limit");
+    }
+
+    /** 128 MiB to write in, 256 MiB of cache, no limit for I/O. */
+    public static RuntimeOptions defaults() {
+        return new RuntimeOptions(128 * MIB, 256 * MIB, 0);
+    }
+
+    public RuntimeOptions withWriteMemoryBytes(long bytes) {
+        return new RuntimeOptions(bytes, cacheBytes, ioBytesPerSecond);
+    }
+
+    public RuntimeOptions withCacheBytes(long bytes) {
+        return new RuntimeOptions(writeMemoryBytes, bytes, ioBytesPerSecond);
+    }
+
+    public RuntimeOptions withIoBytesPerSecond(long bytes) {
+        return new RuntimeOptions(writeMemoryBytes, cacheBytes, bytes);
+    }
+
+    private static void require(boolean holds, String name, long value, String rule) {
+        if (!holds) {
+            throw new InvalidRequestException(
+                    "%s is %d but must be %s".formatted(name, value, rule));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+package io.turbidite.lsm.engine;
+
+import io.turbidite.core.Cleanup;
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.cache.BufferCache;
+import io.turbidite.core.cache.CacheOptions;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
+import io.turbidite.lsm.partition.StoreCore;
+import io.turbidite.lsm.schedule.IoBudget;
+import io.turbidite.lsm.schedule.WriteShares;
+import io.turbidite.lsm.strategy.bitmap.MutableValidityBitmap;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What stores of a process share: buffer cache, write memory, I/O budget and the accounts of all
+ * memory off the heap. A store that was given none has one of its own, so there is one way for
+ * both.
+ *
+ * <p>A store that is closed has given everything back: no cursor reads any more, so its layers'
+ * chunks are free for the others, and so are its pages.
+ *
+ * <p><em>Thread-safe.</em> Closed after all its stores.
+ */
+public final class EngineRuntime implements AutoCloseable {
+    /** The part of the write memory that merges may take besides, for build concurrency. */
+    private static final int BUILD_CONCURRENCY_SHARE = 4;
+
+    /** The part of the write memory that regions may take besides. */
+    private static final int REGIONS_SHARE = 4;
+
+    private final Budgets budgets;
+    private final MemoryBudget memory = MemoryBudget.of(Long.MAX_VALUE);
+    private final BufferCache cache;
+    private final WriteMemory writeMemory;
+    private final MutableValidityBitmap.Memory bitmaps;
+    private final MemoryBudget.Account builds;
+    private final MemoryBudget.Account regions;
+    private final MemoryBudget.Account directIo;
+    private final WriteShares shares;
+    private final IoBudget io;
+
+    /** The stores that are open, as they came; guarded by the monitor. */
+    private final List<String> stores = new ArrayList<>();
+
+    /** Guarded by the monitor. */
+    private boolean closed;
+
+    /**
+     * How much of what.
+     *
+     * @param ioBytesPerSecond 0 for no limit
+     */
+    public record Budgets(long writeMemoryBytes, long cacheBytes, long ioBytesPerSecond) {
+        static Budgets of(EngineOptions options) {
+            return new Budgets(
+                    options.writeMemoryBytes(),
+                    options.cacheBytes(),
+                    options.background().ioBytesPerSecond());
+        }
+    }
+
+    private EngineRuntime(Tasks tasks, Clock clock, Meters meters, Budgets budgets) {
+        this.budgets = budgets;
+        this.cache = BufferCache.create(
+                memory.account("buffer cache"),
+                CacheOptions.of(budgets.cacheBytes()),
+                tasks,
+                clock,
+                meters);
+        long writeBytes = budgets.writeMemoryBytes();
+        this.writeMemory = new WriteMemory(memory.account("write memory"), writeBytes);
+        this.bitmaps = new MutableValidityBitmap.Memory(
+                memory.account("live bitmaps"), memory.account("invalidation times"));
+        this.builds = memory.account("build concurrency", writeBytes / BUILD_CONCURRENCY_SHARE);
+        this.regions = memory.account("regions", writeBytes / REGIONS_SHARE);
+        this.directIo = memory.account("direct I/O");
+        this.shares = new WriteShares(clock, writeBytes);
+        this.io = new IoBudget(clock, budgets.ioBytesPerSecond());
+        show(meters);
+    }
+
+    /**
+     * The runtime of one store.
+     *
+     * @param tasks the store's
+     * @param meters the store's
+     */
+    static EngineRuntime ofOne(Tasks tasks, Clock clock, Meters meters, Budgets budgets) {
+        return new EngineRuntime(tasks, clock, meters, budgets);
+    }
+
+    /**
+     * A runtime that stores come to.
+     *
+     * @param tasks who waits for pages waits there; they are to be closed after it
+     */
+    public static EngineRuntime shared(Tasks tasks, Clock clock, Meters meters, Budgets budgets) {
+        EngineRuntime runtime = new EngineRuntime(tasks, clock, meters, budgets);
+        meters.gauge("memory.unflushed.bytes", runtime.shares::unflushedBytes);
+        return runtime;
+    }
+
+    /** Shows what is held of it, of all stores together, among a store's instruments. */
+    void show(Meters meters) {
+        meters.gauge("memory.used.bytes", memory::bytesUsed);
+        meters.gauge("memory.budget.bytes", memory::bytesMax);
+    }
+
+    /**
+     * A store is about to be opened.
+     *
+     * @param store its directory
+     * @return to be run once, when it is closed
+     * @throws ClosedException if the runtime is closed
+     */
+    synchronized Runnable enter(String store) {
+        if (closed) {
+            throw new ClosedException("the store runtime");
+        }
+        stores.add(store);
+        return () -> leave(store);
+    }
+
+    private synchronized void leave(String store) {
+        stores.remove(store);
+    }
+
+    /** The directories of those that are open, as they came. */
+    public synchronized List<String> stores() {
+        return List.copyOf(stores);
+    }
+
+    public Budgets budgets() {
+        return budgets;
+    }
+
+    BufferCache cache() {
+        return cache;
+    }
+
+    WriteShares shares() {
+        return shares;
+    }
+
+    IoBudget io() {
+        return io;
+    }
+
+    /** Pays for the buffers of direct I/O. */
+    MemoryBudget.Account directIo() {
+        return directIo;
+    }
+
+    /** All accounts of memory off the heap. */
+    public MemoryBudget memory() {
+        return memory;
+    }
+
+    /** What a store's memory comes from. */
+    StoreCore.Memory memoryOf(BufferCache own, WriteShares.Share unflushed) {
+        return new StoreCore.Memory(own, writeMemory, bitmaps, builds, regions, unflushed);
+    }
+
+    /**
+     * Frees everything; a second time nothing happens.
+     *
+     * @throws InvalidRequestException if stores are open that share it: all of them are named, and
+     *     nothing has happened
+     */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (!stores.isEmpty()) {
+                throw new InvalidRequestException(
+                        "the store runtime can't be closed: %d of its stores are open (%s); close them first"
+                                .formatted(stores.size(), String.join(", ", stores)));
+            }
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        new Cleanup().add(cache::close).add(writeMemory::close).run();
+    }
+}
