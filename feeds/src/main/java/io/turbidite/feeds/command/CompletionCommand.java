@@ -10,6 +10,7 @@ import picocli.AutoComplete;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 import java.util.Objects;
@@ -19,13 +20,28 @@ import java.util.concurrent.Callable;
 @Command(
         name = "completion",
         hidden = true,
-        customSynopsis = "./turbidite completion",
+        customSynopsis = "./turbidite completion [bash|zsh|fish]",
         description = {
-            "Print a script that completes commands and options in bash and zsh:",
-            "source <(./turbidite completion)",
+            "Print a script that completes commands and options in bash, zsh or fish:",
+            "source <(./turbidite completion), ./turbidite completion fish | source",
         })
 final class CompletionCommand implements Callable<Integer> {
+    /** Named as people type them. */
+    enum Shell {
+        bash,
+        zsh,
+        fish
+    }
+
     private final Console console;
+
+    @Parameters(
+            index = "0",
+            arity = "0..1",
+            paramLabel = "SHELL",
+            defaultValue = "bash",
+            description = "bash, zsh (both take the same script), or fish.")
+    private Shell shell = Shell.bash;
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -41,7 +57,11 @@ final class CompletionCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         CommandSpec root = Objects.requireNonNull(spec).root();
-        console.out().print(AutoComplete.bash(root.name(), root.commandLine()));
+        console.out()
+                .print(
+                        shell == Shell.fish
+                                ? FishCompletion.of(root)
+                                : AutoComplete.bash(root.name(), root.commandLine()));
         return ExitCode.OK;
     }
 }

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.turbidite.feeds.command.Command.Result;
 
@@ -125,6 +126,33 @@ class MainTest {
         String said = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(bash.waitFor()).isZero();
         assertThat(said.lines()).containsExactly("found upgrade", "found --check");
+    }
+
+    @Test
+    void fish_completes_commands_below_commands_and_their_options(@TempDir Path directory)
+            throws IOException, InterruptedException {
+        Result result = Command.run("completion", "fish");
+        assertThat(result.code()).isZero();
+        assertThat(result.out())
+                .contains(
+                        "complete -c turbidite -n '__turbidite_at \\'upgrade\\'' -l check ",
+                        "complete -c turbidite -n '__turbidite_at \\'dataset\\'' -f -a 'create' ")
+                .doesNotContain("'completion'");
+        assumeThat(Path.of("/usr/bin/fish")).as("the shell fish").exists();
+        Path script = directory.resolve("turbidite.fish");
+        Files.writeString(script, result.out() + """
+
+            complete -C 'turbidite upg'
+            complete -C 'turbidite dataset cr'
+            complete -C './turbidite upgrade my-store --ch'
+            """);
+        Process fish = new ProcessBuilder("/usr/bin/fish", "--no-config", script.toString())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(fish.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(fish.waitFor()).as(said).isZero();
+        assertThat(said.lines().map(line -> line.replaceFirst("\t.*", "")))
+                .containsExactly("upgrade", "create", "--check");
     }
 
     @Test

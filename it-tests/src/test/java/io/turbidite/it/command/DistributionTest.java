@@ -12,11 +12,13 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** A distribution, and its cache of classes: faster or not there, never a word about it. */
 @EnabledOnOs(OS.LINUX)
@@ -43,6 +45,73 @@ class DistributionTest {
         assertThat(said.out()).contains("336,776");
         assertThat(command.run(OFF, "get", "störe", "Flights", "2").out()).contains("N24211");
         assertThat(command.files("turbidite-")).isEmpty();
+    }
+
+    /**
+     * With an image made as a distribution's is, and no Java to be found elsewhere: what commands
+     * reach that {@code java.base} has not is SQL, vectors, TLS, pictures and management.
+     */
+    @Test
+    void commands_run_on_the_image_alone() throws Exception {
+        Path image = command.home().resolve("runtime");
+        Path options = Objects.requireNonNull(Path.of("").toAbsolutePath().getParent())
+                .resolve("feeds/src/assembly/runtime.options");
+        Path jdk = Path.of(System.getProperty("java.home"));
+        Process jlink = new ProcessBuilder(
+                        jdk.resolve("bin/jlink").toString(),
+                        "@" + options,
+                        "--output",
+                        image.toString())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(jlink.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(jlink.waitFor()).as(said).isZero();
+
+        Path tools = Files.createDirectory(directory.resolve("tools without java"));
+        for (String tool : List.of("bash", "readlink", "dirname", "grep")) {
+            Files.createSymbolicLink(tools.resolve(tool), Path.of("/usr/bin", tool));
+        }
+        Map<String, String> alone = Map.of(
+                "TURBIDITE_CACHE",
+                "off",
+                "PATH",
+                tools.toString(),
+                "JAVA_HOME",
+                directory.resolve("no java").toString());
+        Path rows = Files.writeString(directory.resolve("rows.ndjson"), """
+                {"id": 1, "name": "ann", "at": [1.0, 2.0]}
+                {"id": 2, "name": "bob", "at": [3.0, 4.0]}
+                """);
+        assertThat(ran(alone, "--version").out()).contains("on Java ");
+        ran(
+                alone,
+                "dataset",
+                "create",
+                "s",
+                "People",
+                "--field",
+                "id=int64",
+                "--field",
+                "name=string",
+                "--field",
+                "at=point",
+                "--key",
+                "id");
+        ran(alone, "import", "s", "People", rows.toString());
+        assertThat(ran(alone, "get", "s", "People", "2").out()).contains("bob");
+        assertThat(ran(alone, "sql", "s", "select count(*) as n from People", "--csv")
+                        .out())
+                .contains("2");
+        ran(alone, "query", "s", "People", "--group-cell", "at=1,1", "--plot", "cells.png");
+        assertThat(ran(alone, "verify", "s").out()).isNotEmpty();
+        ran(alone, "log", "ingest", "raw", rows.toString(), "--psf", "n=field(name)");
+        assertThat(ran(alone, "log", "query", "raw", "--psf", "n=ann").out()).contains("ann");
+    }
+
+    private Said ran(Map<String, String> environment, String... arguments) throws Exception {
+        Said said = command.run(environment, arguments);
+        assertThat(said.code()).as("%s: %s", arguments[0], said.err()).isZero();
+        return said;
     }
 
     @Test

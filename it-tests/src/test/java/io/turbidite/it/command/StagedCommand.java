@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 final class StagedCommand {
     /** What only tests need; to copy it would take longer than the tests. */
     private static final Pattern OF_TESTS = Pattern.compile(
-            ".*(-tests\\.jar|junit|opentest4j|assertj|byte-buddy|archunit|jazzer|lucene|selenium|surefire"
+            ".*(-testing\\.jar|junit|opentest4j|assertj|byte-buddy|archunit|jazzer|lucene|selenium|surefire"
                     + "|console|HikariCP).*");
 
     private final Path home;

@@ -37,8 +37,8 @@ import java.util.regex.Pattern;
 class ArchitectureTest {
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-            // the test-jars of other modules
-            .withImportOption(location -> !location.contains("-tests.jar"))
+            // tests of the core, as others have them
+            .withImportOption(location -> !location.contains("-testing.jar"))
             .importPackages("io.turbidite");
 
     /** What reaches files and threads through the seams alone; feeds have sources of their own. */

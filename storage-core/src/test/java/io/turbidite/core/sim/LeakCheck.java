@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * charged. The failure names what is left and whose it is.
  *
  * <p>JUnit finds it by a service file, as {@code junit-platform.properties} beside it says, in
- * every module that has the core's test-jar. A test that failed is not looked at: it leaves things
+ * every module that has storage-core-testing. A test that failed is not looked at: it leaves things
  * where they were.
  */
 public final class LeakCheck
