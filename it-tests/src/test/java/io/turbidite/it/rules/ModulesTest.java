@@ -65,7 +65,7 @@ class ModulesTest {
         Crossings crossings = new Crossings(modules);
         crossings.addAll(new ClassFileImporter()
                 .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-                .withImportOption(location -> !location.contains("-tests.jar"))
+                .withImportOption(location -> !location.contains("-testing.jar"))
                 .importPackages("io.turbidite"));
         assertThat(crossings.refused).isEmpty();
         Set<String> opened = new TreeSet<>();

@@ -29,8 +29,12 @@ class PublishedTest {
             Objects.requireNonNull(Path.of("").toAbsolutePath().getParent());
 
     /** Tests and measurements are of no use to others. */
-    private static final List<String> INTERNAL =
-            List.of("it-tests", "benchmarks", "storage-core-testing");
+    private static final List<String> INTERNAL = List.of(
+            "it-tests",
+            "benchmarks",
+            "storage-core-testing",
+            "storage-lsm-testing",
+            "storage-pm-testing");
 
     /** A project file by its element's path. */
     private static final class Pom {
