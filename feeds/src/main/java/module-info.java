@@ -11,6 +11,7 @@ module io.turbidite.feeds {
     requires info.picocli;
     requires io.netty.buffer;
     requires io.netty.codec;
+    requires io.netty.codec.compression;
     requires io.netty.codec.http;
     requires io.netty.common;
     requires io.netty.handler;
@@ -45,6 +46,7 @@ module io.turbidite.feeds {
     provides io.turbidite.feeds.source.SourceKind with
             io.turbidite.feeds.source.file.FileKind,
             io.turbidite.feeds.source.parcel.HttpKind,
+            io.turbidite.feeds.source.parcel.TcpKind,
             io.turbidite.feeds.source.tail.TailKind;
 
     // options and parameters are fields that the library sets

@@ -28,7 +28,7 @@ import java.util.TreeSet;
  * @param directory that relative paths start at
  */
 record SourceReader(Path directory) {
-    private static final List<String> SOURCES_NAMED = List.of("tcp", "kafka", "tweets");
+    private static final List<String> SOURCES_NAMED = List.of("kafka", "tweets");
     private static final List<String> PARSERS = List.of("csv", "json");
     private static final List<String> POLICIES = List.of("basic");
     private static final List<String> POLICIES_NAMED =

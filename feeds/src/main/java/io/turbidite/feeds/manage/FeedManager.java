@@ -17,6 +17,7 @@ import io.turbidite.feeds.manage.ManagedFeed.Shared;
 import io.turbidite.feeds.source.parcel.HttpKind;
 import io.turbidite.feeds.source.parcel.Parcel;
 import io.turbidite.feeds.source.parcel.Receipt;
+import io.turbidite.feeds.source.parcel.TcpKind;
 import io.turbidite.feeds.source.parcel.Ticket;
 import io.turbidite.lsm.Store;
 
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
@@ -48,6 +50,9 @@ import java.util.random.RandomGenerator;
  * the store's events. One manager at a time for a store. <em>Thread-safe.</em>
  */
 public final class FeedManager implements AutoCloseable {
+    /** The kinds of sources to which clients send. */
+    private static final Set<String> SENT = Set.of(HttpKind.NAME, TcpKind.NAME);
+
     private final Store store;
     private final Shared shared;
 
@@ -294,13 +299,35 @@ public final class FeedManager implements AutoCloseable {
     }
 
     /**
-     * Hands records to a feed whose source takes them so ({@code http}), without waiting.
+     * Hands records to a feed whose source takes them so ({@code http}, {@code tcp}), without
+     * waiting.
      *
      * @return settled at once if nothing is taken now
      * @throws InvalidRequestException if there is no feed of that name, or it has another source
      */
     public Ticket offer(String name, Parcel parcel) {
-        return sending(name).offer(parcel);
+        return sending(name).offer(parcel, null);
+    }
+
+    /**
+     * As {@link #offer(String, Parcel)}.
+     *
+     * @param whenSettled is run once there is a receipt, unless that is so at once; by any thread,
+     *     which it must not keep
+     */
+    public Ticket offer(String name, Parcel parcel, Runnable whenSettled) {
+        return sending(name).offer(parcel, whenSettled);
+    }
+
+    /**
+     * The number of the last record of a producer that is durable for sure: it may be told late,
+     * but is never too great.
+     *
+     * @return -1 if the feed does not read now
+     * @throws InvalidRequestException if there is no feed of that name, or it has another source
+     */
+    public long durableTo(String name, String owner, String producer) {
+        return sending(name).durableTo(owner, producer);
     }
 
     /**
@@ -315,7 +342,7 @@ public final class FeedManager implements AutoCloseable {
         long untilNanos = clock.monotonicNanos() + waitMicros * 1_000;
         BooleanSupplier isOver = () -> clock.monotonicNanos() - untilNanos >= 0;
         shared.tasks().await(() -> feed.state() != FeedState.STARTING || isOver.getAsBoolean());
-        Ticket ticket = feed.offer(parcel);
+        Ticket ticket = feed.offer(parcel, null);
         shared.tasks().await(() -> ticket.isSettled() || isOver.getAsBoolean());
         return ticket.giveUp("it was not durable within %d ms".formatted(waitMicros / 1_000));
     }
@@ -323,7 +350,7 @@ public final class FeedManager implements AutoCloseable {
     private ManagedFeed sending(String name) {
         ManagedFeed feed = require(name);
         FeedDefinition definition = feed.defined().definition();
-        if (definition != null && !definition.source().kind().equals(HttpKind.NAME)) {
+        if (definition != null && !SENT.contains(definition.source().kind())) {
             throw new InvalidRequestException(
                     "feed %s has the source %s, and takes no records that are sent"
                             .formatted(name, definition.source().kind()));

@@ -236,7 +236,7 @@ final class ManagedFeed {
     }
 
     /** Hands a parcel in, if the feed takes any now. */
-    Ticket offer(Parcel parcel) {
+    Ticket offer(Parcel parcel, @Nullable Runnable whenSettled) {
         ParcelSource to;
         String why;
         synchronized (this) {
@@ -248,9 +248,18 @@ final class ManagedFeed {
         if (to == null) {
             return Ticket.refused(parcel, new Receipt.Away(why));
         }
-        Ticket ticket = to.offer(parcel);
+        Ticket ticket = to.offer(parcel, whenSettled);
         wake();
         return ticket;
+    }
+
+    /** -1 if the feed takes no parcels now. */
+    long durableTo(String owner, String producer) {
+        ParcelSource of;
+        synchronized (this) {
+            of = feed == null || closing ? null : feed.parcels();
+        }
+        return of == null ? -1 : of.durableTo(owner, producer);
     }
 
     private synchronized String reason() {

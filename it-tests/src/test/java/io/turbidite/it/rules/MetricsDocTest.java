@@ -25,6 +25,8 @@ import io.turbidite.feeds.web.ServedStores;
 import io.turbidite.feeds.web.WebServer;
 import io.turbidite.feeds.web.access.Gate;
 import io.turbidite.feeds.web.http.HttpOptions;
+import io.turbidite.feeds.web.tcp.TcpOptions;
+import io.turbidite.feeds.web.tcp.TcpServer;
 import io.turbidite.hashlog.HashLog;
 import io.turbidite.hashlog.HashLogOptions;
 import io.turbidite.hashlog.log.LogOptions;
@@ -165,9 +167,18 @@ class MetricsDocTest {
                 null,
                 FilesRoot.none());
         try (WebServer server = WebServer.start(
-                new ServedStores(Map.of("store", store), Map.of("store", feeds)),
-                options,
-                Clock.system())) {
+                        new ServedStores(Map.of("store", store), Map.of("store", feeds)),
+                        options,
+                        Clock.system());
+                TcpServer lines = TcpServer.start(
+                        new TcpServer.Parts(
+                                TcpOptions.defaults(),
+                                Map.of("store", feeds),
+                                Gate.withoutTokens(),
+                                null,
+                                server.meters()),
+                        List.of())) {
+            assertThat(lines.addresses()).isEmpty();
             assertThat(get(server, "/")).isNotEmpty();
             OpenMetricsText scraped = OpenMetricsText.parse(get(server, "/metrics"));
             note(server.meters(), kinds);

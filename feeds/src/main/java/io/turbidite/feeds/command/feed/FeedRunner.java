@@ -16,6 +16,7 @@ import io.turbidite.feeds.command.common.Progress;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.feeds.log.DirectoryKind;
 import io.turbidite.feeds.source.parcel.HttpKind;
+import io.turbidite.feeds.source.parcel.TcpKind;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
@@ -68,7 +69,8 @@ final class FeedRunner {
     }
 
     private FeedReport load(Then then) {
-        if (definition.source().kind().equals(HttpKind.NAME)) {
+        String kind = definition.source().kind();
+        if (kind.equals(HttpKind.NAME) || kind.equals(TcpKind.NAME)) {
             throw new InvalidRequestException(
                     "feed %s takes what clients send to a server: start it with ./turbidite serve"
                             .formatted(definition.feed()));

@@ -11,6 +11,8 @@ import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.web.ServedStores;
 import io.turbidite.feeds.web.WebServer;
 import io.turbidite.feeds.web.http.HttpServer;
+import io.turbidite.feeds.web.tcp.TcpDoor;
+import io.turbidite.feeds.web.tcp.TcpServer;
 import io.turbidite.lsm.Store;
 
 import picocli.CommandLine.Command;
@@ -64,6 +66,7 @@ public final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         WebServer.Options web = options.toWeb(console.clock());
+        List<TcpDoor> doors = options.toDoors(web);
         CountDownLatch asked = new CountDownLatch(1);
         try (Interrupts.Watch watch = console.interrupts().watch(asked::countDown)) {
             watch.endWith(ExitCode.OK);
@@ -78,8 +81,10 @@ public final class ServeCommand implements Callable<Integer> {
                     WebServer server = start(new ServedStores(stores.all(), feeds.all()), web)) {
                 feeds.startKept(console.err());
                 start(definitions, feeds.all());
-                tell(server, web, stores.all());
-                asked.await();
+                try (TcpServer tcp = start(server, doors, web, feeds.all())) {
+                    tell(server, tcp, web, stores.all());
+                    asked.await();
+                }
             }
             console.err().println("ended");
             return ExitCode.OK;
@@ -126,14 +131,36 @@ public final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private void tell(WebServer server, WebServer.Options web, Map<String, Store> stores) {
+    private TcpServer start(
+            WebServer server,
+            List<TcpDoor> doors,
+            WebServer.Options web,
+            Map<String, FeedManager> feeds) {
+        try {
+            return TcpServer.start(
+                    new TcpServer.Parts(
+                            options.toTcp(), feeds, web.doorkeeper(), web.tls(), server.meters()),
+                    doors);
+        } catch (IOException e) {
+            throw new InvalidRequestException(
+                    "%s; give another --tcp FEED=HOST:PORT".formatted(e.getMessage()), e);
+        }
+    }
+
+    private void tell(
+            WebServer server, TcpServer tcp, WebServer.Options web, Map<String, Store> stores) {
         List<String> addresses = new ArrayList<>();
         server.addresses().forEach(at -> addresses.add(HttpServer.textOf(at)));
+        List<String> lines = new ArrayList<>();
+        tcp.addresses().forEach((feed, at) -> lines.add(feed + "=" + HttpServer.textOf(at)));
         if (common.json) {
-            Json.line()
+            Json.Line line = Json.line()
                     .put("listening", addresses)
-                    .put("stores", List.copyOf(stores.keySet()))
-                    .printTo(console.out());
+                    .put("stores", List.copyOf(stores.keySet()));
+            if (!lines.isEmpty()) {
+                line.put("tcp", lines);
+            }
+            line.printTo(console.out());
         } else {
             console.out()
                     .println("serving %s at %s"
@@ -147,6 +174,9 @@ public final class ServeCommand implements Callable<Integer> {
                                                                     : "https://")
                                                             + at + "/")
                                                     .toList())));
+        }
+        if (!common.json && !lines.isEmpty()) {
+            console.out().println("taking lines at " + String.join(", ", lines));
         }
         console.out().flush();
     }

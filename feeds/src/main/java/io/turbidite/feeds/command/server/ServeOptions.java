@@ -9,12 +9,15 @@ import io.turbidite.feeds.web.access.Gate;
 import io.turbidite.feeds.web.access.Token;
 import io.turbidite.feeds.web.http.HttpOptions;
 import io.turbidite.feeds.web.http.TlsFiles;
+import io.turbidite.feeds.web.tcp.TcpDoor;
+import io.turbidite.feeds.web.tcp.TcpOptions;
 
 import org.jspecify.annotations.Nullable;
 
 import picocli.CommandLine.Option;
 
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 
 /** How a server listens, and its bounds. <em>Set by the parser.</em> */
@@ -26,6 +29,19 @@ final class ServeOptions {
             paramLabel = "HOST:PORT",
             description = "Where to listen, once or more often; default: 127.0.0.1:8470.")
     private List<String> listen = List.of(LISTEN);
+
+    @Option(
+            names = "--tcp",
+            paramLabel = "FEED=HOST:PORT",
+            description =
+                    "Where a feed with the source tcp takes lines; may be given again. A token in the first line says who sends.")
+    private List<String> tcp = List.of();
+
+    @Option(
+            names = "--tcp-anybody",
+            description =
+                    "Whoever can connect to the addresses of --tcp may write; of this machine alone.")
+    private boolean tcpAnybody;
 
     @Option(
             names = "--host-name",
@@ -123,6 +139,49 @@ final class ServeOptions {
             paramLabel = "N",
             description = "Bytes of an answer that wait for a slow client; default: 262144.")
     private int unsentBytes = HttpOptions.defaults().unsentBytesMax();
+
+    /**
+     * Where lines are taken.
+     *
+     * @param web what the other options say
+     * @throws InvalidRequestException as {@link #toWeb}
+     */
+    List<TcpDoor> toDoors(WebServer.Options web) {
+        List<TcpDoor> doors = new ArrayList<>();
+        for (String one : tcp) {
+            int sign = one.indexOf('=');
+            if (sign < 1) {
+                throw new InvalidRequestException("--tcp %s is not FEED=HOST:PORT".formatted(one));
+            }
+            InetSocketAddress at = ListenAddress.of(one.substring(sign + 1));
+            boolean isLocal = at.getAddress().isLoopbackAddress();
+            if (tcpAnybody && !isLocal) {
+                throw new InvalidRequestException(
+                        "--tcp-anybody: %s can be reached by other machines".formatted(one));
+            }
+            if (!tcpAnybody && tokens == null) {
+                throw new InvalidRequestException(
+                        "--tcp: who may write needs --tokens FILE, or --tcp-anybody: any user of this machine");
+            }
+            if (!isLocal && web.tls() == null && !insecure) {
+                throw new InvalidRequestException(
+                        "--tcp: an address that other machines reach needs --tls-cert and --tls-key, or --insecure: then who hears the network has the tokens");
+            }
+            doors.add(new TcpDoor(one.substring(0, sign), at, tcpAnybody));
+        }
+        return doors;
+    }
+
+    /** Bounds of all doors together. */
+    TcpOptions toTcp() {
+        TcpOptions defaults = TcpOptions.defaults();
+        return new TcpOptions(
+                connections,
+                headMillis,
+                bodyMillis,
+                defaults.retryMillisMax(),
+                defaults.heldBytesMax());
+    }
 
     /**
      * What the options say.

@@ -23,9 +23,23 @@ public final class Parcel {
     private final long byteCount;
     private final @Nullable String producer;
     private final long sequence;
+    private final @Nullable Part part;
 
-    private Parcel(List<byte[]> pieces, @Nullable String producer, long sequence) {
+    /**
+     * Which part of a longer text a parcel is.
+     *
+     * @param header the line that names the columns; null if the parser wants none
+     * @param firstLine of the parcel in the text, from 1
+     */
+    private record Part(@Nullable Piece header, long firstLine) {}
+
+    /** Bytes that nobody writes to. */
+    private record Piece(List<byte[]> bytes) {}
+
+    private Parcel(
+            List<byte[]> pieces, @Nullable Part part, @Nullable String producer, long sequence) {
         this.pieces = pieces;
+        this.part = part;
         this.producer = producer;
         this.sequence = sequence;
         long bytes = 0;
@@ -41,7 +55,21 @@ public final class Parcel {
      * @param pieces of its text, in sequence; not copied
      */
     public static Parcel of(List<byte[]> pieces) {
-        return new Parcel(List.copyOf(pieces), null, 0);
+        return new Parcel(List.copyOf(pieces), null, null, 0);
+    }
+
+    /**
+     * Some whole lines of a longer text, each of which is a record: a line end within quotes ends
+     * one too. Such a text is sent in several parcels, one after the other.
+     *
+     * @param lines not copied
+     * @param header the text's line that names the columns, without its end; null if the parser
+     *     wants none
+     * @param firstLine which line of the text they begin with, from 1
+     */
+    public static Parcel ofLines(byte[] lines, byte @Nullable [] header, long firstLine) {
+        Piece named = header == null ? null : new Piece(List.of(header));
+        return new Parcel(List.of(lines), new Part(named, firstLine), null, 0);
     }
 
     /** As {@link #of(List)}, in one piece. */
@@ -58,6 +86,15 @@ public final class Parcel {
      * @throws InvalidRequestException if one of them is not such
      */
     public Parcel from(String owner, String name, long first) {
+        if (first < 1 || first > SEQUENCE_MAX) {
+            throw new InvalidRequestException(
+                    "a sequence is a number from 1 to %d, not %d".formatted(SEQUENCE_MAX, first));
+        }
+        return new Parcel(pieces, part, producer(owner, name), first);
+    }
+
+    /** What two owners' producers of one name are told apart by. */
+    static String producer(String owner, String name) {
         if (!PRODUCER.matcher(name).matches()) {
             throw new InvalidRequestException(
                     "a producer's name has 1 to 128 letters, digits and . _ -, not '%s'"
@@ -66,11 +103,7 @@ public final class Parcel {
         if (owner.isEmpty() || owner.length() > OWNER_CHARS_MAX || owner.indexOf('/') >= 0) {
             throw new InvalidRequestException("'%s' can own no producer".formatted(owner));
         }
-        if (first < 1 || first > SEQUENCE_MAX) {
-            throw new InvalidRequestException(
-                    "a sequence is a number from 1 to %d, not %d".formatted(SEQUENCE_MAX, first));
-        }
-        return new Parcel(pieces, owner + "/" + name, first);
+        return owner + "/" + name;
     }
 
     /** Owner and name; null if it has none. */
@@ -82,6 +115,21 @@ public final class Parcel {
     /** The number of its first record; 0 if it has none. */
     long sequence() {
         return sequence;
+    }
+
+    /** Whether each line is a record, and another parcel may go on behind it. */
+    boolean isLines() {
+        return part != null;
+    }
+
+    /** The line that it begins with, from 1. */
+    long firstLine() {
+        return part == null ? 1 : part.firstLine;
+    }
+
+    /** The header that came before it; null if it has its own, or none. */
+    byte @Nullable [] header() {
+        return part == null || part.header == null ? null : part.header.bytes.getFirst();
     }
 
     /** Of its text. */

@@ -97,14 +97,12 @@ final class ParcelReader implements PartitionReader {
             if (next == null) {
                 return null;
             }
-            RecordFramer framed = new RecordFramer(
-                    next.parcel().input(), host.parser().quotes(), host.separator(), 0, 1);
-            framed.end();
+            RecordFramer framed = framer(next.parcel());
             header = null;
             long sequence = next.parcel().sequence();
             number = sequence == 0 ? position : sequence - 1;
             try {
-                if (!host.parser().wantsHeader() || learnHeader(framed)) {
+                if (!host.parser().wantsHeader() || learnHeader(next.parcel(), framed)) {
                     framer = framed;
                     ticket = next;
                     return next;
@@ -119,7 +117,27 @@ final class ParcelReader implements PartitionReader {
         }
     }
 
-    private boolean learnHeader(RecordFramer framed) {
+    private RecordFramer framer(Parcel parcel) {
+        // lines of a longer text are not at its beginning, where a byte order mark is passed over
+        RecordFramer framed = parcel.isLines()
+                ? new RecordFramer(
+                        parcel.input(),
+                        RecordFramer.Quotes.NONE,
+                        host.separator(),
+                        1,
+                        parcel.firstLine())
+                : new RecordFramer(parcel.input(), host.parser().quotes(), host.separator(), 0, 1);
+        framed.end();
+        return framed;
+    }
+
+    /** Whether there is a header. */
+    private boolean learnHeader(Parcel parcel, RecordFramer framed) {
+        byte[] before = parcel.header();
+        if (before != null) {
+            learn(RecordFrame.of(before, 0, 1));
+            return true;
+        }
         if (!framed.next()) {
             return false;
         }
@@ -127,14 +145,17 @@ final class ParcelReader implements PartitionReader {
         if (frame.problem() != null) {
             throw new InvalidRequestException(frame.problem());
         }
-        var _ = source.changesHeader(this);
-        RecordFrame copy = RecordFrame.of(
+        learn(RecordFrame.of(
                 Arrays.copyOfRange(frame.bytes(), frame.start(), frame.start() + frame.length()),
                 0,
-                1);
-        host.parser().header(copy);
-        header = copy;
+                1));
         return true;
+    }
+
+    private void learn(RecordFrame named) {
+        var _ = source.changesHeader(this);
+        host.parser().header(named);
+        header = named;
     }
 
     @Override

@@ -10,13 +10,13 @@ import io.turbidite.feeds.source.SourcePosition;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
@@ -52,7 +52,11 @@ public final class ParcelSource implements FeedSource {
     // guarded by this
     private final Map<String, Lane> lanes = new HashMap<>();
     private final LinkedHashSet<String> ready = new LinkedHashSet<>();
-    private final Set<String> producers = new TreeSet<>();
+    private final List<Runnable> untold = new ArrayList<>();
+
+    /** Those that there are, with the last number that an earlier run took of each. */
+    private final Map<String, Long> producers = new TreeMap<>();
+
     private int parcelCount;
     private long byteCount;
     private boolean closed;
@@ -76,6 +80,16 @@ public final class ParcelSource implements FeedSource {
 
     /** Hands a parcel in; without waiting. What can't be taken is settled at once. */
     public Ticket offer(Parcel parcel) {
+        return offer(parcel, null);
+    }
+
+    /**
+     * As {@link #offer(Parcel)}.
+     *
+     * @param whenSettled is run once there is a receipt, unless that is so at once; by any thread,
+     *     which it must not keep
+     */
+    public Ticket offer(Parcel parcel, @Nullable Runnable whenSettled) {
         synchronized (this) {
             if (closed) {
                 return Ticket.refused(parcel, new Receipt.Away("the feed has just ended its run"));
@@ -88,12 +102,30 @@ public final class ParcelSource implements FeedSource {
                                 .formatted(parcelCount, byteCount)));
             }
             String partition = parcel.producer() == null ? PLAIN : parcel.producer();
-            Ticket ticket = new Ticket(parcel, this);
-            lanes.computeIfAbsent(partition, name -> new Lane()).unread.add(ticket);
+            Ticket ticket = new Ticket(parcel, this, whenSettled);
+            lanes.computeIfAbsent(partition, this::newLane).unread.add(ticket);
             ready.add(partition);
             parcelCount++;
             byteCount += parcel.byteCount();
             return ticket;
+        }
+    }
+
+    private Lane newLane(String partition) {
+        Lane lane = new Lane();
+        lane.durableTo = producers.getOrDefault(partition, 0L);
+        return lane;
+    }
+
+    /**
+     * The number of the last record of a producer that is durable for sure; 0 if there is none. It
+     * may be told late, but is never too great.
+     */
+    public long durableTo(String owner, String producer) {
+        String partition = Parcel.producer(owner, producer);
+        synchronized (this) {
+            Lane lane = lanes.get(partition);
+            return lane == null ? producers.getOrDefault(partition, 0L) : lane.durableTo;
         }
     }
 
@@ -119,9 +151,20 @@ public final class ParcelSource implements FeedSource {
     private void settle(Ticket ticket, Receipt receipt) {
         release(ticket);
         ticket.settle(receipt);
+        Runnable listener = ticket.whenSettled();
+        if (listener != null) {
+            untold.add(listener);
+        }
     }
 
+    /** Tells what was settled, without the lock. */
     private void signal() {
+        List<Runnable> listeners;
+        synchronized (this) {
+            listeners = List.copyOf(untold);
+            untold.clear();
+        }
+        listeners.forEach(Runnable::run);
         SourceHost now = host;
         if (now != null) {
             now.tasks().signal();
@@ -132,9 +175,13 @@ public final class ParcelSource implements FeedSource {
 
     @Override
     public void begin(Supplier<Map<String, PartitionState>> taken, SourceHost newHost) {
-        Set<String> known = taken.get().keySet();
+        Map<String, PartitionState> known = taken.get();
         synchronized (this) {
-            known.stream().filter(name -> name.indexOf('/') >= 0).forEach(producers::add);
+            known.forEach((name, state) -> {
+                if (name.indexOf('/') >= 0) {
+                    producers.put(name, state.position().number());
+                }
+            });
         }
         host = newHost;
     }
@@ -146,11 +193,11 @@ public final class ParcelSource implements FeedSource {
         List<String> there;
         synchronized (this) {
             for (String name : List.copyOf(ready)) {
-                if (name.equals(PLAIN) || producers.contains(name)) {
+                if (name.equals(PLAIN) || producers.containsKey(name)) {
                     continue;
                 }
                 if (producers.size() < producerCountMax) {
-                    producers.add(name);
+                    producers.put(name, 0L);
                     continue;
                 }
                 ready.remove(name);

@@ -14,6 +14,7 @@ import java.util.List;
 public final class Ticket {
     private final Parcel parcel;
     private final @Nullable ParcelSource source;
+    private final @Nullable Runnable whenSettled;
     private volatile @Nullable Receipt receipt;
 
     // guarded by the source
@@ -30,14 +31,19 @@ public final class Ticket {
     private long rejectedCount;
     private final List<Rejection> reasons = new ArrayList<>();
 
-    Ticket(Parcel parcel, ParcelSource source) {
+    /**
+     * @param whenSettled is run once there is a receipt, without the source's lock
+     */
+    Ticket(Parcel parcel, ParcelSource source, @Nullable Runnable whenSettled) {
         this.parcel = parcel;
         this.source = source;
+        this.whenSettled = whenSettled;
     }
 
     private Ticket(Parcel parcel, Receipt receipt) {
         this.parcel = parcel;
         this.source = null;
+        this.whenSettled = null;
         this.receipt = receipt;
     }
 
@@ -74,6 +80,12 @@ public final class Ticket {
             source.giveUp(this, why);
         }
         return receipt();
+    }
+
+    /** What is to be run now that there is a receipt. */
+    @Nullable
+    Runnable whenSettled() {
+        return whenSettled;
     }
 
     Parcel parcel() {

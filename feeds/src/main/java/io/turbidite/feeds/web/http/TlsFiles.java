@@ -78,7 +78,7 @@ public final class TlsFiles {
     }
 
     /** What a connection uses; has the files looked at now and then. */
-    SslContext context(Executor reader) {
+    public SslContext context(Executor reader) {
         long now = clock.monotonicNanos();
         long before = lookedNanos.get();
         if (now - before > LOOK_NANOS && lookedNanos.compareAndSet(before, now)) {
