@@ -15,6 +15,7 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.Tier;
+import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.run.RunOptions;
@@ -31,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -493,10 +495,56 @@ class JoinTest {
         }
         expected.sort(null);
         assertThat(rows(join)).isEqualTo(expected);
+        checkNarrowed(join, random);
         assertThat(lefts.openCount).hasValue(0);
         assertThat(rights.openCount).hasValue(0);
         assertThat(disk.files()).isEmpty();
         return expected.size();
+    }
+
+    /** Queries that look at few fields see the same of them, where a join leaves out the others. */
+    private static void checkNarrowed(Join join, SplittableRandom random) {
+        List<String> names = join.type().declared().stream().map(Field::name).toList();
+        String shown = names.get(random.nextInt(names.size()));
+        String ordered = names.get(random.nextInt(names.size()));
+        String tested = names.get(random.nextInt(names.size()));
+        List<String> expected = new ArrayList<>();
+        Map<String, Integer> counts = new TreeMap<>();
+        try (QueryResult whole = join.run()) {
+            for (Map<String, @Nullable Object> row : whole) {
+                if (row.get(tested) == null) {
+                    continue;
+                }
+                expected.add(String.valueOf(row.get(shown)));
+                counts.merge(row.get(shown) + " " + row.get(tested), 1, Integer::sum);
+            }
+        }
+        List<String> seen = new ArrayList<>();
+        Query narrow = Query.on(join)
+                .where("`%s` is not null".formatted(tested))
+                .orderBy(ordered)
+                .select(shown);
+        try (QueryResult result = narrow.run()) {
+            for (Map<String, @Nullable Object> row : result) {
+                seen.add(String.valueOf(row.get(shown)));
+            }
+        }
+        assertThat(seen).as("%s by %s", shown, ordered).hasSameElementsAs(expected);
+        assertThat(seen).hasSameSizeAs(expected);
+        Map<String, Integer> seenCounts = new TreeMap<>();
+        Query groups = Query.on(join)
+                .where("`%s` is not null".formatted(tested))
+                .groupBy(shown, tested)
+                .aggregate(Aggregate.count());
+        if (!shown.equals(tested)) {
+            try (QueryResult result = groups.run()) {
+                for (Map<String, @Nullable Object> row : result) {
+                    seenCounts.put(row.get(shown) + " " + row.get(tested), Math.toIntExact((Long)
+                            row.get("count")));
+                }
+            }
+            assertThat(seenCounts).isEqualTo(counts);
+        }
     }
 
     private static boolean isTestPassed(

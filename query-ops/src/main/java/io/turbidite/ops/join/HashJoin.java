@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * Hybrid hash join: the right side goes into a table, the left side is looked up in it.
@@ -55,6 +56,10 @@ public final class HashJoin implements Rows {
     private final OperatorMeter meter;
     private final @Nullable JoinedRow joined;
     private final @Nullable PairTest test;
+
+    /** What a left row is while it is spilled; null: as it is. */
+    private final @Nullable ShortenedRow shortened;
+
     private final RecordView row;
     private final long memoryBytes;
     private final Slice rightRow = new Slice();
@@ -81,15 +86,18 @@ public final class HashJoin implements Rows {
      *
      * @param rowType of the rows; of a semi or anti join that of the left side
      * @param shown the right fields that rows have
+     * @param used fields of the rows that anybody looks at, the others may be missing; null: all
      * @param test what must hold of rows with equal keys; null: nothing
      */
     public record Output(
             JoinKind kind,
             RecordType rowType,
             List<Integer> shown,
+            @Nullable Set<Integer> used,
             @Nullable PairTest test) {
         public Output {
             shown = List.copyOf(shown);
+            used = used == null ? null : Set.copyOf(used);
         }
     }
 
@@ -106,10 +114,11 @@ public final class HashJoin implements Rows {
         this.options = options;
         this.meter = meter;
         this.memoryBytes = options.memoryBytesMax();
-        this.joined = kind.hasPairs()
-                ? new JoinedRow(left.type(), right.type(), output.rowType(), output.shown())
-                : null;
+        this.joined = kind.hasPairs() ? new JoinedRow(left.type(), right.type(), output) : null;
         this.test = output.test();
+        this.shortened = kind.hasPairs() && test == null && output.used() != null
+                ? new ShortenedRow(left.type(), output)
+                : null;
         this.row = new RecordView(output.rowType());
         this.table = newTable();
     }
@@ -326,7 +335,8 @@ public final class HashJoin implements Rows {
         }
         long hash = ByteHash.of(left.key());
         if (!isKept(hash)) {
-            spillLeft().add(left.key(), left.row());
+            Slice leftRow = left.row();
+            spillLeft().add(left.key(), shortened == null ? leftRow : shortened.of(leftRow));
             return false;
         }
         long found = meeting(table.find(left.key(), hash));

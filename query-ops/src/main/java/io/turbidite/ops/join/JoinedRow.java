@@ -6,10 +6,12 @@ import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.RecordType;
 
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Puts together the rows of a join: the fields of a left row, and behind them those of a right one.
+ * Puts together the rows of a join: the fields of a left row, and behind them those of a right one,
+ * as far as anybody looks at them.
  * <em>Confined to one thread.</em>
  */
 final class JoinedRow {
@@ -24,18 +26,37 @@ final class JoinedRow {
     /** Of each left field the right one of its name that is not shown, or -1. */
     private final int[] instead;
 
-    JoinedRow(RecordType leftType, RecordType rightType, RecordType rowType, List<Integer> shown) {
-        this.writer = new RecordWriter(rowType);
+    JoinedRow(RecordType leftType, RecordType rightType, HashJoin.Output output) {
+        RecordType rowType = output.rowType();
+        List<Integer> shown = output.shown();
+        this.writer = new RecordWriter(loose(rowType));
         this.left = new RecordView(leftType);
         this.right = new RecordView(rightType);
-        this.leftFields = tops(leftType);
+        this.leftFields = used(leftType, IntStream.of(tops(leftType)), output);
         this.leftTargets = targets(leftType, leftFields, rowType);
-        this.rightFields = shown.stream().mapToInt(Integer::intValue).toArray();
+        this.rightFields = used(rightType, shown.stream().mapToInt(Integer::intValue), output);
         this.rightTargets = targets(rightType, rightFields, rowType);
         this.instead = IntStream.of(leftFields)
                 .map(field -> rightType.indexOf(leftType.field(field).name()))
                 .map(field -> shown.contains(field) ? -1 : field)
                 .toArray();
+    }
+
+    /** The type with the same bytes in which any field at the top may be missing. */
+    static RecordType loose(RecordType type) {
+        return RecordType.of(type.declared().stream()
+                .map(field -> field.as(field.name(), true))
+                .toList());
+    }
+
+    /** Those of some fields of a side that are looked at in the rows. */
+    static int[] used(RecordType side, IntStream fields, HashJoin.Output output) {
+        Set<Integer> used = output.used();
+        return used == null
+                ? fields.toArray()
+                : fields.filter(field -> used.contains(
+                                output.rowType().indexOf(side.field(field).name())))
+                        .toArray();
     }
 
     /** The fields that lie in no other. */

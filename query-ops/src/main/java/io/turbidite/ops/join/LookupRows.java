@@ -94,9 +94,7 @@ public final class LookupRows implements Rows {
         this.kind = output.kind();
         this.options = options;
         this.meter = meter;
-        this.joined = kind.hasPairs()
-                ? new JoinedRow(left.type(), rightType, output.rowType(), output.shown())
-                : null;
+        this.joined = kind.hasPairs() ? new JoinedRow(left.type(), rightType, output) : null;
         this.test = output.test();
         this.row = new RecordView(output.rowType());
         this.record = new RecordView(inner.view.source().type());

@@ -27,7 +27,10 @@ public final class PairTest {
             RecordType pairType,
             List<Integer> shown,
             List<RecordPredicate> predicates) {
-        this.joined = new JoinedRow(leftType, rightType, pairType, shown);
+        this.joined = new JoinedRow(
+                leftType,
+                rightType,
+                new HashJoin.Output(JoinKind.INNER, pairType, shown, null, null));
         this.pair = new RecordView(pairType);
         this.predicates = predicates.toArray(RecordPredicate[]::new);
     }

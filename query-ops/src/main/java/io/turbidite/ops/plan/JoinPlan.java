@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * How the rows of two plans are joined. <em>Confined to one
@@ -45,6 +46,9 @@ public final class JoinPlan implements ResultPlan {
 
     /** Of the pairs that conditions are on. */
     private final JoinedType pairs;
+
+    /** Fields of the rows that are looked at; null: all. */
+    private @Nullable Set<Integer> used;
 
     /** Two fields that must be equal, by their names in the rows of both sides. */
     public record Equal(String left, String right) {}
@@ -184,6 +188,16 @@ public final class JoinPlan implements ResultPlan {
         return type.rowType();
     }
 
+    /**
+     * Says before the rows are asked for which of their fields are looked at: others may be missing
+     * in them, whatever the type says.
+     *
+     * @param fields indexes in the row type; null: all
+     */
+    void uses(@Nullable Set<Integer> fields) {
+        used = fields;
+    }
+
     @Override
     public RecordType rowType() {
         return type.rowType();
@@ -230,7 +244,8 @@ public final class JoinPlan implements ResultPlan {
     public Rows rows() {
         JoinSide leftSide =
                 new JoinSide(left.rows(), left.rowType(), type.leftKeys(), new OperatorMeter());
-        HashJoin.Output output = new HashJoin.Output(kind, type.rowType(), type.shown(), test());
+        HashJoin.Output output =
+                new HashJoin.Output(kind, type.rowType(), type.shown(), used, test());
         if (looksUp) {
             CheckedQuery query = right().query();
             Projection projection = query.columns().isEmpty()

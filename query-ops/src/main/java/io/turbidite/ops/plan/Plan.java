@@ -109,7 +109,12 @@ public final class Plan implements ResultPlan {
 
     /** Plans a query over the rows of another plan. */
     public static Plan over(ResultPlan rows, QueryRequest request, RunOptions options) {
-        return of(request, PlannedRows.of(rows), options);
+        PlannedRows source = PlannedRows.of(rows);
+        CheckedQuery query = CheckedQuery.of(request, source);
+        if (rows instanceof JoinPlan join) {
+            join.uses(UsedFields.of(query, request.where()));
+        }
+        return of(query, request.access(), source, options);
     }
 
     /** The type of the rows of a query of a source. */

@@ -1,6 +1,7 @@
 package io.turbidite.ops.sql;
 
 import io.turbidite.core.expr.Expression;
+import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.Nulls;
@@ -13,8 +14,11 @@ import io.turbidite.ops.expr.Predicate;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A query in the making: it takes in operators as long as one query can do them, in its order:
@@ -193,13 +197,31 @@ final class Block {
         return selected;
     }
 
+    /** Whether its columns are fields of what it reads, each once. */
+    boolean areFields() {
+        return !isGrouped && areNames() && new HashSet<>(columns).size() == columns.size();
+    }
+
+    /** The names of the fields that its columns are. */
+    List<String> columnFields() {
+        return columns.stream().map(column -> ((Expression.Name) column).name()).toList();
+    }
+
+    /** The names of all fields of what it reads. */
+    Set<String> fieldNames() {
+        return type.declared().stream().map(Field::name).collect(Collectors.toSet());
+    }
+
+    /** The query, whose rows are whole. */
+    Relation whole() {
+        return query();
+    }
+
     /** A block over the rows of this one: its columns are fields there. */
     Block wrapped() {
         if (isGrouped && areNames()) {
             Relation relation = query();
-            List<String> fields =
-                    columns.stream().map(c -> ((Expression.Name) c).name()).toList();
-            return of(relation, fields);
+            return of(relation, columnFields());
         }
         List<String> names = InnerNames.of(columns, "c$");
         return of(named(names), names);

@@ -316,10 +316,14 @@ final class Compiler {
             rest = RelOptUtil.conjunctions(join.getCondition());
         }
         JoinRelType kind = join.getJoinType();
-        Set<String> taken = new HashSet<>();
-        List<String> leftNames = InnerNames.of(left.columns(), "l$", taken);
+        boolean isLeftWhole =
+                kind != JoinRelType.RIGHT && kind != JoinRelType.FULL && left.areFields();
+        Set<String> taken = new HashSet<>(isLeftWhole ? left.fieldNames() : Set.of());
+        List<String> leftNames =
+                isLeftWhole ? left.columnFields() : InnerNames.of(left.columns(), "l$", taken);
         List<String> rightNames = InnerNames.of(right.columns(), "r$", taken);
-        Relation l = left.named(leftNames);
+        // a join copies what is asked for: there is no need to make a row of it first
+        Relation l = isLeftWhole ? left.whole() : left.named(leftNames);
         Relation r = right.named(rightNames);
         boolean isSwapped = kind == JoinRelType.RIGHT;
         boolean isCross = kind == JoinRelType.INNER && leftKeys.isEmpty() && rest.isEmpty();

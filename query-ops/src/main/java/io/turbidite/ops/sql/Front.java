@@ -374,7 +374,7 @@ final class Front {
         RelNode uncorrelated =
                 RelDecorrelator.decorrelateQuery(joined.accept(new KeptConstants()), builder);
         RelNode rewritten = run(REWRITING, run(WITHOUT_DISTINCT, uncorrelated, cluster), cluster);
-        return run(WINDOWS, rewritten, cluster);
+        return run(WINDOWS, TrimmedJoins.of(rewritten, cluster), cluster);
     }
 
     /** The functions of the time of day become constants: a statement has one moment. */
