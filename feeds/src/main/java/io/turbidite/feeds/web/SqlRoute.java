@@ -98,8 +98,8 @@ final class SqlRoute {
             }
             StoreCatalog catalog = StoreCatalog.of(store, false);
             SqlStatement planned = Sql.changes(text)
-                    ? Sql.on(catalog).statement(text)
-                    : Sql.at(views).changing(catalog).statement(text);
+                    ? Sql.on(catalog).statement(text, deadline::isOver)
+                    : Sql.at(views).changing(catalog).statement(text, deadline::isOver);
             @Nullable Object[] values = SqlValues.of(planned.parameters(), asked.parameters());
             if (planned.explains()) {
                 exchange.answer(200, planned.explanation(options, values).toMap());

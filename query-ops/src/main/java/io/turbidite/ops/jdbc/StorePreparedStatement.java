@@ -43,7 +43,7 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
         super(connection);
         this.sql = sql;
         this.datasets = connection.datasets();
-        this.planned = planned(sql);
+        this.planned = planned(sql, begun());
         this.parameters = parametersOf(planned);
         this.values = new @Nullable Object[parameters.getParameterCount()];
     }
@@ -64,7 +64,7 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
     private SqlStatement current() throws SQLException {
         List<? extends Source> now = connection().datasets();
         if (!now.equals(datasets)) {
-            planned = planned(sql);
+            planned = planned(sql, begun());
             parameters = parametersOf(planned);
             datasets = now;
         }

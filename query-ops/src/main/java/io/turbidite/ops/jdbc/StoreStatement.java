@@ -52,14 +52,25 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
         return connection;
     }
 
+    /** What is begun now can be cancelled, and its time runs. */
+    final Execution begun() {
+        Execution run = new Execution(connection.clock(), timeoutSeconds);
+        execution = run;
+        return run;
+    }
+
     /** Plans a text; errors as those of JDBC. */
-    final SqlStatement planned(String sql) throws SQLException {
+    final SqlStatement planned(String sql, Execution run) throws SQLException {
         checkOpen();
         if (sql == null) {
             throw Errors.of("no statement is given", Errors.ARGUMENT);
         }
         try {
-            return connection.sql().statement(sql);
+            return connection.sql().statement(sql, run::mustEnd);
+        } catch (CancellationException e) {
+            SQLException ended = run.ended();
+            ended.initCause(e);
+            throw ended;
         } catch (RuntimeException e) {
             throw Errors.of(e);
         }
@@ -67,12 +78,16 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
 
     /** Runs a planned statement, of which the result before is closed. */
     final Rows rows(SqlStatement planned, @Nullable Object... values) throws SQLException {
+        return rows(begun(), planned, values);
+    }
+
+    private Rows rows(Execution run, SqlStatement planned, @Nullable Object... values)
+            throws SQLException {
         checkOpen();
         closeResult();
         if (!givesRows(planned)) {
             throw Errors.of("the statement gives no rows: it is an update", Errors.ARGUMENT);
         }
-        Execution run = new Execution(connection.clock(), timeoutSeconds);
         execution = run;
         RunOptions options = connection.options().withStop(run::mustEnd);
         // a run has a moment of its own, unless it reads several datasets
@@ -167,11 +182,16 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
 
     /** Runs a planned statement, whatever it does; whether it gives rows. */
     final boolean done(SqlStatement planned, @Nullable Object... values) throws SQLException {
+        return done(begun(), planned, values);
+    }
+
+    private boolean done(Execution run, SqlStatement planned, @Nullable Object... values)
+            throws SQLException {
         if (givesRows(planned)) {
-            Rows _ = rows(planned, values);
+            Rows _ = rows(run, planned, values);
             return true;
         }
-        updateCount = changed(planned, values);
+        updateCount = changed(run, planned, values);
         return false;
     }
 
@@ -181,13 +201,17 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
 
     /** Runs a planned statement that changes or defines; how many records it changed. */
     final long changed(SqlStatement planned, @Nullable Object... values) throws SQLException {
+        return changed(begun(), planned, values);
+    }
+
+    private long changed(Execution run, SqlStatement planned, @Nullable Object... values)
+            throws SQLException {
         checkOpen();
         closeResult();
         if (givesRows(planned)) {
             throw Errors.of("the statement gives rows: it is no update", Errors.ARGUMENT);
         }
         connection.checkMayChange();
-        Execution run = new Execution(connection.clock(), timeoutSeconds);
         execution = run;
         try {
             run.check();
@@ -205,17 +229,20 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
 
     @Override
     public ResultSet executeQuery(String sql) throws SQLException {
-        return rows(planned(sql));
+        Execution run = begun();
+        return rows(run, planned(sql, run));
     }
 
     @Override
     public boolean execute(String sql) throws SQLException {
-        return done(planned(sql));
+        Execution run = begun();
+        return done(run, planned(sql, run));
     }
 
     @Override
     public long executeLargeUpdate(String sql) throws SQLException {
-        return changed(planned(sql));
+        Execution run = begun();
+        return changed(run, planned(sql, run));
     }
 
     @Override

@@ -182,7 +182,7 @@ final class Front {
                         .withDefaultNullCollation(NullCollation.LOW)
                         .withConformance(STRICT)
                         .withIdentifierExpansion(true));
-        RexBuilder rex = new RexBuilder(types);
+        RexBuilder rex = new PlanningStop.Expressions(types);
         HepPlanner planner = new HepPlanner(REWRITING);
         planner.setExecutor(new Folding(types));
         RelOptCluster cluster = RelOptCluster.create(planner, rex);
@@ -258,6 +258,9 @@ final class Front {
     }
 
     private SqlException unparsed(SqlParseException e) {
+        if (e.getCause() instanceof StackOverflowError) {
+            return SqlException.of(Planned.TOO_DEEP, e);
+        }
         String said = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
         int line = e.getPos() == null ? 0 : e.getPos().getLineNum();
         int column = e.getPos() == null ? 0 : e.getPos().getColumnNum();

@@ -19,6 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -27,6 +28,8 @@ import java.util.function.UnaryOperator;
  * <em>Immutable.</em>
  */
 final class Planned {
+    static final String TOO_DEEP = "the statement is nested too deeply";
+
     private final List<SourceAndView> sources;
     private final List<RecordType> types;
     private final StatementText text;
@@ -101,13 +104,14 @@ final class Planned {
     static <T> T told(Supplier<T> step) {
         try {
             return step.get();
-        } catch (SqlException e) {
+        } catch (SqlException | CancellationException e) {
             throw e;
         } catch (InvalidRequestException e) {
             throw SqlException.of(String.valueOf(e.getMessage()), e);
         } catch (StackOverflowError e) {
-            throw SqlException.of("the statement is nested too deeply", e);
+            throw SqlException.of(TOO_DEEP, e);
         } catch (RuntimeException | AssertionError e) {
+            PlanningStop.check();
             // rules of Calcite fail as they like: a statement of theirs is refused, not a crash
             throw SqlException.of("the statement can't be planned: " + firstLine(e), e);
         }

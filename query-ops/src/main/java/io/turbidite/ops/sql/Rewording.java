@@ -27,6 +27,8 @@ final class Rewording extends SqlShuttle {
     private static final Set<String> TAKE_VALUES =
             Set.of("COALESCE", "GREATEST", "LEAST", "CONCAT");
 
+    private static final Set<String> LISTS = Set.of("ARRAY_AGG", "STRING_AGG", "LISTAGG");
+
     private final String text;
 
     Rewording(String text) {
@@ -58,6 +60,20 @@ final class Rewording extends SqlShuttle {
                 && within.operand(0).getKind() == SqlKind.PERCENTILE_DISC) {
             return super.visit((SqlCall) filtered(within, call.operand(1)));
         }
+        if (call.getKind() == SqlKind.WITHIN_GROUP && isList(call.operand(0))) {
+            SqlCall within = call.getOperator().createCall(
+                    call.getParserPosition(), call.operand(0), lowest(call.operand(1)));
+            return super.visit(within);
+        }
+        if (isList(call)) {
+            List<SqlNode> operands = new ArrayList<>();
+            for (SqlNode operand : call.getOperandList()) {
+                operands.add(operand instanceof SqlNodeList order ? lowest(order) : operand);
+            }
+            SqlCall list = call.getOperator().createCall(
+                    call.getFunctionQuantifier(), call.getParserPosition(), operands);
+            return super.visit(list);
+        }
         if (call.operandCount() == 0
                 && TAKE_VALUES.contains(call.getOperator().getName().toUpperCase(Locale.ROOT))) {
             SqlParserPos place = call.getParserPosition();
@@ -86,6 +102,26 @@ final class Rewording extends SqlShuttle {
             return call.getOperator().createCall(place, whole, type);
         }
         return super.visit(call);
+    }
+
+    private static boolean isList(SqlNode node) {
+        return node instanceof SqlCall call
+                && LISTS.contains(call.getOperator().getName().toUpperCase(Locale.ROOT));
+    }
+
+    /** Null is lowest: told of lists, too, Calcite would forget it and take it for highest. */
+    private static SqlNodeList lowest(SqlNodeList order) {
+        List<SqlNode> keys = new ArrayList<>();
+        for (SqlNode key : order) {
+            SqlParserPos place = key.getParserPosition();
+            keys.add(
+                    switch (key.getKind()) {
+                        case NULLS_FIRST, NULLS_LAST -> key;
+                        case DESCENDING -> SqlStdOperatorTable.NULLS_LAST.createCall(place, key);
+                        default -> SqlStdOperatorTable.NULLS_FIRST.createCall(place, key);
+                    });
+        }
+        return new SqlNodeList(keys, order.getParserPosition());
     }
 
     private static SqlNode median(SqlCall call) {

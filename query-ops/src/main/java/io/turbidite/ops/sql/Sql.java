@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * SQL over sources.
@@ -115,6 +116,21 @@ public final class Sql {
      * @throws SqlException with the place of what is wrong, or the construct that is not supported
      */
     public SqlStatement statement(String text) {
+        return statement(text, () -> false);
+    }
+
+    /**
+     * As {@link #statement(String)}, but long statements that take long to plan can be ended.
+     *
+     * @param stop asked many times while it is planned, by this thread: once it says true, planning
+     *     ends. A run asks {@link io.turbidite.ops.run.RunOptions#stop} of its own
+     * @throws java.util.concurrent.CancellationException if {@code stop} has ended it
+     */
+    public SqlStatement statement(String text, BooleanSupplier stop) {
+        return PlanningStop.until(Given.notNull(stop, "a stop"), () -> made(text));
+    }
+
+    private SqlStatement made(String text) {
         Planned known = plans.of(Given.notNull(text, "the text of a statement"));
         if (known != null) {
             return new SqlStatement(known);

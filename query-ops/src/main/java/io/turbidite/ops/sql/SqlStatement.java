@@ -101,6 +101,10 @@ public final class SqlStatement {
     }
 
     /** Plans it anew where that is needed. */
+    private Planned current(RunOptions options) {
+        return PlanningStop.until(options.stop(), this::current);
+    }
+
     private Planned current() {
         Planned before = planned();
         if (effects == null) {
@@ -182,7 +186,7 @@ public final class SqlStatement {
             checked(values);
             return listing.get().with(options).run();
         }
-        return current().run(UnaryOperator.identity(), options, checked(values));
+        return current(options).run(UnaryOperator.identity(), options, checked(values));
     }
 
     /**
@@ -199,7 +203,7 @@ public final class SqlStatement {
         if (listing != null) {
             return run(options, values);
         }
-        return current()
+        return current(options)
                 .run(
                         read -> new SourceAndView(read.source(), moments.apply(read.source())),
                         options,
@@ -230,7 +234,7 @@ public final class SqlStatement {
     public long execute(RunOptions options, @Nullable Object... values) {
         changed = new ChangedCount();
         if (planned != null) {
-            var _ = current();
+            var _ = current(options);
         }
         if (effect == null || text.explains()) {
             throw SqlException.of("the statement gives rows: run it");
@@ -251,7 +255,7 @@ public final class SqlStatement {
     public Explanation explanation(RunOptions options, @Nullable Object... values) {
         Relation asked = (listing != null
                         ? listing.get()
-                        : current().relation(UnaryOperator.identity(), checked(values)))
+                        : current(options).relation(UnaryOperator.identity(), checked(values)))
                 .with(options);
         if (!text.analyzes()) {
             return asked.explain();

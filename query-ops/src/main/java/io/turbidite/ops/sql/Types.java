@@ -55,6 +55,12 @@ final class Types {
         }
 
         @Override
+        public RelDataType createTypeWithNullability(RelDataType type, boolean nullable) {
+            PlanningStop.check();
+            return super.createTypeWithNullability(type, nullable);
+        }
+
+        @Override
         public RelDataType createSqlType(SqlTypeName typeName) {
             return super.createSqlType(
                     typeName == SqlTypeName.CHAR ? SqlTypeName.VARCHAR : typeName);

@@ -20,9 +20,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 class SqlTest {
@@ -109,6 +111,74 @@ class SqlTest {
                 people.sql().statement("explain select name from People where city = 'Rome'");
         assertThat(statement.explains()).isTrue();
         assertThat(statement.explanation(RunOptions.defaults()).toString()).contains("by_city");
+    }
+
+    @Test
+    void a_list_is_ordered_as_rows_are() {
+        for (String key : List.of("age", "age desc", "age nulls last", "age desc nulls first")) {
+            List<@Nullable Object> ids = new ArrayList<>();
+            rows("select id from People order by %s, id desc".formatted(key))
+                    .forEach(row -> ids.add(row.get("id")));
+            String told = String.join(",", ids.stream().map(String::valueOf).toList());
+            Map<String, @Nullable Object> lists = rows(
+                            """
+                            select array_agg(id order by %1$s, id desc) as a,
+                              string_agg(cast(id as varchar), ',' order by %1$s, id desc) as s,
+                              listagg(cast(id as varchar), ',')
+                                within group (order by %1$s, id desc) as l
+                            from People"""
+                                    .formatted(key))
+                    .getFirst();
+            assertThat(lists).as(key).containsEntry("a", ids);
+            assertThat(lists).as(key).containsEntry("s", told).containsEntry("l", told);
+        }
+    }
+
+    /** Each takes Calcite minutes, and the rows are the same ones. */
+    @Test
+    void planning_ends_when_it_is_told_to() {
+        List<String> sums = new ArrayList<>();
+        List<String> pairs = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            sums.add("id + " + i);
+            pairs.add("(id = %1$d and age = %1$d)".formatted(i));
+        }
+        for (String statement : List.of(
+                "select " + String.join(", ", sums) + " from People",
+                "select id from People where " + String.join(" or ", pairs))) {
+            for (int after : List.of(0, 500)) {
+                AtomicInteger asked = new AtomicInteger();
+                assertThatThrownBy(() -> people.sql()
+                                .statement(statement, () -> asked.incrementAndGet() > after))
+                        .isInstanceOf(CancellationException.class);
+                assertThat(asked.get()).isBetween(after + 1, after + 10);
+            }
+        }
+    }
+
+    /** A stop is of one planning: who asks the same text later is not stopped by it. */
+    @Test
+    void a_plan_that_is_kept_has_no_stop() {
+        Sql sql = people.sql();
+        AtomicBoolean stop = new AtomicBoolean();
+        String text = "select id from People where age > 40 order by id";
+        sql.statement(text, stop::get);
+        stop.set(true);
+        try (QueryResult rows = sql.statement(text).run()) {
+            assertThat(rows.toList()).hasSize(3);
+        }
+        RunOptions stopped = RunOptions.defaults().withStop(() -> true);
+        String moment = "select now() as n from People";
+        assertThatThrownBy(() -> people.sql().statement(moment).run(stopped))
+                .isInstanceOf(CancellationException.class);
+    }
+
+    @Test
+    void what_is_too_deep_for_the_parser_says_so() {
+        String deep = "select 1" + " + 1".repeat(100_000);
+        assertThatThrownBy(() -> people.sql().statement(deep))
+                .isInstanceOf(SqlException.class)
+                .hasMessage("the statement is nested too deeply");
     }
 
     @Test

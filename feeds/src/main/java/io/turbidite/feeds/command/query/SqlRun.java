@@ -53,10 +53,11 @@ final class SqlRun {
                 views.add(snapshot.view(dataset));
             }
             RunOptions options = options(store, stopped);
-            SqlStatement planned =
-                    Sql.at(views).changing(StoreCatalog.of(store, false)).statement(text);
             long startNanos = console.clock().monotonicNanos();
             try {
+                SqlStatement planned = Sql.at(views)
+                        .changing(StoreCatalog.of(store, false))
+                        .statement(text, stopped::get);
                 if (planned.explains()) {
                     explain(planned.explanation(options));
                 } else {
@@ -89,7 +90,8 @@ final class SqlRun {
     int change(Store store, String text) {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch _ = console.interrupts().watch(() -> stopped.set(true))) {
-            SqlStatement planned = Sql.on(StoreCatalog.of(store, false)).statement(text);
+            SqlStatement planned =
+                    Sql.on(StoreCatalog.of(store, false)).statement(text, stopped::get);
             long startNanos = console.clock().monotonicNanos();
             try {
                 long count = planned.execute(options(store, stopped));
@@ -112,6 +114,9 @@ final class SqlRun {
                 tellChanged(planned);
                 throw e;
             }
+        } catch (CancellationException e) {
+            // while it was planned: nothing is changed
+            return ExitCode.INTERRUPTED;
         } catch (SqlException e) {
             return refused(e);
         }
