@@ -41,6 +41,7 @@ module io.turbidite.feeds {
     exports io.turbidite.feeds.source;
     exports io.turbidite.feeds.source.parcel;
 
+    uses io.turbidite.feeds.parse.RecordFunction;
     uses io.turbidite.feeds.source.SourceKind;
 
     provides io.turbidite.feeds.source.SourceKind with

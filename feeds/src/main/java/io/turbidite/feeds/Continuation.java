@@ -11,6 +11,9 @@ import io.turbidite.feeds.store.Delivery;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -52,8 +55,9 @@ record Continuation(
             batch.move(); // white space was added
             return null;
         }
-        byte[] taken = parsed(before);
-        String outcome = taken == null ? takeAnew(frame, batch) : takeInPlace(frame, batch, taken);
+        List<byte[]> taken = converted(before);
+        String outcome =
+                taken.isEmpty() ? takeAnew(frame, batch) : takeInPlace(frame, batch, taken);
         return outcome.isEmpty()
                 ? null
                 : new SourceContinued(
@@ -67,31 +71,45 @@ record Continuation(
                         outcome);
     }
 
-    /** Takes a record whose earlier part was no record, but a dead letter. */
+    /** Takes a record whose earlier part was no record, but a dead letter, or was left out. */
     private String takeAnew(RecordFrame frame, Batch batch) {
         try {
             check(frame);
-            batch.add(parser.parse(frame), frame);
-            return "taken";
+            List<byte[]> now = new ArrayList<>();
+            int leftOut = parser.parseAll(frame, record -> now.add(record.toByteArray()));
+            for (int i = 0; i < now.size(); i++) {
+                if (i == 0) {
+                    batch.add(Slice.of(now.get(i)), frame);
+                } else {
+                    batch.addMore(Slice.of(now.get(i)), frame);
+                }
+            }
+            if (leftOut > 0) {
+                batch.drop(frame, leftOut, now.isEmpty());
+            }
+            return now.isEmpty() ? "" : "taken";
         } catch (InvalidRequestException e) {
             batch.reject(frame, String.valueOf(e.getMessage()));
             return "rejected";
         }
     }
 
-    private String takeInPlace(RecordFrame frame, Batch batch, byte[] taken) {
+    private String takeInPlace(RecordFrame frame, Batch batch, List<byte[]> taken) {
         String problem;
         try {
             check(frame);
-            Slice record = parser.parse(frame);
-            Slice before = Slice.of(taken);
-            if (record.compareBytes(before) == 0) {
+            List<byte[]> now = new ArrayList<>();
+            var _ = parser.parseAll(frame, record -> now.add(record.toByteArray()));
+            if (areEqual(now, taken)) {
                 batch.move();
                 return "";
             }
-            if (delivery.replaces(before, record)) {
-                batch.add(record, frame);
-                return "replaced";
+            if (now.size() == 1 && taken.size() == 1) {
+                Slice record = Slice.of(now.getFirst());
+                if (delivery.replaces(Slice.of(taken.getFirst()), record)) {
+                    batch.add(record, frame);
+                    return "replaced";
+                }
             }
             problem = "it can't take that one's place";
         } catch (InvalidRequestException e) {
@@ -105,12 +123,22 @@ record Continuation(
         return "rejected";
     }
 
-    /** The encoded record, or null if the frame is no record. */
-    private byte @Nullable [] parsed(RecordFrame frame) {
+    private static boolean areEqual(List<byte[]> one, List<byte[]> other) {
+        boolean areEqual = one.size() == other.size();
+        for (int i = 0; areEqual && i < one.size(); i++) {
+            areEqual = Arrays.equals(one.get(i), other.get(i));
+        }
+        return areEqual;
+    }
+
+    /** The encoded records that the frame becomes; none if it is no record, or left out. */
+    private List<byte[]> converted(RecordFrame frame) {
+        List<byte[]> records = new ArrayList<>();
         try {
-            return parser.parse(frame).toByteArray();
+            var _ = parser.parseAll(frame, record -> records.add(record.toByteArray()));
+            return records;
         } catch (InvalidRequestException e) {
-            return null; // then it was refused when it was read
+            return List.of(); // then it was refused when it was read
         }
     }
 

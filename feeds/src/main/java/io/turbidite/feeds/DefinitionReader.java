@@ -2,13 +2,16 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.DefinitionException.Problem;
 import io.turbidite.feeds.FeedDefinition.DatasetPart;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.feeds.FeedDefinition.Origin;
+import io.turbidite.feeds.FeedDefinition.ShapePart;
 import io.turbidite.feeds.FeedDefinition.SourcePart;
 import io.turbidite.feeds.Section.Findings;
+import io.turbidite.feeds.parse.ShapingParser;
 import io.turbidite.feeds.parse.Transform;
 import io.turbidite.lsm.StoreOptions;
 
@@ -72,8 +75,9 @@ final class DefinitionReader {
         SourcePart source = sources.source(root);
         FormatPart format = sources.format(root);
         List<Transform> transforms = sources.transforms(root, dataset);
-        sources.policy(root);
         String mode = root.choice("mode", MODES, List.of());
+        ShapePart shape = shape(root, dataset, format, "delete".equals(mode));
+        sources.policy(root);
         StoreOptions storeOptions = StoreOptionsReader.read(root);
         root.end();
         if (feed == null || dataset == null || source == null || format == null) {
@@ -85,6 +89,7 @@ final class DefinitionReader {
                 source,
                 format,
                 transforms,
+                shape,
                 mode == null ? Mode.UPSERT : Mode.valueOf(mode.toUpperCase(Locale.ROOT)),
                 storeOptions,
                 origin());
@@ -96,6 +101,44 @@ final class DefinitionReader {
             checkCache(definition);
         }
         return definition;
+    }
+
+    private static ShapePart shape(
+            Section root,
+            @Nullable DatasetPart dataset,
+            @Nullable FormatPart format,
+            boolean deletes) {
+        String explode = root.text("explode");
+        String where = root.text("where");
+        if (explode != null && dataset != null) {
+            root.convert("explode", explode, name -> {
+                checkExplode(name, dataset.type(), format);
+                return name;
+            });
+        }
+        if (where != null && dataset != null) {
+            root.convert("where", where, text -> {
+                ShapingParser.check(
+                        deletes ? dataset.type().only(dataset.primaryKey()) : dataset.type(), text);
+                return text;
+            });
+        }
+        return new ShapePart(explode, where);
+    }
+
+    private static void checkExplode(String name, RecordType type, @Nullable FormatPart format) {
+        if (format instanceof FormatPart.Csv) {
+            throw new InvalidRequestException("a record of CSV has no arrays: it goes with JSON");
+        }
+        int field = type.indexOf(name);
+        if (field < 0 || type.memberOf(RecordType.TOP, name) < 0) {
+            throw new InvalidRequestException(
+                    "'%s' is no declared field at the top of a record".formatted(name));
+        }
+        if (!type.field(field).kind().isScalar()) {
+            throw new InvalidRequestException("field '%s' is %s: declare it as what one element is"
+                    .formatted(name, type.field(field).typeLabel()));
+        }
     }
 
     /** Puts the problem where the author said most about it. */

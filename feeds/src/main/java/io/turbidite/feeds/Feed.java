@@ -12,7 +12,9 @@ import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.parse.RecordParser;
+import io.turbidite.feeds.parse.ShapingParser;
 import io.turbidite.feeds.parse.Transform;
+import io.turbidite.feeds.parse.TransformAids;
 import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.source.parcel.ParcelSource;
 import io.turbidite.feeds.store.FeedDelivery;
@@ -43,6 +45,8 @@ public final class Feed implements AutoCloseable {
     private final FeedSource source;
     private final RecordParser parser;
     private final FeedDelivery delivery;
+    private final FeedAids aids;
+    private final FeedMeters meters;
     private volatile boolean stopped;
 
     private Feed(
@@ -50,7 +54,11 @@ public final class Feed implements AutoCloseable {
             Store store,
             FeedSource source,
             RecordParser parser,
-            FeedDelivery delivery) {
+            FeedDelivery delivery,
+            FeedAids aids,
+            FeedMeters meters) {
+        this.aids = aids;
+        this.meters = meters;
         this.definition = definition;
         this.store = store;
         this.source = source;
@@ -133,6 +141,11 @@ public final class Feed implements AutoCloseable {
         } else {
             checkNotRun(definition, store, problems);
         }
+        try {
+            FeedAids.check(definition, store);
+        } catch (DefinitionException e) {
+            problems.addAll(e.problems());
+        }
         if (source == null || !problems.isEmpty()) {
             if (source != null) {
                 source.close();
@@ -152,12 +165,17 @@ public final class Feed implements AutoCloseable {
             case INSERT -> Operation.INSERT;
             case DELETE -> Operation.DELETE;
         };
+        FeedMeters meters =
+                FeedMeters.of(store.meters(), store.environment().clock(), definition.feed());
+        FeedAids aids = new FeedAids(definition, store, meters);
         return new Feed(
                 definition,
                 store,
                 source,
-                newParser(definition, dataset.type()),
-                FeedDelivery.into(store, dataset, definition.feed(), operation));
+                newParser(definition, dataset.type(), aids),
+                FeedDelivery.into(store, dataset, definition.feed(), operation),
+                aids,
+                meters);
     }
 
     /**
@@ -189,10 +207,11 @@ public final class Feed implements AutoCloseable {
                         delivery,
                         store.environment().tasks(),
                         clock(),
-                        store.events()),
+                        store.events(),
+                        aids),
                 progress,
                 () -> stopped,
-                FeedMeters.of(store.meters(), clock(), definition.feed()));
+                meters);
     }
 
     Clock clock() {
@@ -274,7 +293,7 @@ public final class Feed implements AutoCloseable {
     private static void checkHeader(FeedDefinition definition, FeedSource source) {
         RecordParser parser;
         try {
-            parser = newParser(definition, definition.dataset().type());
+            parser = newParser(definition, definition.dataset().type(), TransformAids.none());
         } catch (InvalidRequestException e) {
             throw definition.problem("parser.columns", "does not fit: " + e.getMessage());
         }
@@ -286,7 +305,8 @@ public final class Feed implements AutoCloseable {
     }
 
     /** @param declared by the dataset; the definition may have its fields in another order */
-    private static RecordParser newParser(FeedDefinition definition, RecordType declared) {
+    private static RecordParser newParser(
+            FeedDefinition definition, RecordType declared, TransformAids aids) {
         boolean whole = definition.mode() != Mode.DELETE;
         RecordType type = whole
                 ? declared
@@ -294,10 +314,14 @@ public final class Feed implements AutoCloseable {
         List<Transform> transforms = definition.transforms().stream()
                 .filter(transform -> type.indexOf(transform.field()) >= 0)
                 .toList();
-        return switch (definition.format()) {
-            case FormatPart.Csv(var format) -> new CsvRecordParser(type, format, whole, transforms);
-            case FormatPart.Json() -> new JsonRecordParser(type, whole, transforms);
+        String explode = definition.shape().explode();
+        RecordParser parser = switch (definition.format()) {
+            case FormatPart.Csv(var format) ->
+                new CsvRecordParser(type, format, whole, transforms, aids);
+            case FormatPart.Json() -> new JsonRecordParser(type, whole, transforms, explode, aids);
         };
+        return ShapingParser.of(
+                parser, type, explode != null, definition.shape().where());
     }
 
     private static char separator(FeedDefinition definition) {

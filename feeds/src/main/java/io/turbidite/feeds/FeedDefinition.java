@@ -42,6 +42,7 @@ import java.util.Map;
  * @param source where records come from
  * @param format how records are written
  * @param transforms in the order of their evaluation
+ * @param shape what becomes of a record besides
  * @param mode what the feed does with each record
  * @param storeOptions how to open the store for the feed
  * @param origin where the parts of the definition are written
@@ -52,6 +53,7 @@ public record FeedDefinition(
         SourcePart source,
         FormatPart format,
         List<Transform> transforms,
+        ShapePart shape,
         Mode mode,
         StoreOptions storeOptions,
         Origin origin) {
@@ -118,6 +120,18 @@ public record FeedDefinition(
         } catch (CharacterCodingException e) {
             throw new InvalidRequestException(file + " is not UTF-8 text: no feed definition", e);
         }
+    }
+
+    /**
+     * Which records a record of the source becomes.
+     *
+     * @param explode a member whose elements each make a record; null: none
+     * @param where a condition that a record of the dataset must satisfy to be taken; null: none
+     */
+    public record ShapePart(
+            @Nullable String explode, @Nullable String where) {
+        /** Each becomes one. */
+        public static final ShapePart NONE = new ShapePart(null, null);
     }
 
     /** The effect of each record on the dataset. */

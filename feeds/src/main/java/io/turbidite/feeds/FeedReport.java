@@ -13,6 +13,7 @@ import java.util.List;
  * @param dataset where records went
  * @param records how many the store accepted in this run
  * @param rejected how many became dead letters in this run
+ * @param dropped how many were left out in this run, because the definition says so
  * @param seconds by the clock, from the start of the run to the last batch
  * @param waiting unfinished records at the end of growing files. A later run takes them, when they
  *     have a line end or their file rests
@@ -26,6 +27,7 @@ public record FeedReport(
         String dataset,
         long records,
         long rejected,
+        long dropped,
         long waiting,
         List<SourceContinued> continued,
         double seconds,

@@ -3,7 +3,6 @@ package io.turbidite.feeds;
 import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.meter.StoreEvent.SourceContinued;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.task.Tasks;
@@ -57,7 +56,21 @@ final class FeedRun {
             Delivery delivery,
             Tasks tasks,
             Clock clock,
-            StoreEvents events) {}
+            StoreEvents events,
+            @Nullable FeedAids aids) {
+        /** Of transforms that ask nothing beside the record. */
+        Parts(
+                String feed,
+                FeedSource source,
+                RecordParser parser,
+                char separator,
+                Delivery delivery,
+                Tasks tasks,
+                Clock clock,
+                StoreEvents events) {
+            this(feed, source, parser, separator, delivery, tasks, clock, events, null);
+        }
+    }
 
     private final Parts parts;
     private final FeedProgress progress;
@@ -72,6 +85,7 @@ final class FeedRun {
     private boolean hasStopped;
     private boolean resumed;
     private long waiting;
+    private long dropped;
     private final List<SourceContinued> continued = new ArrayList<>();
     private final long acceptedBefore;
     private final long rejectedBefore;
@@ -336,6 +350,11 @@ final class FeedRun {
         return waiting;
     }
 
+    /** The number of records that were left out, because the definition says so. */
+    long dropped() {
+        return dropped;
+    }
+
     /** Records that were taken before and turned out to go on. */
     List<SourceContinued> continued() {
         return List.copyOf(continued);
@@ -390,6 +409,20 @@ final class FeedRun {
      * @return what came last: NOTHING also if the run was stopped, RECORD if there may be more
      */
     private Step read(Opened opened) {
+        try {
+            return readBatch(opened);
+        } finally {
+            endLookUps();
+        }
+    }
+
+    private void endLookUps() {
+        if (parts.aids != null) {
+            parts.aids.endBatch();
+        }
+    }
+
+    private Step readBatch(Opened opened) {
         Batch batch = begin(opened);
         try {
             while (true) {
@@ -397,6 +430,9 @@ final class FeedRun {
                 switch (step) {
                     case RECORD -> {
                         take(opened, batch);
+                        if (parts.aids != null) {
+                            parts.aids.checkFunctions();
+                        }
                         if (batch.isFull()) {
                             publish(opened, batch);
                             reportSometimes();
@@ -411,6 +447,7 @@ final class FeedRun {
                             publish(opened, batch);
                             return Step.RECORD;
                         }
+                        endLookUps();
                         batch = begin(opened);
                     }
                     case NOTHING -> {
@@ -441,6 +478,7 @@ final class FeedRun {
         }
         opened.published = position;
         meters.parsed(batch);
+        dropped += batch.droppedCount();
         pipeline.publish();
     }
 
@@ -476,13 +514,27 @@ final class FeedRun {
             return;
         }
         try {
-            Slice record = parts.parser.parse(frame);
-            batch.add(record, frame);
+            convert(frame, batch);
         } catch (MalformedFrameException e) {
             opened.reader.cutToFirstLine();
             batch.reject(opened.reader.frame(), String.valueOf(e.getMessage()));
         } catch (InvalidRequestException e) {
             batch.reject(frame, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Puts what the frame becomes into the batch, all of it or nothing. */
+    private void convert(RecordFrame frame, Batch batch) {
+        int before = batch.recordCount();
+        int leftOut = parts.parser.parseAll(frame, record -> {
+            if (batch.recordCount() == before) {
+                batch.add(record, frame);
+            } else {
+                batch.addMore(record, frame);
+            }
+        });
+        if (leftOut > 0) {
+            batch.drop(frame, leftOut, batch.recordCount() == before);
         }
     }
 

@@ -86,6 +86,11 @@ public final class FeedTurns implements AutoCloseable {
         return closed || run.isDelivered();
     }
 
+    /** How many records were left out so far, because the definition says so. */
+    public long dropped() {
+        return run.dropped();
+    }
+
     /** What the run came to so far; whole when it is closed. */
     public FeedReport report() {
         FeedDelivery delivery = feed.delivery();
@@ -94,6 +99,7 @@ public final class FeedTurns implements AutoCloseable {
                 feed.definition().dataset().name(),
                 delivery.accepted() - acceptedBefore,
                 delivery.rejected() - rejectedBefore,
+                run.dropped(),
                 run.waiting(),
                 run.continued(),
                 (feed.clock().monotonicNanos() - startNanos) / NANOS_PER_SECOND,

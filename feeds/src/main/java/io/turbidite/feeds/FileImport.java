@@ -60,6 +60,7 @@ public final class FileImport implements AutoCloseable {
                 SourcePart.ofFile(source),
                 format,
                 List.of(),
+                FeedDefinition.ShapePart.NONE,
                 mode,
                 StoreOptions.defaults(),
                 new Origin(source.toString(), Map.of()));

@@ -176,6 +176,7 @@ public final class LogFeed implements AutoCloseable {
                 definition.log().name(),
                 delivery.accepted(),
                 delivery.rejected(),
+                run.dropped(),
                 run.waiting(),
                 run.continued(),
                 (clock.monotonicNanos() - startNanos) / NANOS_PER_SECOND,

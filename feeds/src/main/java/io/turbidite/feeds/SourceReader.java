@@ -6,6 +6,7 @@ import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.SourcePart;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
+import io.turbidite.feeds.parse.Transform.Way;
 import io.turbidite.feeds.source.SourceKind;
 
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -126,11 +128,10 @@ record SourceReader(Path directory) {
             return transforms;
         }
         for (String field : section.keys()) {
-            String text = section.text(field);
-            if (text == null) {
+            Transform transform = transform(section, field);
+            if (transform == null) {
                 continue;
             }
-            Transform transform = new Transform(field, text);
             transforms.add(transform);
             if (dataset != null) {
                 section.convert(field, transform, t -> {
@@ -140,6 +141,40 @@ record SourceReader(Path directory) {
             }
         }
         return transforms;
+    }
+
+    private static @Nullable Transform transform(Section section, String field) {
+        if (!(section.value(field) instanceof YamlNode.Mapping)) {
+            String text = section.text(field);
+            return text == null ? null : new Transform(field, text);
+        }
+        Section way = section.child(field);
+        if (way == null) {
+            return null;
+        }
+        boolean looksUp = way.keys().contains("lookup");
+        String name = way.requiredText(looksUp ? "lookup" : "function");
+        List<String> texts = way.texts(looksUp ? "key" : "of");
+        String wanted = looksUp ? way.requiredText("field") : "";
+        if (looksUp) {
+            way.missing("key");
+        }
+        way.end();
+        if (name == null || wanted == null) {
+            return null;
+        }
+        if (looksUp) {
+            return new Transform(field, texts, new Way.LookUp(name, wanted));
+        }
+        Set<String> known = RecordFunctions.load().keySet();
+        if (!known.contains(name)) {
+            way.problem(
+                    "function",
+                    "'%s' is none that this process has: %s"
+                            .formatted(name, known.isEmpty() ? "it has none" : known));
+            return null;
+        }
+        return new Transform(field, texts, new Way.Function(name));
     }
 
     /** The section {@code policy}, which leaves no choice yet. */

@@ -134,6 +134,7 @@ public final class SpaceSuite {
                 definition.source(),
                 definition.format(),
                 definition.transforms(),
+                definition.shape(),
                 definition.mode(),
                 definition.storeOptions(),
                 definition.origin());

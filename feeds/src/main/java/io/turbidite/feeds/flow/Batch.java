@@ -11,7 +11,9 @@ import io.turbidite.feeds.source.SourcePosition;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.LongConsumer;
 
 /**
  * Some records of one partition of a source in sequence, each with its place and raw text, and the
@@ -39,11 +41,20 @@ public final class Batch {
     private ByteSink letters = new ByteSink(16, SINK_BYTES_MAX);
     private int count;
     private final List<Rejection> rejections = new ArrayList<>();
-    private final int[] recordEnds = new int[RECORDS_MAX + 1];
-    private final int[] rawEnds = new int[RECORDS_MAX + 1];
-    private final long[] offsets = new long[RECORDS_MAX];
-    private final long[] lines = new long[RECORDS_MAX];
-    private final @Nullable String[] sources = new String[RECORDS_MAX];
+
+    // one record may become many: then they grow
+    private int[] recordEnds = new int[RECORDS_MAX + 1];
+    private int[] rawStarts = new int[RECORDS_MAX];
+    private int[] rawEnds = new int[RECORDS_MAX];
+    private long[] offsets = new long[RECORDS_MAX];
+    private long[] lines = new long[RECORDS_MAX];
+    private @Nullable String[] sources = new String[RECORDS_MAX];
+
+    /** The places of those of which nothing is left. */
+    private final long[] droppedOffsets = new long[RECORDS_MAX];
+
+    private int droppedOffsetCount;
+    private long droppedCount;
     private String partition = "";
     private @Nullable SourcePosition follows;
     private SourcePosition position = SourcePosition.of(new byte[0]);
@@ -76,14 +87,62 @@ public final class Batch {
 
     /** Takes a copy of the record that {@code frame} was turned into. */
     public void add(Slice record, RecordFrame frame) {
+        int rawStart = raw.length();
         raw.putBytes(frame.segment(), frame.start(), frame.length());
+        add(record, frame, rawStart);
+    }
+
+    /** As {@link #add}, for one more record that the frame of the last one became. */
+    public void addMore(Slice record, RecordFrame frame) {
+        add(record, frame, rawStarts[count - 1]);
+    }
+
+    private void add(Slice record, RecordFrame frame, int rawStart) {
+        if (count == offsets.length) {
+            grow(2 * count);
+        }
         records.putBytes(record);
         offsets[count] = frame.offset();
         lines[count] = frame.line();
         sources[count] = frame.source();
+        rawStarts[count] = rawStart;
+        rawEnds[count] = raw.length();
         count++;
         recordEnds[count] = records.length();
-        rawEnds[count] = raw.length();
+    }
+
+    private void grow(int length) {
+        recordEnds = Arrays.copyOf(recordEnds, length + 1);
+        rawStarts = Arrays.copyOf(rawStarts, length);
+        rawEnds = Arrays.copyOf(rawEnds, length);
+        offsets = Arrays.copyOf(offsets, length);
+        lines = Arrays.copyOf(lines, length);
+        sources = Arrays.copyOf(sources, length);
+    }
+
+    /**
+     * Leaves out what {@code frame} became, or some of it.
+     *
+     * @param records how many
+     * @param isAll whether nothing of the frame is in the batch
+     */
+    public void drop(RecordFrame frame, int records, boolean isAll) {
+        droppedCount += records;
+        if (isAll) {
+            droppedOffsets[droppedOffsetCount++] = frame.offset();
+        }
+    }
+
+    /** How many records were left out. */
+    public long droppedCount() {
+        return droppedCount;
+    }
+
+    /** Gives the place of each frame of which nothing is left. */
+    public void forEachDropped(LongConsumer taker) {
+        for (int i = 0; i < droppedOffsetCount; i++) {
+            taker.accept(droppedOffsets[i]);
+        }
     }
 
     /** Takes {@code frame} as a dead letter. */
@@ -118,7 +177,8 @@ public final class Batch {
     }
 
     public boolean isFull() {
-        return count == RECORDS_MAX
+        return count >= RECORDS_MAX
+                || droppedOffsetCount == RECORDS_MAX
                 || rejections.size() == RECORDS_MAX
                 || records.length() >= BYTES_FULL
                 || raw.length() >= BYTES_FULL
@@ -127,7 +187,7 @@ public final class Batch {
 
     /** Whether there is nothing to deliver, not even another position. */
     public boolean isEmpty() {
-        return count == 0 && rejections.isEmpty() && !moved;
+        return count == 0 && rejections.isEmpty() && droppedCount == 0 && !moved;
     }
 
     /** The name of the partition of the source. */
@@ -181,7 +241,7 @@ public final class Batch {
      */
     public void appendLetter(int index, String reason, ByteSink target) {
         new DeadLetter(sourceOf(sources[index]), lines[index], offsets[index], reason)
-                .append(target, raw.segment(), rawEnds[index], rawEnds[index + 1] - rawEnds[index]);
+                .append(target, raw.segment(), rawStarts[index], rawEnds[index] - rawStarts[index]);
     }
 
     /** How many frames the parser rejected. */
@@ -218,8 +278,13 @@ public final class Batch {
     void clear() {
         count = 0;
         rejections.clear();
+        droppedCount = 0;
+        droppedOffsetCount = 0;
         moved = false;
         startsAnew = false;
+        if (offsets.length > RECORDS_MAX) {
+            grow(RECORDS_MAX);
+        }
         records = cleared(records);
         raw = cleared(raw);
         letters = cleared(letters);

@@ -7,6 +7,9 @@ import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.HashMap;
+import java.util.Map;
+
 /**
  * What is counted of one feed, stage by stage, through all of its runs; gauges show the present
  * run.
@@ -19,6 +22,7 @@ public final class FeedMeters {
     public static final String FEED_TAG = "feed";
 
     private static final String STAGE_TAG = "stage";
+    private static final String FUNCTION_TAG = "function";
     private static final String CAUSE_TAG = "cause";
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
@@ -41,6 +45,10 @@ public final class FeedMeters {
     private final Counter waitsForStore;
     private final Counter waitsForBatches;
     private final Latency batchTime;
+
+    /** Of the thread that parses. */
+    private final Map<String, Latency> functionTimes = new HashMap<>();
+
     private volatile @Nullable Pipeline pipeline;
 
     // written by the thread that reads
@@ -179,6 +187,15 @@ public final class FeedMeters {
     public void parsed(Batch batch) {
         parsed.add(batch.recordCount());
         rejectedParsing.add(batch.rejectedCount());
+    }
+
+    /** A function of a transform was called. */
+    public void functionCalled(String function, long nanos) {
+        functionTimes
+                .computeIfAbsent(
+                        function,
+                        name -> meters.scope(FUNCTION_TAG, name).latency("feed.function.time"))
+                .record(nanos);
     }
 
     /** Bytes were read of the source. */

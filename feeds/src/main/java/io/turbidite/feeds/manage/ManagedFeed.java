@@ -13,6 +13,7 @@ import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedProgress;
 import io.turbidite.feeds.FeedReport;
 import io.turbidite.feeds.FeedTurns;
+import io.turbidite.feeds.FunctionPauseException;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.manage.FeedState.Cue;
 import io.turbidite.feeds.source.parcel.Parcel;
@@ -116,13 +117,15 @@ final class ManagedFeed {
     }
 
     /** What was counted; of one run, or of all before it. */
-    private record Counts(long records, long rejected, long bytes, OptionalLong lagBytes) {
-        static final Counts NONE = new Counts(0, 0, 0, OptionalLong.empty());
+    private record Counts(
+            long records, long rejected, long dropped, long bytes, OptionalLong lagBytes) {
+        static final Counts NONE = new Counts(0, 0, 0, 0, OptionalLong.empty());
 
         Counts plus(Counts more) {
             return new Counts(
                     records + more.records,
                     rejected + more.rejected,
+                    dropped + more.dropped,
                     bytes + more.bytes,
                     more.lagBytes);
         }
@@ -172,7 +175,7 @@ final class ManagedFeed {
                 sinceMicros,
                 counts.records,
                 counts.rejected,
-                0,
+                counts.dropped,
                 counts.bytes,
                 counts.lagBytes,
                 state == FeedState.RETRYING ? OptionalLong.of(retryMicros) : OptionalLong.empty(),
@@ -456,6 +459,7 @@ final class ManagedFeed {
                         current = new Counts(
                                 report.records(),
                                 report.rejected(),
+                                report.dropped(),
                                 current.bytes,
                                 current.lagBytes);
                     }
@@ -595,17 +599,24 @@ final class ManagedFeed {
     private synchronized void total(@Nullable FeedReport report) {
         if (report != null) {
             before = before.plus(new Counts(
-                    report.records(), report.rejected(), current.bytes, current.lagBytes));
+                    report.records(),
+                    report.rejected(),
+                    report.dropped(),
+                    current.bytes,
+                    current.lagBytes));
         }
-        current = new Counts(0, 0, 0, before.lagBytes);
+        current = new Counts(0, 0, 0, 0, before.lagBytes);
         open = false;
     }
 
     private void count(long records, long rejected, long sourceBytes, long sourceBytesTotal) {
+        FeedTurns running = turns;
+        long dropped = running == null ? 0 : running.dropped();
         synchronized (this) {
             current = new Counts(
                     records,
                     rejected,
+                    dropped,
                     sourceBytes,
                     sourceBytesTotal == 0
                             ? OptionalLong.empty()
@@ -632,6 +643,8 @@ final class ManagedFeed {
         String why = String.valueOf(failure.getMessage());
         if (heard != null) {
             move(heard, why); // it is to end anyway
+        } else if (failure instanceof FunctionPauseException) {
+            move(Cue.PAUSE, why);
         } else if (mayPass(failure)) {
             long waitMicros = BackOff.micros(failures, shared.jitter());
             synchronized (this) {

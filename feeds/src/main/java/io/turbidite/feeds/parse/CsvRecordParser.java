@@ -28,6 +28,7 @@ public final class CsvRecordParser implements RecordParser {
     private final CsvFormat format;
     private final boolean open;
     private final List<Transform> transforms;
+    private final TransformAids aids;
     private final CsvRow row;
     private final RecordWriter writer;
     private @Nullable Plan plan;
@@ -40,6 +41,21 @@ public final class CsvRecordParser implements RecordParser {
      */
     public CsvRecordParser(
             RecordType type, CsvFormat format, boolean open, List<Transform> transforms) {
+        this(type, format, open, transforms, TransformAids.none());
+    }
+
+    /**
+     * As the other, for transforms that call functions or look up.
+     *
+     * @param aids what they ask
+     */
+    public CsvRecordParser(
+            RecordType type,
+            CsvFormat format,
+            boolean open,
+            List<Transform> transforms,
+            TransformAids aids) {
+        this.aids = aids;
         this.type = type;
         this.format = format;
         this.open = open;
@@ -135,7 +151,7 @@ public final class CsvRecordParser implements RecordParser {
         private final int[] fields;
 
         private final Map<String, Integer> indexByName = new HashMap<>();
-        private final List<BoundExpression> expressions = new ArrayList<>();
+        private final List<BoundTransform> bound = new ArrayList<>();
         private final @Nullable Object[] results;
 
         Plan(List<String> names) {
@@ -168,7 +184,7 @@ public final class CsvRecordParser implements RecordParser {
         private void bindTransforms() {
             for (int i = 0; i < transforms.size(); i++) {
                 Transform transform = transforms.get(i);
-                expressions.add(transform.bind(name -> bind(transform, name)));
+                bound.add(transform.bind(type, name -> bind(transform, name), aids));
                 Integer column = indexByName.put(transform.field(), names.size() + i);
                 if (column != null && column < names.size()) {
                     fields[column] = DROPPED;
@@ -216,9 +232,9 @@ public final class CsvRecordParser implements RecordParser {
         }
 
         void writeTransformed() {
-            for (int i = 0; i < expressions.size(); i++) {
+            for (int i = 0; i < bound.size(); i++) {
                 int index = type.indexOf(transforms.get(i).field());
-                Object result = Transform.evaluate(expressions.get(i), type.field(index), this);
+                Object result = bound.get(i).evaluate(this);
                 results[i] = result;
                 if (result == null) {
                     writer.setNull(index);

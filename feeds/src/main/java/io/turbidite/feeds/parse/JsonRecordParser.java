@@ -12,7 +12,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.expr.BoundExpression;
 import io.turbidite.core.record.JsonMessages;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.Field;
@@ -29,6 +28,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * JSON records, one object a line. A record without transforms goes from its bytes to the encoded
@@ -50,8 +50,9 @@ public final class JsonRecordParser implements RecordParser {
     private final RecordType type;
     private final boolean open;
     private final List<Transform> transforms;
-    private final List<BoundExpression> expressions = new ArrayList<>();
+    private final List<BoundTransform> bound = new ArrayList<>();
     private final List<String> names = new ArrayList<>();
+    private final @Nullable String explode;
     private final RecordWriter writer;
     private final Slice bytes = new Slice();
 
@@ -62,16 +63,36 @@ public final class JsonRecordParser implements RecordParser {
      * @param transforms in the order of their evaluation; their fields are declared
      */
     public JsonRecordParser(RecordType type, boolean open, List<Transform> transforms) {
+        this(type, open, transforms, null, TransformAids.none());
+    }
+
+    /**
+     * A parser of objects of which each becomes several.
+     *
+     * @param explode a member that is an array: a record is made for each of its elements, which
+     *     stands in its place; null: an object is a record
+     * @param aids what the transforms ask
+     */
+    public JsonRecordParser(
+            RecordType type,
+            boolean open,
+            List<Transform> transforms,
+            @Nullable String explode,
+            TransformAids aids) {
+        this.explode = explode;
         this.type = type;
         this.open = open;
         this.transforms = List.copyOf(transforms);
         this.writer = new RecordWriter(type);
         Map<String, Integer> indexByName = new HashMap<>();
         for (Transform transform : transforms) {
-            expressions.add(transform.bind(name -> indexByName.computeIfAbsent(name, n -> {
-                names.add(n);
-                return names.size() - 1;
-            })));
+            bound.add(transform.bind(
+                    type,
+                    name -> indexByName.computeIfAbsent(name, n -> {
+                        names.add(n);
+                        return names.size() - 1;
+                    }),
+                    aids));
         }
     }
 
@@ -100,9 +121,36 @@ public final class JsonRecordParser implements RecordParser {
         if (transforms.isEmpty() && open) {
             return writer.writeJson(bytes.set(frame.segment(), frame.start(), frame.length()));
         }
+        return encoded(tree(frame));
+    }
+
+    @Override
+    public int parseAll(RecordFrame frame, Consumer<Slice> taker) {
+        if (explode == null) {
+            taker.accept(parse(frame));
+            return 0;
+        }
         ObjectNode tree = tree(frame);
+        JsonNode elements = tree.get(explode);
+        if (elements == null || elements.isNull() || (elements.isArray() && elements.isEmpty())) {
+            return 1;
+        }
+        if (!elements.isArray()) {
+            throw new InvalidRequestException(
+                    "explode: '%s' is no array, but %s".formatted(explode, elements.getNodeType()));
+        }
+        for (JsonNode element : elements) {
+            ObjectNode one = TREES.createObjectNode();
+            one.setAll(tree);
+            one.set(explode, element);
+            taker.accept(encoded(one));
+        }
+        return 0;
+    }
+
+    private Slice encoded(ObjectNode tree) {
         for (int i = 0; i < transforms.size(); i++) {
-            transform(tree, transforms.get(i), expressions.get(i));
+            transform(tree, transforms.get(i), bound.get(i));
         }
         if (!open) {
             tree.retain(type.declared().stream().map(Field::name).toList());
@@ -135,10 +183,8 @@ public final class JsonRecordParser implements RecordParser {
         }
     }
 
-    private void transform(ObjectNode tree, Transform transform, BoundExpression expression) {
-        Field field = type.field(type.indexOf(transform.field()));
-        Object result =
-                Transform.evaluate(expression, field, index -> value(node(tree, names.get(index))));
+    private void transform(ObjectNode tree, Transform transform, BoundTransform made) {
+        Object result = made.evaluate(index -> value(node(tree, names.get(index))));
         put(tree, transform.field(), result);
     }
 

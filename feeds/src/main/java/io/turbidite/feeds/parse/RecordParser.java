@@ -3,6 +3,8 @@ package io.turbidite.feeds.parse;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 
+import java.util.function.Consumer;
+
 /** Turns frames into encoded records of one type. <em>Confined to one thread.</em> */
 public interface RecordParser {
     /** How this format's records end. */
@@ -51,4 +53,18 @@ public interface RecordParser {
      *     type
      */
     Slice parse(RecordFrame frame);
+
+    /**
+     * Converts one record into what becomes of it: one record, unless the definition says
+     * otherwise. Those who take records for good call this; {@link #parse} is for those who only
+     * look.
+     *
+     * @param taker is given each record, valid until it returns
+     * @return how many records were left out
+     * @throws InvalidRequestException as {@link #parse}
+     */
+    default int parseAll(RecordFrame frame, Consumer<Slice> taker) {
+        taker.accept(parse(frame));
+        return 0;
+    }
 }

@@ -3,24 +3,44 @@ package io.turbidite.feeds.parse;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.expr.BoundExpression;
 import io.turbidite.core.expr.Expression;
-import io.turbidite.core.expr.Values;
-import io.turbidite.core.record.ValueParser;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
-import org.jspecify.annotations.Nullable;
-
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 
 /**
- * A field's value as an expression over the record's other values. <em>Immutable.</em>
+ * A field's value as an expression over the record's other values, or as what a function or another
+ * dataset gives for some. <em>Immutable.</em>
  *
  * @param field a declared field
- * @param text the expression as it was written
+ * @param texts the expressions as they were written: one, the arguments, or the key's parts
+ * @param way what becomes of their values
  */
-public record Transform(String field, String text) {
+public record Transform(String field, List<String> texts, Way way) {
+    /** What becomes of the values of expressions. */
+    public sealed interface Way {
+        /** The only one is the field's value. */
+        record Expression() implements Way {}
+
+        /** A {@link RecordFunction} makes the value of them. */
+        record Function(String name) implements Way {}
+
+        /** They are the primary key of a record in a dataset of the store, which has the value. */
+        record LookUp(String dataset, String field) implements Way {}
+    }
+
+    public Transform {
+        texts = List.copyOf(texts);
+    }
+
+    /** The value of an expression. */
+    public Transform(String field, String text) {
+        this(field, List.of(text), new Way.Expression());
+    }
+
     private static final Set<TypeKind> WHOLE =
             EnumSet.of(TypeKind.INT8, TypeKind.INT16, TypeKind.INT32, TypeKind.INT64);
 
@@ -31,10 +51,15 @@ public record Transform(String field, String text) {
      * @throws InvalidRequestException saying where in the text it goes wrong
      */
     public void check(Field declared) {
-        TypeKind result = bind(name -> 0).kind();
+        List<BoundExpression> bound = bindAll(name -> 0);
+        TypeKind result = way instanceof Way.Expression ? bound.getFirst().kind() : null;
         if (result != null && !fits(result, declared.kind())) {
             throw new InvalidRequestException("%s gives %s, but field '%s' is declared as %s"
-                    .formatted(text, result.label(), field, declared.kind().label()));
+                    .formatted(
+                            texts.getFirst(),
+                            result.label(),
+                            field,
+                            declared.kind().label()));
         }
     }
 
@@ -50,31 +75,20 @@ public record Transform(String field, String text) {
     }
 
     /**
-     * The expression with its names numbered.
+     * The expressions with their names numbered.
      *
      * @param binding the number of a name, or an exception that says what names there are
      */
-    BoundExpression bind(BoundExpression.Binding binding) {
-        return BoundExpression.of(Expression.value(text, Expression.Grammar.TRANSFORM), binding);
+    List<BoundExpression> bindAll(BoundExpression.Binding binding) {
+        return texts.stream()
+                .map(text -> BoundExpression.of(
+                        Expression.value(text, Expression.Grammar.TRANSFORM), binding))
+                .toList();
     }
 
-    /**
-     * The value of an expression for {@code declared}: text is read by the field's type.
-     *
-     * @throws InvalidRequestException naming the field
-     */
-    static @Nullable Object evaluate(
-            BoundExpression expression, Field declared, BoundExpression.Row row) {
-        try {
-            Object result = expression.evaluate(row);
-            Object read = result instanceof Values.Numeral(String written) ? written : result;
-            return read instanceof String value && declared.kind() != TypeKind.STRING
-                    ? ValueParser.parse(declared.kind(), value)
-                    : read;
-        } catch (InvalidRequestException e) {
-            throw new InvalidRequestException(
-                    "transform of '%s': %s".formatted(declared.name(), e.getMessage()), e);
-        }
+    /** As {@link #bindAll}, to be worked out for the field of a type. */
+    BoundTransform bind(RecordType type, BoundExpression.Binding binding, TransformAids aids) {
+        return new BoundTransform(way, type.field(type.indexOf(field)), bindAll(binding), aids);
     }
 
     /** Text is read by the declared type, and a whole number may be given where a wider one is. */

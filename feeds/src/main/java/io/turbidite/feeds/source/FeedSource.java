@@ -81,6 +81,12 @@ public interface FeedSource extends AutoCloseable {
      */
     default void rejected(String partition, Rejection rejection) {}
 
+    /**
+     * Nothing is left of the record at a place, because the definition leaves it out. Told once in
+     * a run, before {@link #durable} of a position behind it; by any thread, as that.
+     */
+    default void dropped(String partition, long place) {}
+
     /** How much there is to read in all, for progress; 0 if nobody knows. */
     default long byteCount() {
         return 0;

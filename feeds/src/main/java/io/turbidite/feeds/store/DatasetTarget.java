@@ -13,6 +13,7 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.Rejection;
 import io.turbidite.feeds.store.Delivery.DurableListener;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.feeds.store.Positions.Row;
@@ -161,10 +162,16 @@ final class DatasetTarget implements DeliveryTarget {
 
     private void tellRejected(Batch batch, DurableListener durable) {
         batch.rejections().forEach(one -> durable.rejected(batch.partition(), one));
+        batch.forEachDropped(place -> durable.dropped(batch.partition(), place));
+        long told = -1; // several records may be made of one
         for (int i = 0; i < batch.recordCount(); i++) {
             String reason = reasons[i];
             if (reason != null) {
-                durable.rejected(batch.partition(), batch.rejection(i, reason));
+                Rejection rejection = batch.rejection(i, reason);
+                if (rejection.offset() != told) {
+                    durable.rejected(batch.partition(), rejection);
+                    told = rejection.offset();
+                }
             }
         }
     }

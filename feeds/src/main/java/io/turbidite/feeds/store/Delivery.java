@@ -49,6 +49,12 @@ public interface Delivery extends AutoCloseable {
         /** A record became a dead letter; told before what is behind it is durable. */
         default void rejected(String partition, Rejection rejection) {}
 
+        /**
+         * Nothing is left of the record at {@code place}, because the definition says so; told
+         * before what is behind it is durable.
+         */
+        default void dropped(String partition, long place) {}
+
         /** All of a partition before this position is as durable as the store's mode says. */
         void durable(String partition, SourcePosition position);
     }

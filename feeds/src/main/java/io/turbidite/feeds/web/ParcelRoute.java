@@ -165,6 +165,9 @@ final class ParcelRoute {
     private static Map<String, @Nullable Object> toMap(Receipt.Taken taken, boolean isNumbered) {
         Json.Line line =
                 Json.line().put("accepted", taken.accepted()).put("rejected", taken.rejected());
+        if (taken.dropped() > 0) {
+            line.put("dropped", taken.dropped());
+        }
         if (isNumbered) {
             line.put("repeated", taken.repeated()).put("last", taken.last());
         }

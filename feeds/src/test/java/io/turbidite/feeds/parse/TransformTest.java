@@ -22,7 +22,8 @@ import java.util.Map;
 class TransformTest {
     private static @Nullable Object evaluate(String text, Map<String, ?> values) {
         List<String> names = List.copyOf(values.keySet());
-        BoundExpression expression = new Transform("f", text).bind(names::indexOf);
+        BoundExpression expression =
+                new Transform("f", text).bindAll(names::indexOf).getFirst();
         Object value = expression.evaluate(i -> i < 0 ? null : values.get(names.get(i)));
         return value instanceof Values.Numeral numeral ? numeral.text() : value;
     }

@@ -140,6 +140,9 @@ final class FeedRunner {
                 .put("dataset", report.dataset())
                 .put("records", report.records())
                 .put("rejected", report.rejected());
+        if (report.dropped() > 0) {
+            line.put("dropped", report.dropped());
+        }
         if (report.waiting() > 0) {
             line.put("waiting", report.waiting());
         }
@@ -171,11 +174,13 @@ final class FeedRunner {
                 ? ""
                 : ", %s unfinished: a file is being written or ends within quotes, run it again for the rest"
                         .formatted(Words.count(report.waiting(), "record"));
-        if (report.finished() && report.resumed() && report.records() + report.rejected() == 0) {
+        if (report.finished()
+                && report.resumed()
+                && report.records() + report.rejected() + report.dropped() == 0) {
             return "%s: nothing new, the source was loaded before%s"
                     .formatted(report.feed(), waiting);
         }
-        return "%s: %s%s in %s (%s a second), %s rejected%s%s"
+        return "%s: %s%s in %s (%s a second), %s rejected%s%s%s"
                 .formatted(
                         report.feed(),
                         Words.count(report.records(), report.resumed() ? "more record" : "record"),
@@ -184,6 +189,9 @@ final class FeedRunner {
                         Words.number(
                                 Math.round(report.records() / Math.max(report.seconds(), 1e-3))),
                         Words.number(report.rejected()),
+                        report.dropped() == 0
+                                ? ""
+                                : ", %s left out".formatted(Words.number(report.dropped())),
                         waiting,
                         report.finished() ? "" : "; run it again to go on");
     }

@@ -327,6 +327,18 @@ public final class ParcelSource implements FeedSource {
     }
 
     @Override
+    public void dropped(String partition, long place) {
+        synchronized (this) {
+            for (Ticket ticket : lane(partition).unsettled) {
+                if (ticket.takes(place)) {
+                    ticket.drop();
+                    return;
+                }
+            }
+        }
+    }
+
+    @Override
     public void durable(String partition, SourcePosition position) {
         synchronized (this) {
             Lane lane = lane(partition);

@@ -7,16 +7,23 @@ import java.util.List;
 /** What became of a {@link Parcel}. <em>Immutable.</em> */
 public sealed interface Receipt {
     /**
-     * Each of its records is in the dataset, or a dead letter, as durable as the store's mode says.
+     * Each of its records is in the dataset, a dead letter, or left out, as durable as the store's mode says.
      *
      * @param accepted are in the dataset by this parcel
      * @param rejected are dead letters by it
+     * @param dropped are left out, because the definition of the feed says so
      * @param repeated were taken before, and are passed over
      * @param last the number of the last record that was taken of the producer; without a producer
      *     0
      * @param reasons why the first rejected ones were, up to {@value #REASONS_MAX}, by their lines
      */
-    record Taken(long accepted, long rejected, long repeated, long last, List<Rejection> reasons)
+    record Taken(
+            long accepted,
+            long rejected,
+            long dropped,
+            long repeated,
+            long last,
+            List<Rejection> reasons)
             implements Receipt {
         public Taken {
             reasons = List.copyOf(reasons);

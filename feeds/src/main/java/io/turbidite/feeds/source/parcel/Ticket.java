@@ -29,6 +29,7 @@ public final class Ticket {
     private long last = -1;
 
     private long rejectedCount;
+    private long droppedCount;
     private final List<Rejection> reasons = new ArrayList<>();
 
     /**
@@ -136,11 +137,16 @@ public final class Ticket {
         }
     }
 
+    void drop() {
+        droppedCount++;
+    }
+
     Receipt taken(long durableTo) {
         long newCount = Math.max(0, last - newFrom + 1);
         return new Receipt.Taken(
-                newCount - rejectedCount,
+                newCount - rejectedCount - droppedCount,
                 rejectedCount,
+                droppedCount,
                 last - first + 1 - newCount,
                 parcel.producer() == null ? 0 : durableTo,
                 reasons);

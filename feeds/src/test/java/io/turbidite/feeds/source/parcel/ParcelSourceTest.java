@@ -64,7 +64,7 @@ class ParcelSourceTest {
             source.durable("plain", SourcePosition.of(14));
             assertThat(first.receipt())
                     .isEqualTo(new Receipt.Taken(
-                            2, 1, 0, 0, List.of(new Rejection(13, 3, "of the first"))));
+                            2, 1, 0, 0, 0, List.of(new Rejection(13, 3, "of the first"))));
             assertThat(second.isSettled()).isFalse();
             source.close();
             assertThat(second.receipt())
@@ -89,8 +89,9 @@ class ParcelSourceTest {
             source.rejected("t/p", new Rejection(2, 2, "bad"));
             source.durable("t/p", SourcePosition.of(3));
             assertThat(first.receipt())
-                    .isEqualTo(new Receipt.Taken(2, 1, 0, 3, List.of(new Rejection(2, 2, "bad"))));
-            assertThat(again.receipt()).isEqualTo(new Receipt.Taken(0, 0, 3, 3, List.of()));
+                    .isEqualTo(
+                            new Receipt.Taken(2, 1, 0, 0, 3, List.of(new Rejection(2, 2, "bad"))));
+            assertThat(again.receipt()).isEqualTo(new Receipt.Taken(0, 0, 0, 3, 3, List.of()));
         }
         source.close();
     }
