@@ -8,6 +8,7 @@ import io.turbidite.feeds.FeedDefinition.DatasetPart;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.feeds.FeedDefinition.Origin;
+import io.turbidite.feeds.FeedDefinition.PolicyPart;
 import io.turbidite.feeds.FeedDefinition.ShapePart;
 import io.turbidite.feeds.FeedDefinition.SourcePart;
 import io.turbidite.feeds.Section.Findings;
@@ -77,7 +78,7 @@ final class DefinitionReader {
         List<Transform> transforms = sources.transforms(root, dataset);
         String mode = root.choice("mode", MODES, List.of());
         ShapePart shape = shape(root, dataset, format, "delete".equals(mode));
-        sources.policy(root);
+        PolicyPart policy = sources.policy(root, "delete".equals(mode));
         StoreOptions storeOptions = StoreOptionsReader.read(root);
         root.end();
         if (feed == null || dataset == null || source == null || format == null) {
@@ -90,6 +91,7 @@ final class DefinitionReader {
                 format,
                 transforms,
                 shape,
+                policy,
                 mode == null ? Mode.UPSERT : Mode.valueOf(mode.toUpperCase(Locale.ROOT)),
                 storeOptions,
                 origin());

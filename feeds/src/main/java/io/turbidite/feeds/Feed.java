@@ -8,6 +8,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.DefinitionException.Problem;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
+import io.turbidite.feeds.flow.DiscardPolicy;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
@@ -208,10 +209,18 @@ public final class Feed implements AutoCloseable {
                         store.environment().tasks(),
                         clock(),
                         store.events(),
-                        aids),
+                        aids,
+                        discard(definition)),
                 progress,
                 () -> stopped,
                 meters);
+    }
+
+    private static @Nullable DiscardPolicy discard(FeedDefinition definition) {
+        return definition.policy()
+                        instanceof FeedDefinition.PolicyPart.Discard(int percentMax, int keptOneIn)
+                ? new DiscardPolicy(percentMax / 100.0, keptOneIn)
+                : null;
     }
 
     Clock clock() {

@@ -43,6 +43,7 @@ import java.util.Map;
  * @param format how records are written
  * @param transforms in the order of their evaluation
  * @param shape what becomes of a record besides
+ * @param policy what it does while the source is faster than the store
  * @param mode what the feed does with each record
  * @param storeOptions how to open the store for the feed
  * @param origin where the parts of the definition are written
@@ -54,6 +55,7 @@ public record FeedDefinition(
         FormatPart format,
         List<Transform> transforms,
         ShapePart shape,
+        PolicyPart policy,
         Mode mode,
         StoreOptions storeOptions,
         Origin origin) {
@@ -132,6 +134,20 @@ public record FeedDefinition(
             @Nullable String explode, @Nullable String where) {
         /** Each becomes one. */
         public static final ShapePart NONE = new ShapePart(null, null);
+    }
+
+    /** What the feed does while its source is faster than the store. */
+    public sealed interface PolicyPart {
+        /** The source waits. */
+        record Basic() implements PolicyPart {}
+
+        /**
+         * Records are left out.
+         *
+         * @param percentMax of all records of a run, 1 to 99
+         * @param keptOneIn so many of those that may be left out have one that is not
+         */
+        record Discard(int percentMax, int keptOneIn) implements PolicyPart {}
     }
 
     /** The effect of each record on the dataset. */

@@ -8,6 +8,7 @@ import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.flow.DiscardPolicy;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.flow.Pipeline;
 import io.turbidite.feeds.parse.MalformedFrameException;
@@ -57,7 +58,8 @@ final class FeedRun {
             Tasks tasks,
             Clock clock,
             StoreEvents events,
-            @Nullable FeedAids aids) {
+            @Nullable FeedAids aids,
+            @Nullable DiscardPolicy discard) {
         /** Of transforms that ask nothing beside the record. */
         Parts(
                 String feed,
@@ -68,7 +70,7 @@ final class FeedRun {
                 Tasks tasks,
                 Clock clock,
                 StoreEvents events) {
-            this(feed, source, parser, separator, delivery, tasks, clock, events, null);
+            this(feed, source, parser, separator, delivery, tasks, clock, events, null, null);
         }
     }
 
@@ -511,6 +513,11 @@ final class FeedRun {
         @Nullable String problem = frame.problem();
         if (problem != null) {
             batch.reject(frame, problem);
+            return;
+        }
+        DiscardPolicy policy = parts.discard;
+        if (policy != null && !policy.takes(pipeline.isBehind())) {
+            batch.drop(frame, 1, true);
             return;
         }
         try {

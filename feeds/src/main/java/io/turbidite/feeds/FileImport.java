@@ -61,6 +61,7 @@ public final class FileImport implements AutoCloseable {
                 format,
                 List.of(),
                 FeedDefinition.ShapePart.NONE,
+                new FeedDefinition.PolicyPart.Basic(),
                 mode,
                 StoreOptions.defaults(),
                 new Origin(source.toString(), Map.of()));

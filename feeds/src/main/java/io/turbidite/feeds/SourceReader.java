@@ -3,6 +3,7 @@ package io.turbidite.feeds;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.feeds.FeedDefinition.DatasetPart;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
+import io.turbidite.feeds.FeedDefinition.PolicyPart;
 import io.turbidite.feeds.FeedDefinition.SourcePart;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
@@ -32,9 +33,14 @@ import java.util.TreeSet;
 record SourceReader(Path directory) {
     private static final List<String> SOURCES_NAMED = List.of("kafka", "tweets");
     private static final List<String> PARSERS = List.of("csv", "json");
-    private static final List<String> POLICIES = List.of("basic");
+    private static final List<String> POLICIES = List.of("basic", "discard");
     private static final List<String> POLICIES_NAMED =
-            List.of("spill", "discard", "throttle", "elastic");
+            List.of("spill", "throttle", "elastic");
+
+    /** By default a long burst leaves a sample of a hundredth. */
+    private static final int KEPT_ONE_IN = 100;
+
+    private static final int KEPT_ONE_IN_MAX = 1_000_000;
 
     /** The section {@code source}; null only if there are problems. */
     @Nullable
@@ -177,15 +183,26 @@ record SourceReader(Path directory) {
         return new Transform(field, texts, new Way.Function(name));
     }
 
-    /** The section {@code policy}, which leaves no choice yet. */
-    void policy(Section root) {
+    /** The section {@code policy}. */
+    PolicyPart policy(Section root, boolean deletes) {
         Section section = root.child("policy");
         if (section == null) {
-            return;
+            return new PolicyPart.Basic();
         }
         section.missing("kind");
-        var _ = section.choice("kind", POLICIES, POLICIES_NAMED);
-        var _ = section.ignoreRestOf("kind", POLICIES_NAMED);
+        String kind = section.choice("kind", POLICIES, POLICIES_NAMED);
+        if (section.ignoreRestOf("kind", POLICIES_NAMED) || !"discard".equals(kind)) {
+            section.end();
+            return new PolicyPart.Basic();
+        }
+        section.missing("percentMax");
+        Integer percent = section.integer("percentMax", 1, 99);
+        Integer keptOneIn = section.integer("keptOneIn", 2, KEPT_ONE_IN_MAX);
         section.end();
+        if (deletes) {
+            section.problem("kind", "discard does not go with mode delete: no delete is left out");
+        }
+        return new PolicyPart.Discard(
+                percent == null ? 1 : percent, keptOneIn == null ? KEPT_ONE_IN : keptOneIn);
     }
 }

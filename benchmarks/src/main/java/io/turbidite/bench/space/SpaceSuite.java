@@ -135,6 +135,7 @@ public final class SpaceSuite {
                 definition.format(),
                 definition.transforms(),
                 definition.shape(),
+                definition.policy(),
                 definition.mode(),
                 definition.storeOptions(),
                 definition.origin());

@@ -86,6 +86,11 @@ public final class Pipeline implements AutoCloseable {
                 || (ring.hasAvailableCapacity(1) && bytesInFlight.get() <= BYTES_MAX);
     }
 
+    /** Whether half of what may wait for the consumer does. */
+    public boolean isBehind() {
+        return queuePercent() >= 50;
+    }
+
     /** Whether {@link #drain} waits for nothing: all is delivered, or the flow has failed. */
     public boolean isDrained() {
         return failure != null || poller.getSequence().get() >= published;
