@@ -118,7 +118,7 @@ final class FeedAids implements TransformAids {
             }
             throw new FunctionFailedException(name, e);
         } finally {
-            meters.functionCalled(name, meters.nanos() - begun);
+            meters.functionCalled(meters.nanos() - begun);
         }
     }
 

@@ -56,7 +56,9 @@ class DiscardTest {
                 there += dataset.get(i) == null ? 0 : 1;
             }
             assertThat(there).isBetween(COUNT / 2L, COUNT * 3L / 4);
-            assertThat(run(store, dataset, type, file)).as("nothing comes again").isZero();
+            assertThat(run(store, dataset, type, file))
+                    .as("nothing comes again")
+                    .isZero();
         }
     }
 
@@ -96,12 +98,12 @@ class DiscardTest {
                 """;
         FeedDefinition parsed = FeedDefinition.parse("f.yaml", directory, definition);
         assertThat(parsed.policy()).isEqualTo(new FeedDefinition.PolicyPart.Discard(50, 100));
-        assertThatThrownBy(() -> FeedDefinition.parse(
-                        "f.yaml", directory, definition + "mode: delete\n"))
+        assertThatThrownBy(() ->
+                        FeedDefinition.parse("f.yaml", directory, definition + "mode: delete\n"))
                 .isInstanceOf(DefinitionException.class)
                 .hasMessageContaining("policy.kind discard does not go with mode delete");
-        assertThatThrownBy(() -> FeedDefinition.parse(
-                        "f.yaml", directory, definition.replace("50", "100")))
+        assertThatThrownBy(() ->
+                        FeedDefinition.parse("f.yaml", directory, definition.replace("50", "100")))
                 .hasMessageContaining("policy.percentMax must be a whole number from 1 to 99");
         assertThatThrownBy(() -> FeedDefinition.parse(
                         "f.yaml", directory, definition.replace(", percentMax: 50", "")))

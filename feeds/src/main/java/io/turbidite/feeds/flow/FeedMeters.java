@@ -7,9 +7,6 @@ import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.HashMap;
-import java.util.Map;
-
 /**
  * What is counted of one feed, stage by stage, through all of its runs; gauges show the present
  * run.
@@ -22,7 +19,6 @@ public final class FeedMeters {
     public static final String FEED_TAG = "feed";
 
     private static final String STAGE_TAG = "stage";
-    private static final String FUNCTION_TAG = "function";
     private static final String CAUSE_TAG = "cause";
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
@@ -45,10 +41,7 @@ public final class FeedMeters {
     private final Counter waitsForStore;
     private final Counter waitsForBatches;
     private final Latency batchTime;
-
-    /** Of the thread that parses. */
-    private final Map<String, Latency> functionTimes = new HashMap<>();
-
+    private final Latency functionTime;
     private volatile @Nullable Pipeline pipeline;
 
     // written by the thread that reads
@@ -80,6 +73,7 @@ public final class FeedMeters {
         waitsForStore = meters.scope(CAUSE_TAG, STORE).counter("feed.wait.nanos");
         waitsForBatches = meters.scope(CAUSE_TAG, PARSE).counter("feed.wait.nanos");
         batchTime = meters.latency("feed.batch.time");
+        functionTime = meters.latency("feed.function.time");
         meters.gauge("feed.queue.batches", () -> {
             Pipeline running = pipeline;
             return running == null ? 0 : running.queueCount();
@@ -190,12 +184,8 @@ public final class FeedMeters {
     }
 
     /** A function of a transform was called. */
-    public void functionCalled(String function, long nanos) {
-        functionTimes
-                .computeIfAbsent(
-                        function,
-                        name -> meters.scope(FUNCTION_TAG, name).latency("feed.function.time"))
-                .record(nanos);
+    public void functionCalled(long nanos) {
+        functionTime.record(nanos);
     }
 
     /** Bytes were read of the source. */
