@@ -34,8 +34,7 @@ record SourceReader(Path directory) {
     private static final List<String> SOURCES_NAMED = List.of("kafka", "tweets");
     private static final List<String> PARSERS = List.of("csv", "json");
     private static final List<String> POLICIES = List.of("basic", "discard");
-    private static final List<String> POLICIES_NAMED =
-            List.of("spill", "throttle", "elastic");
+    private static final List<String> POLICIES_NAMED = List.of("spill", "throttle", "elastic");
 
     /** By default a long burst leaves a sample of a hundredth. */
     private static final int KEPT_ONE_IN = 100;
