@@ -46,8 +46,7 @@ final class PlanningStop {
         }
 
         @Override
-        public RexNode makeCall(
-                RelDataType returnType, SqlOperator op, List<RexNode> operands) {
+        public RexNode makeCall(RelDataType returnType, SqlOperator op, List<RexNode> operands) {
             check();
             return super.makeCall(returnType, op, operands);
         }

@@ -61,8 +61,8 @@ final class Rewording extends SqlShuttle {
             return super.visit((SqlCall) filtered(within, call.operand(1)));
         }
         if (call.getKind() == SqlKind.WITHIN_GROUP && isList(call.operand(0))) {
-            SqlCall within = call.getOperator().createCall(
-                    call.getParserPosition(), call.operand(0), lowest(call.operand(1)));
+            SqlCall within = call.getOperator()
+                    .createCall(call.getParserPosition(), call.operand(0), lowest(call.operand(1)));
             return super.visit(within);
         }
         if (isList(call)) {
@@ -70,8 +70,8 @@ final class Rewording extends SqlShuttle {
             for (SqlNode operand : call.getOperandList()) {
                 operands.add(operand instanceof SqlNodeList order ? lowest(order) : operand);
             }
-            SqlCall list = call.getOperator().createCall(
-                    call.getFunctionQuantifier(), call.getParserPosition(), operands);
+            SqlCall list = call.getOperator()
+                    .createCall(call.getFunctionQuantifier(), call.getParserPosition(), operands);
             return super.visit(list);
         }
         if (call.operandCount() == 0

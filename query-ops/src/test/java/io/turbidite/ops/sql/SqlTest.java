@@ -120,15 +120,12 @@ class SqlTest {
             rows("select id from People order by %s, id desc".formatted(key))
                     .forEach(row -> ids.add(row.get("id")));
             String told = String.join(",", ids.stream().map(String::valueOf).toList());
-            Map<String, @Nullable Object> lists = rows(
-                            """
+            Map<String, @Nullable Object> lists = rows("""
                             select array_agg(id order by %1$s, id desc) as a,
                               string_agg(cast(id as varchar), ',' order by %1$s, id desc) as s,
                               listagg(cast(id as varchar), ',')
                                 within group (order by %1$s, id desc) as l
-                            from People"""
-                                    .formatted(key))
-                    .getFirst();
+                            from People""".formatted(key)).getFirst();
             assertThat(lists).as(key).containsEntry("a", ids);
             assertThat(lists).as(key).containsEntry("s", told).containsEntry("l", told);
         }

@@ -92,7 +92,9 @@ class TcpAbuseTest {
 
     private String heard() {
         channel().runPendingTasks();
-        for (Object piece = channel().readOutbound(); piece != null; piece = channel().readOutbound()) {
+        for (Object piece = channel().readOutbound();
+                piece != null;
+                piece = channel().readOutbound()) {
             ByteBuf bytes = (ByteBuf) piece;
             heard.append(bytes.toString(StandardCharsets.UTF_8));
             bytes.release();
