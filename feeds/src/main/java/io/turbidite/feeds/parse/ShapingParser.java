@@ -80,8 +80,8 @@ public final class ShapingParser implements RecordParser {
                 leftOut++;
                 return;
             }
-            if (count == RECORDS_MAX
-                    || made.length() + record.length() > Limits.RECORD_BYTES_MAX && count > 0) {
+            boolean isTooLong = made.length() + record.length() > Limits.RECORD_BYTES_MAX;
+            if (count == RECORDS_MAX || (isTooLong && count > 0)) {
                 throw new InvalidRequestException(
                         "it becomes more than %d records, or they have more than %d bytes"
                                 .formatted(RECORDS_MAX, Limits.RECORD_BYTES_MAX));
