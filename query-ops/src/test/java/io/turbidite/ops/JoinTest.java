@@ -539,8 +539,9 @@ class JoinTest {
         if (!shown.equals(tested)) {
             try (QueryResult result = groups.run()) {
                 for (Map<String, @Nullable Object> row : result) {
-                    seenCounts.put(row.get(shown) + " " + row.get(tested), Math.toIntExact((Long)
-                            row.get("count")));
+                    seenCounts.put(
+                            row.get(shown) + " " + row.get(tested),
+                            Integer.valueOf(String.valueOf(row.get("count"))));
                 }
             }
             assertThat(seenCounts).isEqualTo(counts);
