@@ -52,16 +52,14 @@ final class InnerNames {
             List<? extends @Nullable Expression> columns, String prefix, Set<String> taken) {
         List<String> names = new ArrayList<>();
         for (int i = 0; i < columns.size(); i++) {
-            String name = prefix + i;
-            if (columns.get(i) instanceof Expression.Name(String field)
+            boolean isNamed = columns.get(i) instanceof Expression.Name(String field)
                     && PLAIN.matcher(field).matches()
-                    && !RESERVED.contains(field)) {
-                name = field;
-                for (int n = 2; taken.contains(name); n++) {
-                    name = field + "_" + n;
-                }
+                    && !RESERVED.contains(field);
+            String wanted = isNamed ? ((Expression.Name) columns.get(i)).name() : prefix + i;
+            String name = wanted;
+            for (int n = 2; !taken.add(name); n++) {
+                name = wanted + "_" + n;
             }
-            taken.add(name);
             names.add(name);
         }
         return names;
