@@ -11,8 +11,8 @@ import io.turbidite.lsm.engine.EngineRuntime;
 import java.util.List;
 
 /**
- * What any number of stores of a process share: buffer cache, write memory and I/O budget. The threads of background work are the process's in any case; a store at rest has
- * none.
+ * What any number of stores of a process share: buffer cache, write memory and I/O budget. The
+ * threads of background work are the process's in any case; a store at rest has none.
  *
  * <pre>{@code
  * try (StoreRuntime runtime = StoreRuntime.create(RuntimeOptions.defaults())) {

@@ -11,8 +11,8 @@ import io.turbidite.core.InvalidRequestException;
  * <ol>
  *   <li>of all records so far at most the stated share was left out,
  *   <li>while the store is not behind none is,
- *   <li>of those that may be left out one in {@code n} is taken all the same, evenly, so that a long
- *       burst leaves a sample.
+ *   <li>of those that may be left out one in {@code n} is taken all the same, evenly, so that a
+ *       long burst leaves a sample.
  * </ol>
  */
 public final class DiscardPolicy {

@@ -7,7 +7,8 @@ import java.util.List;
 /** What became of a {@link Parcel}. <em>Immutable.</em> */
 public sealed interface Receipt {
     /**
-     * Each of its records is in the dataset, a dead letter, or left out, as durable as the store's mode says.
+     * Each of its records is in the dataset, a dead letter, or left out, as durable as the
+     * store's mode says.
      *
      * @param accepted are in the dataset by this parcel
      * @param rejected are dead letters by it
