@@ -12,14 +12,18 @@ import io.turbidite.hashlog.psf.PsfFunctions;
  * segments, the parser, and the table's bits.
  *
  * @param log pages, ring, segments, flushing, retention
- * @param tableBits the hash table starts with 2^{@code tableBits} buckets of 64 bytes and may grow
- *     256-fold
- * @param tableBytesMax the most that the table may take of the memory budget, at any moment
- * @param parser reads the records if there are PSFs
- * @param functions the user's functions that PSFs may name
- * @param checkpointBytes log bytes between two automatic index checkpoints. Recovery replays about
- *     so much at most, and more if the table is large. {@link Long#MAX_VALUE}: no automatic
- *     checkpoints
+ * @param tableBits the hash table starts with 2^{@code tableBits} buckets of 64 bytes, 6 to 26, and
+ *     may grow 256-fold. Raise it when the number of different properties is known to be large:
+ *     growing costs time
+ * @param tableBytesMax the most that the table may take of the memory budget, at any moment, at
+ *     least 1. Raise it when properties have very many values
+ * @param parser reads the records if there are PSFs: JSON or CSV. Change it when the records are
+ *     CSV; it stays for the log's life
+ * @param functions the user's functions that PSFs may name. Set it when PSFs need code
+ * @param checkpointBytes log bytes between two automatic index checkpoints, at least 1. Recovery
+ *     replays about so much at most, and more if the table is large. {@link Long#MAX_VALUE}: no
+ *     automatic checkpoints. Lower it when an opening takes too long; raise it when checkpoints
+ *     disturb
  */
 public record HashLogOptions(
         LogOptions log,

@@ -6,11 +6,13 @@ import io.turbidite.core.InvalidRequestException;
  * Budgets that the stores of a {@link StoreRuntime} share. <em>Immutable.</em> A value out of range
  * is refused with an {@link InvalidRequestException} that names the option.
  *
- * @param writeMemoryBytes memory components of all stores together, at least 1 MiB; as in
- *     {@link StoreOptions}
- * @param cacheBytes the buffer cache, at least 1 MiB
+ * @param writeMemoryBytes memory components of all stores together, at least 1 MiB. Change it as
+ *     that of {@link StoreOptions}, for the sum of what all stores write
+ * @param cacheBytes the buffer cache of all stores, at least 1 MiB. Change it as that of {@link
+ *     StoreOptions}
  * @param ioBytesPerSecond the most that flushes and merges of all stores together may write a
- *     second, at least 64 KiB; 0 for no limit
+ *     second, at least 64 KiB; 0 for no limit. Set it when reads, or others on the device, suffer
+ *     from merges
  */
 public record RuntimeOptions(long writeMemoryBytes, long cacheBytes, long ioBytesPerSecond) {
     private static final long MIB = 1 << 20;

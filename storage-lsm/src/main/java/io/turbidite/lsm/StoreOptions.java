@@ -21,21 +21,26 @@ import java.util.List;
  *     to three quarters of it, as late as writers leave time for it; they are slowed from there on
  *     and wait when it is full. Besides, while they run: a bulk load takes half as much, an index
  *     build a quarter, all merges together a quarter for invalidations of what they copy, and a
- *     repair of an index a sixteenth or two
- * @param cacheBytes the buffer cache, at least 1 MiB
+ *     repair of an index a sixteenth or two. Raise it when writers wait, or when components come
+ *     out small and merges write much; lower it where memory is short
+ * @param cacheBytes the buffer cache, which holds pages of components, at least 1 MiB. Raise it
+ *     while memory is free and many pages are loaded for each that is found there ({@code
+ *     cache.loads} beside {@code cache.hits})
  * @param logBytesMax from this log size on the store also flushes partitions that hold little but
- *     keep old log alive; at least a segment of the log
+ *     keep old log alive; at least a segment of the log. Lower it when an opening after a crash
+ *     takes too long; raise it when small partitions are flushed too often
  * @param log durability mode, segments and ring of the write-ahead log
  * @param background how flushes and merges work, and when they slow writers down
  * @param directIo read and write components past the operating system's page cache, so that memory
- *     holds no page twice and the buffer cache alone decides what stays: give the memory to the
- *     buffer cache then. Does not concern log and manifest. If the file system refuses direct I/O,
- *     files are buffered as without it, and
- *     {@link io.turbidite.core.meter.StoreEvent.DirectIoRefused} says so
+ *     holds no page twice and the buffer cache alone decides what stays. Does not concern log and
+ *     manifest. If the file system refuses direct I/O, files are buffered as without it, and {@link
+ *     io.turbidite.core.meter.StoreEvent.DirectIoRefused} says so. Set it where the buffer cache
+ *     gets most of the machine's memory
  * @param indexKinds kinds of index beside the store's own; a store that has an index of another
- *     kind is not opened
- * @param runtime what the store shares with others: its budgets count in place of the two above,
- *     and of {@link BackgroundOptions#ioBytesPerSecond}. Null: the store has all of it to itself
+ *     kind is not opened. Set it when datasets have an index of kind {@code pm}
+ * @param runtime what the store shares with others: its budgets count in place of {@code
+ *     writeMemoryBytes}, {@code cacheBytes} and {@link BackgroundOptions#ioBytesPerSecond}. Null:
+ *     the store has all of it to itself. Set it where one process has several stores
  */
 public record StoreOptions(
         long writeMemoryBytes,

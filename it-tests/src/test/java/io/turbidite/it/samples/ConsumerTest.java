@@ -35,7 +35,6 @@ import java.util.zip.ZipFile;
 class ConsumerTest {
     private static final Path ROOT =
             Objects.requireNonNull(Path.of("").toAbsolutePath().getParent());
-    private static final Path STAGED = ROOT.resolve("target/staged");
 
     /**
      * Bytes of all jars that a store and queries need. The aim was 3,200,000, before there were SQL
@@ -61,18 +60,9 @@ class ConsumerTest {
 
     @BeforeEach
     void is_staged_by_this_build() throws IOException {
-        List<Path> staged = stagedJars().stream()
-                .filter(jar -> jar.getFileName().toString().startsWith("turbidite-storage-lsm-"))
-                .toList();
-        List<Path> built = classPath().stream()
-                .filter(path -> path.endsWith("turbidite-storage-lsm.jar"))
-                .map(Path::of)
-                .toList();
-        assumeThat(staged).as("deployed to %s: run with -Pstaged", STAGED).hasSize(1);
-        assumeThat(built).as("jars of this build").hasSize(1);
-        assumeThat(Files.mismatch(staged.getFirst(), built.getFirst()))
-                .as("difference of the staged jar")
-                .isEqualTo(-1);
+        assumeThat(StagedRepository.isOfThisBuild())
+                .as("deployed by this build: run with -Pstaged")
+                .isTrue();
     }
 
     @Test
@@ -114,7 +104,7 @@ class ConsumerTest {
     @Test
     void nothing_is_deployed_that_is_empty_or_internal() throws IOException {
         List<String> deployed = new ArrayList<>();
-        for (Path file : stagedJars()) {
+        for (Path file : StagedRepository.jars()) {
             String name = file.getFileName().toString();
             try (ZipFile jar = new ZipFile(file.toFile())) {
                 assertThat(jar.stream().filter(entry -> entry.getName().endsWith(".class")))
@@ -131,19 +121,10 @@ class ConsumerTest {
                         "turbidite-storage-hashlog",
                         "turbidite-storage-lsm",
                         "turbidite-storage-pm");
-        try (Stream<Path> groups = Files.list(STAGED.resolve("io/turbidite"))) {
+        try (Stream<Path> groups = Files.list(StagedRepository.STAGED.resolve("io/turbidite"))) {
             assertThat(groups.map(path -> path.getFileName().toString()).toList())
                     .contains("turbidite", "turbidite-bom")
                     .hasSize(deployed.size() + 2);
-        }
-    }
-
-    private static List<Path> stagedJars() throws IOException {
-        if (!Files.exists(STAGED)) {
-            return List.of();
-        }
-        try (Stream<Path> all = Files.walk(STAGED)) {
-            return all.filter(file -> file.toString().endsWith(".jar")).sorted().toList();
         }
     }
 
@@ -240,50 +221,11 @@ class ConsumerTest {
     }
 
     private void maven() throws Exception {
-        Path local = Path.of(Objects.requireNonNull(
-                System.getProperty("localRepository"), "the repository of the build"));
-        Path settings = Files.writeString(directory.resolve("settings.xml"), """
-                <settings>
-                  <localRepository>%s</localRepository>
-                  <mirrors>
-                    <mirror>
-                      <id>local</id>
-                      <mirrorOf>central</mirrorOf>
-                      <url>%s</url>
-                    </mirror>
-                  </mirrors>
-                  <profiles>
-                    <profile>
-                      <id>staged</id>
-                      <repositories>
-                        <repository>
-                          <id>staged</id>
-                          <url>%s</url>
-                          <snapshots><enabled>true</enabled></snapshots>
-                        </repository>
-                      </repositories>
-                    </profile>
-                  </profiles>
-                  <activeProfiles>
-                    <activeProfile>staged</activeProfile>
-                  </activeProfiles>
-                </settings>
-                """.formatted(
-                        directory.resolve("fetched"), local.toUri(), STAGED.toUri()));
-        String said = run(
-                Map.of("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
-                List.of(
-                        "mvn",
-                        "-o",
-                        "-B",
-                        "-q",
-                        "-s",
-                        settings.toString(),
-                        "-gs",
-                        settings.toString(),
-                        // files are there without a network
-                        "-Daether.offline.protocols=file",
-                        "compile"));
+        List<String> command = new ArrayList<>(List.of("mvn", "-q"));
+        command.addAll(StagedRepository.offline(directory));
+        command.add("compile");
+        String said =
+                run(Map.of("MAVEN_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"), command);
         assertThat(said).doesNotContain("ERROR");
     }
 
@@ -317,11 +259,6 @@ class ConsumerTest {
 
     private static String javaHome() {
         return Objects.requireNonNull(System.getProperty("java.home"));
-    }
-
-    private static List<String> classPath() {
-        return Arrays.asList(Objects.requireNonNull(System.getProperty("java.class.path"))
-                .split(File.pathSeparator, -1));
     }
 
     private static List<Path> jars(Path application) throws IOException {

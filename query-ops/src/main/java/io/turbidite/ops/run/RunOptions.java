@@ -13,15 +13,19 @@ import java.util.function.BooleanSupplier;
  * What a query may use. <em>Immutable.</em>
  *
  * @param memoryBytesMax most bytes that sorting and grouping hold before they spill, or fail where
- *     there is nowhere to spill to
- * @param keyBatchBytes encoded primary keys that are sorted and fetched together
- * @param spill where sorting and grouping put what does not fit; null: nowhere
+ *     there is nowhere to spill to, at least 32 KiB. Raise it for large sorts, groups and joins;
+ *     lower it when many queries run at a time
+ * @param keyBatchBytes encoded primary keys that are sorted and fetched together, at least 4 KiB.
+ *     Raise it when an index finds very many records and the device is slow
+ * @param spill where sorting and grouping put what does not fit; null: nowhere. Set it for queries
+ *     whose memory is not known; queries of datasets set it by themselves
  * @param tasks runs partitions side by side where a query reads all before it answers; null: one
- *     after another on the caller's thread
+ *     after another on the caller's thread. Leave it: queries of datasets set it
  * @param lookupWorkers workers that fetch records by a secondary index beside the reader, where
- *     {@code tasks} are there and the query has no other work side by side; 0: none
+ *     {@code tasks} are there and the query has no other work side by side, 0 to 64; 0: none. Raise
+ *     it when records come from a device that serves many reads at a time
  * @param stop asked before each frame and each thousand records, by any thread: once it says true,
- *     the query ends with a {@link CancellationException}
+ *     the query ends with a {@link CancellationException}. Set it when callers may give up
  */
 public record RunOptions(
         long memoryBytesMax,

@@ -6,13 +6,23 @@ import io.turbidite.core.file.Disk;
 /**
  * How a log behaves. <em>Immutable.</em>
  *
- * @param intervalMicros time between syncs under {@link Durability#INTERVAL}
- * @param segmentBytes size of a segment file, a power of two; under {@link Durability#SYNC}
- *     preallocated whole, so it is also what a fresh store costs then
- * @param ringSlots records that may wait for the writer, a power of two
- * @param slotBytes largest payload that fits a slot's own buffer, a multiple of 8
- * @param overflowBytesMax memory for all waiting payloads above {@code slotBytes}; bounds a payload
- *     too
+ * @param durability when a commit counts as safe ({@link Durability}): when it is on the device
+ *     ({@code sync}), when the operating system has it ({@code interval}, which syncs from time to
+ *     time, and {@code process}), or at once ({@code buffered}). Change it when the last moments
+ *     before a power cut may be lost, and writes wait for the device
+ * @param intervalMicros microseconds between syncs under {@link Durability#INTERVAL}, 1 to
+ *     3,600,000,000: so much a power cut may take. Lower it when that is too much; raise it when
+ *     the device is busy with syncs
+ * @param segmentBytes size of a segment file, a power of two that holds all that may wait, at most
+ *     1 GiB; under {@link Durability#SYNC} preallocated whole, so it is also what a fresh store
+ *     costs then. Lower it, together with the three below, for many small stores
+ * @param ringSlots records that may wait for the writer, a power of two, 2 to 1,048,576. Raise it
+ *     when hundreds of threads write at a time; lower it for small stores
+ * @param slotBytes largest payload that fits a slot's own buffer, a multiple of 8, 64 to 65,536.
+ *     Raise it when most records are longer, as a longer one is copied once more
+ * @param overflowBytesMax memory for all waiting payloads above {@code slotBytes}, 1 KiB to 256
+ *     MiB; bounds a payload too: a batch may not be longer. Raise it for larger batches; lower it
+ *     for small stores with short records
  */
 public record LogOptions(
         Durability durability,

@@ -6,18 +6,23 @@ import io.turbidite.core.InvalidRequestException;
  * How a log behaves. <em>Immutable.</em>
  *
  * @param shape pages, ring and segments; fixed when a log on disk is created
- * @param sessionCountMax sessions that may be open at a time, readers included
- * @param flushMicros how long records may wait before the newest page is made durable as far as it
- *     goes
- * @param stallMicros a session that keeps pages from being recycled for longer is reported
- * @param waitMicrosMax how long a session waits for a free page before it gives the record back
- * @param retainBytesMax the oldest segments are dropped when the log is longer
- * @param retainMicrosMax segments whose newest record arrived longer ago are dropped; how long ago
- *     that is goes by the smaller of two times: the wall clock's, and the newest that the log had
- *     noted when it was opened plus the time that it has run since
+ * @param sessionCountMax sessions that may be open at a time, readers included, 1 to 4,096. Raise
+ *     it when that many threads ingest and read
+ * @param flushMicros microseconds that records may wait before the newest page is made durable as
+ *     far as it goes, at least 100. Lower it when less may be lost; raise it for fewer syncs
+ * @param stallMicros a session that keeps pages from being recycled for so many microseconds is
+ *     reported, at least 1,000. Raise it when slow readers are expected
+ * @param waitMicrosMax how many microseconds a session waits for a free page before it gives the
+ *     record back, at least 1,000. Lower it when the caller would rather drop a record than wait
+ * @param retainBytesMax the oldest segments are dropped when the log is longer than so many bytes,
+ *     at least 1. Set it when the disk must not fill
+ * @param retainMicrosMax segments whose newest record arrived more microseconds ago are dropped, at
+ *     least 1; how long ago that is goes by the smaller of two times: the wall clock's, and the
+ *     newest that the log had noted when it was opened plus the time that it has run since. Set it
+ *     when records may go by age
  * @param directIo write and read segments past the operating system's page cache, so that memory
  *     holds them once, in the ring; where the file system refuses, that is an event, and they are
- *     ordinary files
+ *     ordinary files. Set it when logs are long and the machine's memory is for others
  */
 public record LogOptions(
         LogShape shape,

@@ -11,9 +11,12 @@ import io.turbidite.core.InvalidRequestException;
  * "none" in chains. Addresses have 48 bits.
  *
  * @param pageBytes a power of two, 16 KiB to 32 MiB: records never span pages, so every offset and
- *     length within a record fits 25 bits
- * @param ringPageCount pages kept in memory, a power of two of at least 4
- * @param segmentPageCount pages of a segment file
+ *     length within a record fits 25 bits. Lower it for small logs; raise it for records of
+ *     megabytes
+ * @param ringPageCount pages kept in memory, a power of two, 4 to 1,048,576. Raise it when recent
+ *     records are read often, or ingestion waits for the disk
+ * @param segmentPageCount pages of a segment file, 1 to 65,536. Lower it when retention must drop
+ *     finer pieces
  */
 public record LogShape(int pageBytes, int ringPageCount, int segmentPageCount) {
     /** What one checksum covers on disk, and so the least that a reader has to fetch. */

@@ -6,8 +6,9 @@ import io.turbidite.core.InvalidRequestException;
  * The layout and storage of an index's leaf pages. <em>Immutable.</em>
  *
  * @param pageBytes most bytes of a leaf page, 4 KiB to 128 KiB; only a page of one entry may be
- *     longer
- * @param compression of leaf pages
+ *     longer. Lower it for single records from a small cache; raise it for scans and compression
+ * @param compression of leaf pages: {@code none}, {@code lz4}, {@code zstd}; the last two need
+ *     their library. Set it when the disk is small or slow, or the data does not fit the cache
  */
 public record PageOptions(int pageBytes, Compression compression) {
     public static final int PAGE_BYTES_MIN = 4 << 10;

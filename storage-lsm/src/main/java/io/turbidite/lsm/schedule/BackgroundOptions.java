@@ -5,15 +5,20 @@ import io.turbidite.core.InvalidRequestException;
 /**
  * How a store does its background work. <em>Immutable.</em>
  *
- * @param mergeWorkers threads that merge, 1 to {@value #MERGE_WORKERS_MAX}
- * @param mergeScheduler how merges share the workers and the I/O budget
+ * @param mergeWorkers threads that merge, 1 to 32. Raise it when merges fall behind and processors
+ *     are idle
+ * @param mergeScheduler how merges share the workers and the I/O budget: {@code greedy} has the one
+ *     with the least left to do go first, {@code fair} gives each the same share. Change it to
+ *     {@code fair} when a large merge must not wait for many small ones
  * @param ioBytesPerSecond the most that flushes and merges together may write a second, at least 64
- *     KiB; 0 for no limit
+ *     KiB; 0 for no limit. Set it when reads, or others on the device, suffer from merges
  * @param syncBytes a flush or merge syncs each time it has written this much, and oftener while
  *     commits wait for the device ({@link MergePace}). So the operating system never holds more
- *     than this to write behind the log's back. At least 1 MiB, or 0 to sync only at the end
+ *     than this to write behind the log's back. At least 1 MiB, or 0 to sync only at the end. Raise
+ *     it where nothing waits for commits, for example while loading
  * @param backlogComponentsMax writers stop when an index has this many components more than its
- *     merge policy tolerates, and slow down from a quarter of it; at least 4
+ *     merge policy tolerates, and slow down from a quarter of it; at least 4. Raise it when bursts
+ *     of writes must not be slowed; lower it when reads after a burst are too slow
  */
 public record BackgroundOptions(
         int mergeWorkers,

@@ -18,13 +18,20 @@ import java.util.function.Function;
  * definitions, descriptions and the manifest hold these as they are. So an option more is written
  * down here; {@link Choice} says what the others need to know of it. <em>Immutable.</em>
  *
- * @param maintenance how filters follow updates, and indexes too unless they say otherwise
- * @param mergePolicy which components become one
+ * @param maintenance how filters follow updates, and indexes too unless they say otherwise. Change
+ *     it when reading the old record before each write costs too much: docs/choosing.md asks the
+ *     questions
+ * @param mergePolicy which components become one. Change it when the default writes too much, or
+ *     leaves too many components: docs/choosing.md asks the questions
  * @param components page size, compression and Bloom filter of the primary's disk components
- * @param retention how long records are kept by the first filter field; null: for ever
- * @param repair whether merges repair indexes that are maintained by validation
+ * @param retention how long records are kept by the first filter field; null: for ever. Needs a
+ *     correlated, bounded merge policy. Set it when old records may go by themselves
+ * @param repair whether merges repair indexes that are maintained by validation ({@code merge}) or
+ *     not ({@code off}). Set it to {@code off} where writes must cost the least and somebody calls
+ *     repair
  * @param bitmapHandover how invalidations reach components that are being built, under
- *     mutable-bitmap
+ *     mutable-bitmap: by a {@code side-file} or under a {@code lock}. Change it to {@code lock}
+ *     when {@code sidefile.full} counts up
  */
 public record DatasetOptions(
         Maintenance maintenance,
