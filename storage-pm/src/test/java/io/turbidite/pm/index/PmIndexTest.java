@@ -234,7 +234,7 @@ class PmIndexTest {
             }
         }
         index.close();
-        assertTrue(shown[0] > 300, "images: " + shown[0]);
+        assertTrue(shown[0] > Tier.count(100, 300, 300), "images: " + shown[0]);
     }
 
     /** Replay feeds a layer again whose absorption was cut: its entries are there once. */
@@ -403,7 +403,7 @@ class PmIndexTest {
         double after = blocksRead(index, numbers, random);
         report("%s: %.2f blocks read a query of limit 10, %.2f after collection"
                 .formatted(name, before, after));
-        assertTrue(after <= 4, name + ": " + after);
+        assertTrue(after <= Tier.count(5, 4, 4), name + ": " + after); // few keys, short lists
     }
 
     private static double blocksRead(PmIndex index, Numbers numbers, SplittableRandom random) {
