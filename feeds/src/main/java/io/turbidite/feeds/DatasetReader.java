@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -277,12 +278,16 @@ final class DatasetReader {
         return indexes;
     }
 
-    /** What an index of kind pm takes, with what is left open. */
+    /**
+     * What an index of kind pm takes, with what is left open. The parameters are looked at one
+     * after the other, so that each problem has its key; the mode last, since the path decides
+     * whether it is there.
+     */
     private static Map<String, String> regionParameters(
             Section section, @Nullable RecordType type, List<String> primaryKey, String name) {
-        Map<String, String> given = new HashMap<>();
-        for (String parameter : PmKind.PARAMETERS) {
-            String text = section.text(parameter);
+        Map<String, String> given = new LinkedHashMap<>();
+        for (String parameter : PmKind.PARAMETERS.reversed()) {
+            String text = section.scalar(parameter);
             if (text != null) {
                 given.put(parameter, text);
             }
@@ -294,11 +299,21 @@ final class DatasetReader {
             return given;
         }
         int keyBytesMax = FieldKeys.bytesMax(KeySpec.of(type, primaryKey, "primaryKey"));
-        Map<String, String> defined = section.convert(
-                given.isEmpty() ? "kind" : given.keySet().iterator().next(),
-                given,
-                chosen -> new PmKind().define("index " + name, chosen, keyBytesMax));
-        return defined == null ? given : defined;
+        PmKind pm = new PmKind();
+        String use = "index " + name;
+        Map<String, String> taken = new HashMap<>();
+        Map<String, String> defined = pm.define(use, taken, keyBytesMax);
+        for (Map.Entry<String, String> parameter : given.entrySet()) {
+            taken.put(parameter.getKey(), parameter.getValue());
+            Map<String, String> more = section.convert(
+                    parameter.getKey(), taken, chosen -> pm.define(use, chosen, keyBytesMax));
+            if (more == null) {
+                taken.remove(parameter.getKey());
+            } else {
+                defined = more;
+            }
+        }
+        return defined;
     }
 
     /** What the kind takes beside fields: an inverted index a tokenizer. */

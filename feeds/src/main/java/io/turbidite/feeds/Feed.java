@@ -3,10 +3,12 @@ package io.turbidite.feeds;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.Undo;
+import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.DefinitionException.Problem;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
+import io.turbidite.feeds.FeedDefinition.IndexPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.feeds.flow.DiscardPolicy;
 import io.turbidite.feeds.flow.FeedMeters;
@@ -23,9 +25,11 @@ import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.feeds.store.LetterLines;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
+import io.turbidite.pm.PmKind;
 
 import org.jspecify.annotations.Nullable;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -141,6 +145,7 @@ public final class Feed implements AutoCloseable {
             problems.addAll(DatasetMatch.problems(definition, there, store));
         } else {
             checkNotRun(definition, store, problems);
+            checkRegions(definition, store, problems);
         }
         try {
             FeedAids.check(definition, store);
@@ -297,6 +302,29 @@ public final class Feed implements AutoCloseable {
                                                 partition,
                                                 definition.dataset().name()))
                         .problems()));
+    }
+
+    /** The store's place may lack what a region of a new dataset needs. */
+    private static void checkRegions(
+            FeedDefinition definition, Store store, List<Problem> problems) {
+        List<IndexPart> indexes = definition.dataset().indexes();
+        Path directory = Path.of(store.describe().directory());
+        for (int i = 0; i < indexes.size() && RealDisk.isDirectory(directory); i++) {
+            IndexPart index = indexes.get(i);
+            if (index.kind().isGiven()) {
+                try {
+                    PmKind.checkStore("index " + index.name(), index.parameters(), directory);
+                } catch (InvalidRequestException e) {
+                    String key =
+                            index.parameters().containsKey(PmKind.PATH) ? PmKind.PATH : PmKind.MODE;
+                    problems.addAll(definition
+                            .problem(
+                                    "dataset.indexes[%d].%s".formatted(i, key),
+                                    "is wrong: " + e.getMessage())
+                            .problems());
+                }
+            }
+        }
     }
 
     private static void checkHeader(FeedDefinition definition, FeedSource source) {

@@ -195,7 +195,7 @@ public record FeedDefinition(
                         index.kind,
                         index.on,
                         index.unique,
-                        index.pages,
+                        index.kind.isGiven() ? null : index.pages,
                         index.maintenance,
                         index.parameters));
             }

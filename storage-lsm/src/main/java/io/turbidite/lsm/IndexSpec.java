@@ -27,7 +27,8 @@ import java.util.Map;
  * @param fields declared fields, in key order; at least one
  * @param unique true if no two records may have the same key; a key with a null or missing field
  *     equals no other
- * @param pages how its components keep their pages; null for the dataset's pages
+ * @param pages how its components keep their pages; null for the dataset's pages, and of kind
+ *     {@code pm}, which has no components
  * @param maintenance how it follows updates; null for the default of the dataset's secondaries
  * @param parameters what else its kind takes, by name: the {@code tokenizer} of an inverted index
  */
@@ -53,6 +54,11 @@ public record IndexSpec(
         if (unique && kind != IndexDescription.Kind.BTREE) {
             throw new InvalidRequestException("index %s: only a btree can be unique, not kind %s"
                     .formatted(name, kind.label()));
+        }
+        if (pages != null && kind.isGiven()) {
+            throw new InvalidRequestException(
+                    "index %s: pages of components don't go with kind %s, which has none; its own are a parameter"
+                            .formatted(name, kind.label()));
         }
     }
 

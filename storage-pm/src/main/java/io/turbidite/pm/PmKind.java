@@ -2,6 +2,7 @@ package io.turbidite.pm;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
@@ -34,9 +35,15 @@ public final class PmKind implements IndexKind {
     /** The name in definitions. */
     public static final String NAME = "pm";
 
+    /** The parameter that says what regions survive. */
+    public static final String MODE = PmParameters.MODE;
+
+    /** The parameter that says where regions lie, if not in the store. */
+    public static final String PATH = PmParameters.PATH;
+
     /** The names of what a definition may tell it. */
-    public static final List<String> PARAMETERS = List.of(
-            PmParameters.MODE, PmParameters.PATH, PmParameters.BYTES, PmParameters.PAGE_BYTES);
+    public static final List<String> PARAMETERS =
+            List.of(MODE, PATH, PmParameters.BYTES, PmParameters.PAGE_BYTES);
 
     @Override
     public String name() {
@@ -47,15 +54,43 @@ public final class PmKind implements IndexKind {
     public Map<String, String> define(
             String use, Map<String, String> parameters, int primaryKeyBytesMax) {
         PmParameters checked = PmParameters.of(use, parameters, primaryKeyBytesMax);
-        if (!checked.path().isEmpty()) {
-            try {
-                RealDisk.checkDirectory(Path.of(checked.path()));
-            } catch (InvalidRequestException wrong) {
-                throw new InvalidRequestException(
-                        "%s: path: %s".formatted(use, wrong.getMessage()), wrong);
-            }
+        if (!checked.path().isEmpty() && checked.mode() != PmParameters.Mode.VOLATILE) {
+            String probe = "%d-%d.region.probe"
+                    .formatted(
+                            ProcessHandle.current().pid(),
+                            Thread.currentThread().threadId());
+            var _ = mode(use, checked, directory(use, checked), probe);
         }
         return checked.toMap();
+    }
+
+    /**
+     * Checks what {@link #define} can't know: whether a store can have such an index.
+     *
+     * @param use who it is for, in messages
+     * @param defined as {@link #define} gave it
+     * @param store the store's directory, which is there
+     * @throws InvalidRequestException if the machine, or the store's place, has not the mode, naming
+     *     what it has; or if the path lies in the store
+     */
+    public static void checkStore(String use, Map<String, String> defined, Path store) {
+        PmParameters parameters = PmParameters.kept(defined);
+        RealDisk disk = RealDisk.open(store);
+        requireOutside(use, parameters, disk);
+        if (parameters.path().isEmpty()) {
+            var _ = mode(use, parameters, disk, "new.region.probe");
+        }
+    }
+
+    /** What lies in a store is its own: it may tidy up there. */
+    private static void requireOutside(String use, PmParameters parameters, Disk store) {
+        if (!parameters.path().isEmpty()
+                && store instanceof RealDisk real
+                && real.encloses(Path.of(parameters.path()))) {
+            throw new InvalidRequestException(
+                    "%s: path: %s lies in the store; leave path out to have the regions there"
+                            .formatted(use, parameters.path()));
+        }
     }
 
     /**
@@ -67,11 +102,9 @@ public final class PmKind implements IndexKind {
     @Override
     public IndexRegion create(RegionPlace place) {
         PmParameters parameters = PmParameters.kept(place.parameters());
+        requireOutside(place.name(), parameters, place.disk());
         Disk disk = disk(place, parameters);
-        RegionMode best = parameters.mode() == PmParameters.Mode.VOLATILE
-                ? RegionMode.VOLATILE
-                : SegmentMemory.bestMode(disk, file(place, parameters) + ".probe");
-        RegionMode mode = mode(place, parameters, best);
+        RegionMode mode = mode(place.name(), parameters, disk, file(place, parameters) + ".probe");
         if (mode == RegionMode.VOLATILE) {
             return PmRegion.create(
                     SegmentMemory.inMemory(place.name(), parameters.extentBytes()),
@@ -82,38 +115,56 @@ public final class PmKind implements IndexKind {
         SegmentMemory memory =
                 SegmentMemory.map(disk, file(place, parameters), parameters.extentBytes(), mode);
         if (memory == null) {
-            throw refused(place, parameters, best);
+            throw refused(place.name(), parameters, disk, RegionMode.VOLATILE);
         }
         try (Undo undo = Undo.of(() -> drop(place))) {
             return undo.keep(PmRegion.create(memory, place, parameters.toSpec(place)));
         }
     }
 
-    private static RegionMode mode(RegionPlace place, PmParameters parameters, RegionMode best) {
-        return switch (parameters.mode()) {
-            case AUTO -> best;
-            case VOLATILE -> RegionMode.VOLATILE;
-            case FILE -> {
-                if (best == RegionMode.VOLATILE) {
-                    throw refused(place, parameters, best);
-                }
-                yield RegionMode.FILE;
-            }
-            case DAX -> {
-                if (best != RegionMode.DAX) {
-                    throw refused(place, parameters, best);
-                }
-                yield RegionMode.DAX;
-            }
+    /** The mode that a region on a disk gets. A file is made to find out, and deleted. */
+    private static RegionMode mode(String use, PmParameters parameters, Disk disk, String probe) {
+        if (parameters.mode() == PmParameters.Mode.VOLATILE) {
+            return RegionMode.VOLATILE;
+        }
+        RegionMode best = bestMode(use, parameters, disk, probe);
+        RegionMode wanted = switch (parameters.mode()) {
+            case AUTO, VOLATILE -> best;
+            case FILE -> RegionMode.FILE;
+            case DAX -> RegionMode.DAX;
         };
+        boolean isThere = wanted == best || (wanted == RegionMode.FILE && best == RegionMode.DAX);
+        if (!isThere) {
+            throw refused(use, parameters, disk, best);
+        }
+        return wanted;
+    }
+
+    private static RegionMode bestMode(
+            String use, PmParameters parameters, Disk disk, String probe) {
+        try {
+            return SegmentMemory.bestMode(disk, probe);
+        } catch (StorageIoException e) {
+            boolean isOfUser = !parameters.path().isEmpty()
+                    && (e.kind() == StorageIoException.Kind.ACCESS_DENIED
+                            || e.kind() == StorageIoException.Kind.NOT_FOUND);
+            if (!isOfUser) {
+                throw e;
+            }
+            throw new InvalidRequestException(
+                    "%s: path: %s takes no files: %s"
+                            .formatted(use, parameters.path(), e.getMessage()),
+                    e);
+        }
     }
 
     private static InvalidRequestException refused(
-            RegionPlace place, PmParameters parameters, RegionMode best) {
-        return new InvalidRequestException("%s: mode %s is not to be had here; there is %s"
+            String use, PmParameters parameters, Disk disk, RegionMode best) {
+        return new InvalidRequestException("%s: mode %s is not to be had in %s; there is %s"
                 .formatted(
-                        place.name(),
+                        use,
                         parameters.mode().label(),
+                        disk.description(),
                         PmParameters.Mode.of(best).label()));
     }
 
@@ -134,7 +185,7 @@ public final class PmKind implements IndexKind {
         }
         SegmentMemory memory = map(disk, file, parameters);
         if (memory == null) {
-            throw refused(place, parameters, RegionMode.VOLATILE);
+            throw refused(place.name(), parameters, disk, RegionMode.VOLATILE);
         }
         return PmRegion.open(memory, place, parameters.toSpec(place), absorbedThrough);
     }
@@ -204,12 +255,16 @@ public final class PmKind implements IndexKind {
         if (parameters.path().isEmpty()) {
             return place.disk();
         }
+        return directory(place.name(), parameters);
+    }
+
+    private static Disk directory(String use, PmParameters parameters) {
         Path path = Path.of(parameters.path());
         try {
             RealDisk.checkDirectory(path);
         } catch (InvalidRequestException wrong) {
             throw new InvalidRequestException(
-                    "%s: path: %s".formatted(place.name(), wrong.getMessage()), wrong);
+                    "%s: path: %s".formatted(use, wrong.getMessage()), wrong);
         }
         return RealDisk.open(path);
     }

@@ -1,6 +1,7 @@
 package io.turbidite.it.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.log.Durability;
 import io.turbidite.lsm.DatasetSpec;
@@ -79,6 +80,13 @@ class RegionJdbcTest {
             assertThat(ids(statement, "u7")).containsExactly(7L, 8L, 47L);
             var _ = statement.execute("create index by_user_again on Visits (user_name) using pm");
             assertThat(ids(statement, "u7")).containsExactly(7L, 8L, 47L);
+            assertThatThrownBy(
+                            () -> statement.execute(
+                                    "create index wrong on Visits (user_name) using pm with (\"pageBytes\" = '1000')"))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageContaining("pageBytes must be a multiple of 256");
+            var _ = statement.execute(
+                    "create index by_user_too on Visits (user_name) using pm with (\"pageBytes\" = '512')");
         }
     }
 }

@@ -237,7 +237,8 @@ public final class StoreCatalog implements OpenCatalog {
         Map<String, String> parameters = new HashMap<>(index.options());
         String strategy = parameters.remove(MAINTENANCE);
         String compression = parameters.remove(COMPRESSION);
-        String pageBytes = parameters.remove(PAGE_BYTES);
+        // a kind that was given has no components: a page size is its own
+        String pageBytes = index.kind().isGiven() ? null : parameters.remove(PAGE_BYTES);
         PageOptions pages = ofDataset;
         if (compression != null) {
             pages = pages.withCompression(Compression.ofLabel(compression));

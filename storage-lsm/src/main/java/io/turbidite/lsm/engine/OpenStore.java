@@ -469,7 +469,7 @@ final class OpenStore {
             }
         }
         for (String name : disk.list(StoreFiles.REGIONS)) {
-            if (!named.contains(name)) {
+            if (StoreFiles.isRegion(name) && !named.contains(name)) {
                 disk.delete(StoreFiles.REGIONS + "/" + name);
             }
         }

@@ -70,6 +70,14 @@ public final class StoreFiles {
         return plainName.endsWith(SORT_RUN_SUFFIX);
     }
 
+    /**
+     * Whether a plain name of the directory of regions is of a region of this store, or of what was
+     * made to try one out. Others may have theirs there.
+     */
+    public static boolean isRegion(String plainName) {
+        return plainName.matches("[0-9a-f]{12}\\.region(\\.probe)?");
+    }
+
     /** The file id in a plain name of the data directory, or -1 if it is no component's. */
     public static long componentFileId(String plainName) {
         return fileId(plainName, COMPONENT_SUFFIX);

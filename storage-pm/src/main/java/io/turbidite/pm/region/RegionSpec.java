@@ -4,18 +4,21 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 
 /**
- * Whose a region is, and what it may become.
+ * Whose a region is, and what it may become. <em>Immutable.</em>
  *
  * @param storeId the store's random number
  * @param indexId the index's number in its store; each partition has one of its own
  * @param pageBytes of a page of postings: a multiple of 256, from 256 to 32 KiB
- * @param bytesMax beyond which it does not grow
+ * @param bytesMax beyond which it does not grow: from 256 KiB to 256 GiB
  */
 public record RegionSpec(long storeId, long indexId, int pageBytes, long bytesMax) {
     /** What a page of postings has unless told. */
     public static final int PAGE_BYTES_DEFAULT = 1_024;
 
     static final int PAGE_BYTES_MAX = 1 << 15;
+
+    /** Blocks are numbered by ints, in a set of those in use that would take 128 MiB then. */
+    static final long BYTES_MAX = 1L << 38;
 
     /** Heads of a page, of a group, of an entry. */
     private static final int PAGE_OVERHEAD_BYTES = 32;
@@ -32,9 +35,9 @@ public record RegionSpec(long storeId, long indexId, int pageBytes, long bytesMa
                                     PAGE_BYTES_MAX,
                                     pageBytes));
         }
-        if (bytesMax < Region.BYTES_MIN) {
-            throw new InvalidRequestException("a region needs at least %d bytes, not %d"
-                    .formatted(Region.BYTES_MIN, bytesMax));
+        if (bytesMax < Region.BYTES_MIN || bytesMax > BYTES_MAX) {
+            throw new InvalidRequestException("bytes of a region must be from %d to %d, not %d"
+                    .formatted(Region.BYTES_MIN, BYTES_MAX, bytesMax));
         }
     }
 

@@ -73,6 +73,7 @@ public final class SegmentMemory implements RegionMemory {
      * @param mode {@link RegionMode#DAX} or {@link RegionMode#FILE}
      * @return null if the machine, or the file's place, has not this mode; a file that was made is
      *     gone again
+     * @throws StorageIoException of kind NO_SPACE if there is no room for the first extent
      */
     public static @Nullable SegmentMemory map(
             Disk disk, String name, int extentBytes, RegionMode mode) {
@@ -90,7 +91,16 @@ public final class SegmentMemory implements RegionMemory {
             if (file.size() > (long) whole * extentBytes) {
                 file.truncate((long) whole * extentBytes);
             }
-            done = whole == 0 ? memory.grow(extentBytes) : memory.mapFrom(0, whole);
+            if (whole == 0 && !memory.fill(file, 1)) {
+                throw new StorageIoException(
+                        StorageIoException.Kind.NO_SPACE,
+                        "growth",
+                        name,
+                        "there is no room for the first %d bytes of a region"
+                                .formatted(extentBytes),
+                        null);
+            }
+            done = memory.mapFrom(0, Math.max(1, whole));
             return done ? memory : null;
         } finally {
             if (!done) {

@@ -12,6 +12,11 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimDisk;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,6 +53,23 @@ class SegmentMemoryTest {
         return mode == RegionMode.VOLATILE
                 ? SegmentMemory.inMemory("test", EXTENT)
                 : Objects.requireNonNull(SegmentMemory.map(disk, "region", EXTENT, mode));
+    }
+
+    /** It was told as a mode that the machine lacks. */
+    @Test
+    void aFullDiskIsToldAsSuchAndNoFileIsLeft() {
+        SimDisk full = new SimDisk(1, Profile.STRICT);
+        full.fault(FaultScript.with(Fault.ENOSPC).on(OperationKind.WRITE).forever());
+        StorageIoException e = assertThrows(
+                StorageIoException.class,
+                () -> SegmentMemory.map(full, "region", EXTENT, RegionMode.FILE));
+        assertEquals(StorageIoException.Kind.NO_SPACE, e.kind());
+        String said = String.valueOf(e.getMessage());
+        assertTrue(said.contains("no room for the first 65536 bytes"), said);
+        assertFalse(full.exists("region"));
+        full.clearFaults();
+        assertNull(SegmentMemory.map(full, "region", EXTENT, RegionMode.FILE), "never mapped");
+        assertFalse(full.exists("region"));
     }
 
     @ParameterizedTest
