@@ -70,8 +70,8 @@ public final class PmKind implements IndexKind {
      * @param use who it is for, in messages
      * @param defined as {@link #define} gave it
      * @param store the store's directory, which is there
-     * @throws InvalidRequestException if the machine, or the store's place, has not the mode, naming
-     *     what it has; or if the path lies in the store
+     * @throws InvalidRequestException if the machine, or the store's place, has not the mode,
+     *     naming what it has; or if the path lies in the store
      */
     public static void checkStore(String use, Map<String, String> defined, Path store) {
         PmParameters parameters = PmParameters.kept(defined);

@@ -30,8 +30,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * not happen: an entry is read, it is collected, its primary key leaves the table of stale keys, is
  * absent there, and so the entry counts as valid.
  *
- * <p>Readers linger between the copy of a group and the look at the tables: there all of a collection
- * may come in between.
+ * <p>Readers linger between the copy of a group and the look at the tables: there all of a
+ * collection may come in between.
  */
 @Param(name = "key", gen = IntGen.class, conf = "0:1")
 public final class StaleEntryLincheckTest {

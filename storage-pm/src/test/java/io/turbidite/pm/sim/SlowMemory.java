@@ -6,8 +6,8 @@ import io.turbidite.pm.region.RegionMode;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Another memory whose users do something after each copy that they take, such as to linger: so that
- * what others do comes between a look at one place and at the next. Owns the other memory.
+ * Another memory whose users do something after each copy that they take, such as to linger: so
+ * that what others do comes between a look at one place and at the next. Owns the other memory.
  */
 public final class SlowMemory implements RegionMemory {
     private final RegionMemory memory;
