@@ -56,6 +56,12 @@ public final class MemorySource implements Source {
     @Nullable
     Thread hasMemory;
 
+    /** What views say of the cache. */
+    double missShare;
+
+    /** Fetches that were opened. */
+    final AtomicInteger fetchCount = new AtomicInteger();
+
     public final AtomicInteger openCount = new AtomicInteger();
     public int openViewCount;
     final AtomicInteger estimateCount = new AtomicInteger();

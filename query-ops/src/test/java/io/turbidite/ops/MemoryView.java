@@ -121,11 +121,17 @@ final class MemoryView implements ReadView {
     public RecordCursor fetch(int partition, KeyBatch sortedKeys, FetchOptions options) {
         assertThat(options.pruning() == FetchOptions.Pruning.NONE || sortedKeys.hasTimestamps())
                 .isTrue();
+        source.fetchCount.incrementAndGet();
         List<Stored> found = stored(partition, sortedKeys);
         if (!options.isOrdered()) {
             Collections.reverse(found);
         }
         return new Records(found);
+    }
+
+    @Override
+    public double missShare() {
+        return source.missShare;
     }
 
     private List<Stored> stored(int partition, KeyBatch sortedKeys) {

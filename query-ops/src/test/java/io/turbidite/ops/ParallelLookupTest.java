@@ -68,6 +68,10 @@ class ParallelLookupTest {
         return Query.on(source).where(Predicates.eq("user", "ann")).usingIndex("by_user");
     }
 
+    private Query cid() {
+        return Query.on(source).where(Predicates.eq("user", "cid")).usingIndex("by_user");
+    }
+
     private static RunOptions with(Tasks tasks, int workers) {
         return RunOptions.defaults().withTasks(tasks).withLookupWorkers(workers);
     }
@@ -90,6 +94,33 @@ class ParallelLookupTest {
         try (ThreadTasks tasks = ThreadTasks.create("lookup-test")) {
             assertThat(ann().with(with(tasks, 3)).run().toList()).isEqualTo(once);
         }
+    }
+
+    /** Ten keys on ten pages wait for ten reads: by one thread one after the other. */
+    @Test
+    void few_keys_are_shared_where_pages_are_read() {
+        for (long id = 0; id < 20; id++) {
+            put(100 * id, "cid", "third");
+        }
+        RunOptions shared = with(new SimTasks(7, new SimClock()), 3);
+        source.fetchCount.set(0);
+        List<Map<String, @Nullable Object>> rows = cid().with(shared).run().toList();
+        assertThat(rows).hasSize(20);
+        int alone = source.fetchCount.getAndSet(0);
+        source.missShare = 0.5;
+        assertThat(cid().with(shared).run().toList()).containsExactlyInAnyOrderElementsOf(rows);
+        assertThat(source.fetchCount.getAndSet(0)).isGreaterThanOrEqualTo(16 + alone - 1);
+        try (ThreadTasks tasks = ThreadTasks.create("lookup-test")) {
+            for (int i = 0; i < 50; i++) {
+                assertThat(cid().limit(1 + i % 20).with(with(tasks, 3)).run().toList())
+                        .hasSize(1 + i % 20)
+                        .doesNotHaveDuplicates();
+            }
+        }
+        source.missShare = 0.1;
+        source.fetchCount.set(0);
+        assertThat(cid().with(shared).run().toList()).containsExactlyInAnyOrderElementsOf(rows);
+        assertThat(source.fetchCount).hasValue(alone);
     }
 
     @Test

@@ -188,6 +188,11 @@ final class DatasetView implements ReadView {
     }
 
     @Override
+    public double missShare() {
+        return dataset.partitions().getFirst().work().missShare();
+    }
+
+    @Override
     public long estimateScan(KeyRange primaryKeys, FilterPredicate filter) {
         state.checkOpen();
         long entries = 0;

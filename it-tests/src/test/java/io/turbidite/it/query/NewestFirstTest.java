@@ -22,6 +22,7 @@ import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.aggregate.Aggregate;
+import io.turbidite.ops.run.RunOptions;
 import io.turbidite.pm.PmKind;
 
 import org.jspecify.annotations.Nullable;
@@ -221,6 +222,51 @@ class NewestFirstTest {
             assertThat(ids(query)).hasSize(10).startsWith(4_989L).endsWith(4_971L);
             dataset.flush();
             assertThat(ids(query)).hasSize(10).startsWith(4_989L).endsWith(4_971L);
+        }
+    }
+
+    /** A cache of a seventh: the records' pages are read, and workers share the few keys. */
+    @Test
+    @Timeout(120)
+    void the_newest_records_are_read_by_several_workers() {
+        StoreOptions small = options().withCacheBytes(1 << 20).withWriteMemoryBytes(1 << 20);
+        try (Store store = Store.open(directory, small)) {
+            Dataset dataset = store.createDataset(spec(Maintenance.VALIDATION, 1));
+            String padding = "x".repeat(500);
+            SplittableRandom random = new SplittableRandom(Seeds.of("NewestFirstTest.workers"));
+            for (int i = 0; i < 20_000; i++) {
+                written++;
+                long id = random.nextInt(20_000);
+                Visit visit = new Visit(id, random.nextInt(400), i, written);
+                dataset.upsert(Map.of(
+                        "id", id, "user", "user " + visit.user(), "at", i, "padding", padding));
+                model.put(id, visit);
+            }
+            dataset.flush();
+            RunOptions workers = RunOptions.defaults()
+                    .withTasks(store.environment().tasks())
+                    .withLookupWorkers(3);
+            try (ReadView view = dataset.openView()) {
+                for (int user = 0; user < 400; user++) {
+                    int wanted = user;
+                    assertThat(ids(ofUser(view, user)
+                                    .limit(10)
+                                    .usingIndex("by_user")
+                                    .with(workers)))
+                            .isEqualTo(newest(model, visit -> visit.user() == wanted, 10));
+                }
+                assertThat(view.missShare()).isGreaterThan(0.25);
+                try (QueryResult result = ofUser(view, 7)
+                        .limit(10)
+                        .usingIndex("by_user")
+                        .with(workers)
+                        .run()) {
+                    assertThat(result.toList()).hasSize(10);
+                    assertThat(result.explain().toString())
+                            .contains("3 workers beside")
+                            .containsPattern("on \\d+ pages, \\d+ of them read");
+                }
+            }
         }
     }
 

@@ -31,8 +31,8 @@ import java.util.function.IntFunction;
  * <ol>
  *   <li>search: fill a batch with the primary keys of candidates;
  *   <li>sort the batch, drop repeated keys;
- *   <li>look the records up, layer by layer, by several workers where there are many keys; they
- *       come in no order;
+ *   <li>look the records up, layer by layer, by several workers where there are many keys, or pages
+ *       to be read; they come in no order;
  *   <li>hand them on, to have all predicates checked again (direct validation);
  *   <li>next batch.
  * </ol>
@@ -45,9 +45,6 @@ public final class FetchedRecords extends RecordsInTurn {
     /** In place of the batch that was given back. */
     private static final KeyBatch NO_KEYS = new KeyBatch(0);
 
-    /** With fewer keys than this the workers would be woken for nothing. */
-    static final int PARALLEL_COUNT_MIN = 512;
-
     private final ReadView view;
     private final Iterator<Integer> partitions;
     private final IntFunction<Candidates> opener;
@@ -58,7 +55,7 @@ public final class FetchedRecords extends RecordsInTurn {
     /** For candidates without timestamps. */
     private final FetchOptions unprunedOptions;
 
-    private final @Nullable LookupWorkers workers;
+    private final LookupWorkers workers;
     private final Meters meters;
 
     /** Makes the index entries of a record; made where records may repeat in several batches. */
@@ -117,9 +114,7 @@ public final class FetchedRecords extends RecordsInTurn {
         this.batchCountMax = lookup.countFirst();
         this.options = lookup.options();
         this.unprunedOptions = options.withPruning(FetchOptions.Pruning.NONE);
-        this.workers = lookup.tasks() == null || lookup.workerCount() == 0
-                ? null
-                : new LookupWorkers(lookup.tasks(), lookup.workerCount());
+        this.workers = new LookupWorkers(lookup.tasks(), lookup.workerCount());
         this.meters = meters;
     }
 
@@ -157,9 +152,7 @@ public final class FetchedRecords extends RecordsInTurn {
     @Override
     public void close() {
         closeSearch();
-        if (workers != null) {
-            workers.close();
-        }
+        workers.close();
         if (!isClosed) {
             isClosed = true;
             KeyBatch used = batch;
@@ -184,15 +177,7 @@ public final class FetchedRecords extends RecordsInTurn {
         batch.sortDistinct();
         meters.distinct().add(batch.size());
         FetchOptions ofBatch = batch.hasTimestamps() ? options : unprunedOptions;
-        LookupWorkers helpers = workers;
-        if (helpers == null || batch.size() < PARALLEL_COUNT_MIN) {
-            standOn(view.fetch(partition, batch, ofBatch));
-        } else {
-            ParallelFetch shared =
-                    new ParallelFetch(view, partition, batch, ofBatch, helpers.team());
-            standOn(shared);
-            helpers.assign(shared);
-        }
+        standOn(workers.fetch(view, partition, batch, ofBatch));
         return true;
     }
 
@@ -258,9 +243,7 @@ public final class FetchedRecords extends RecordsInTurn {
     }
 
     private void closeRecords() {
-        if (workers != null) {
-            workers.assign(null);
-        }
+        workers.rest();
         RecordStream open = current();
         if (open != null) {
             standOn(null);

@@ -1,6 +1,10 @@
 package io.turbidite.ops.fetch;
 
 import io.turbidite.core.Cleanup;
+import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.KeyBatch;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;
@@ -11,40 +15,73 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The workers of a query's lookups: started with the first batch that is worth it, idle between
- * batches. <em>Confined to the reader's thread</em>, but for what workers do: they look at the
+ * The lookups of a query, and their workers: started with the first batch that is worth it, idle
+ * between batches. <em>Confined to the reader's thread</em>, but for what workers do: they look at the
  * volatile fetch in hand.
  */
 final class LookupWorkers implements AutoCloseable {
     /** A worker without a task sleeps until woken; the time only bounds a lost wake. */
     private static final long IDLE_MICROS = 50_000;
 
-    private final Tasks tasks;
+    /** With fewer keys than this and all pages at hand they would be woken for nothing. */
+    static final int KEYS_MIN = 512;
+
+    /** Enough keys where pages are read: each may wait for one (PERS24 §4.4.2). */
+    static final int MISSING_KEYS_MIN = 4;
+
+    /**
+     * The share of the last pages that the cache lacked from which on the next are expected to be
+     * lacking. With less, of ten keys no two wait for a page.
+     */
+    private static final double MISS_SHARE_MIN = 0.25;
+
+    private final @Nullable Tasks tasks;
     private final int workerCount;
     private final List<Tasks.Worker> workers = new ArrayList<>();
     private final Queue<FetchedSlice> spare = new ConcurrentLinkedQueue<>();
     private volatile @Nullable ParallelFetch current;
 
-    LookupWorkers(Tasks tasks, int workerCount) {
+    /**
+     * Workers that look keys up beside the reader.
+     *
+     * @param tasks where they run; null: the reader is alone
+     */
+    LookupWorkers(@Nullable Tasks tasks, int workerCount) {
         this.tasks = tasks;
         this.workerCount = workerCount;
     }
 
-    /** With the reader's thread. */
-    ParallelFetch.Workers team() {
-        return new ParallelFetch.Workers(tasks, workerCount + 1, this::wake, spare);
-    }
-
-    /** Sets the workers on a fetch, or with null on none. */
-    void assign(@Nullable ParallelFetch fetch) {
-        current = fetch;
-        if (fetch == null) {
-            return;
+    /**
+     * The records of a batch, by the reader alone or with the workers, whichever pays.
+     *
+     * @param keys sorted and distinct; not changed while the stream is open
+     */
+    RecordStream fetch(ReadView view, int partition, KeyBatch keys, FetchOptions options) {
+        Tasks runner = tasks;
+        if (runner == null || workerCount == 0 || keys.size() < MISSING_KEYS_MIN) {
+            return view.fetch(partition, keys, options);
         }
+        boolean misses = view.missShare() >= MISS_SHARE_MIN;
+        if (!misses && keys.size() < KEYS_MIN) {
+            return view.fetch(partition, keys, options);
+        }
+        ParallelFetch shared = new ParallelFetch(
+                view,
+                partition,
+                keys,
+                options,
+                new ParallelFetch.Workers(runner, workerCount + 1, misses, this::wake, spare));
+        current = shared;
         while (workers.size() < workerCount) {
-            workers.add(tasks.start("lookup", IDLE_MICROS, this::step));
+            workers.add(runner.start("lookup", IDLE_MICROS, this::step));
         }
         wake();
+        return shared;
+    }
+
+    /** The workers leave the fetch in hand, before its stream is closed. */
+    void rest() {
+        current = null;
     }
 
     private void wake() {

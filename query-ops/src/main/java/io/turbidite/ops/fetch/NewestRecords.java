@@ -24,8 +24,8 @@ import java.util.List;
  * <ol>
  *   <li>gather: of all partitions the newest valid entries, a batch of them, by (timestamp
  *       descending, primary key);
- *   <li>look their records up, each in the one component that covers its timestamp, and hand on
- *       those that match;
+ *   <li>look their records up, each in the one component that covers its timestamp, by several
+ *       workers where pages are read, and hand on those that match;
  *   <li>next batch, four times as large, while fewer match than are wanted.
  * </ol>
  *
@@ -39,6 +39,7 @@ public final class NewestRecords extends RecordsInTurn {
     private final IndexRange range;
     private final Wanted wanted;
     private final FetchOptions options;
+    private final LookupWorkers workers;
     private final NearestRecords.Meters meters;
     private final Front[] fronts;
     private final RecordView record;
@@ -68,23 +69,24 @@ public final class NewestRecords extends RecordsInTurn {
      * Reads some partitions.
      *
      * @param range of one secondary key, newest first
-     * @param keyBytesMax most bytes of keys that are sorted together
+     * @param lookup how records are got by the keys that are found
      */
     public NewestRecords(
             ReadView view,
             List<Integer> partitions,
             IndexRange range,
             Wanted wanted,
-            int keyBytesMax,
-            FetchOptions options,
+            FetchedRecords.Lookup lookup,
             NearestRecords.Meters meters) {
         this.view = view;
         this.range = range;
         this.wanted = wanted;
-        this.options = options.withPruning(FetchOptions.Pruning.EXACT);
+        this.options = lookup.options().withPruning(FetchOptions.Pruning.EXACT);
+        this.workers = new LookupWorkers(lookup.tasks(), lookup.workerCount());
         this.meters = meters;
         this.record = new RecordView(view.source().type());
-        int keyBytes = Math.max(Limits.KEY_BYTES_MAX, keyBytesMax / Math.max(1, partitions.size()));
+        int keyBytes = Math.max(
+                Limits.KEY_BYTES_MAX, lookup.keyBytesMax() / Math.max(1, partitions.size()));
         this.fronts = new Front[partitions.size()];
         for (int i = 0; i < fronts.length; i++) {
             fronts[i] = new Front(partitions.get(i), keyBytes);
@@ -243,7 +245,7 @@ public final class NewestRecords extends RecordsInTurn {
             if (front.batch.size() > 0) {
                 front.batch.sortDistinct();
                 meters.distinct().add(front.batch.size());
-                standOn(view.fetch(front.partition, front.batch, options));
+                standOn(workers.fetch(view, front.partition, front.batch, options));
                 return true;
             }
         }
@@ -257,6 +259,7 @@ public final class NewestRecords extends RecordsInTurn {
     }
 
     private void closeRecords() {
+        workers.rest();
         RecordStream open = current();
         if (open != null) {
             standOn(null);
@@ -268,6 +271,7 @@ public final class NewestRecords extends RecordsInTurn {
     @Override
     public void close() {
         closeRecords();
+        workers.close();
         for (Front front : fronts) {
             front.close();
         }

@@ -79,7 +79,7 @@ final class ParallelFetch implements RecordStream {
         this.keys = keys;
         this.options = options;
         this.workers = workers;
-        this.sliceKeys = sliceKeys(keys.size(), workers.threadCount());
+        this.sliceKeys = sliceKeys(keys.size(), workers);
         this.sliceCount = (keys.size() + sliceKeys - 1) / sliceKeys;
         this.window = 2 * workers.threadCount();
         this.done = new AtomicReferenceArray<>(sliceCount);
@@ -89,17 +89,24 @@ final class ParallelFetch implements RecordStream {
      * Who takes tasks.
      *
      * @param threadCount the reader included
+     * @param misses whether they are expected to wait for pages that are read
      * @param wake tells the others that there may be a task
      * @param spare slices that nobody uses any more
      */
-    record Workers(Tasks tasks, int threadCount, Runnable wake, Queue<FetchedSlice> spare) {}
+    record Workers(
+            Tasks tasks,
+            int threadCount,
+            boolean misses,
+            Runnable wake,
+            Queue<FetchedSlice> spare) {}
 
     /**
-     * Four slices a thread, so that they end together; not so short that a layer is entered for few
-     * keys.
+     * Four slices a thread, so that they end together. Where pages are at hand, not so short that a
+     * layer is entered for few keys; where they are read, a key or a few, as each may wait.
      */
-    static int sliceKeys(int keyCount, int threadCount) {
-        return Math.clamp(keyCount / (4L * threadCount), 128, 4_096);
+    static int sliceKeys(int keyCount, Workers workers) {
+        int least = workers.misses() ? 1 : 128;
+        return Math.clamp(keyCount / (4L * workers.threadCount()), least, 4_096);
     }
 
     /** Does a task, if there is one to do now; returns whether it did. */

@@ -272,13 +272,13 @@ final class SourceBuilder {
     /** Of all partitions, as far as the limit wants them. */
     private NewestRecords newest(IndexRange range) {
         List<String> decided = range.isExact() ? range.narrowed() : List.of();
+        List<Integer> partitions = everyPartition();
         return new NewestRecords(
                 view,
-                everyPartition(),
+                partitions,
                 range,
                 new NewestRecords.Wanted(query.limit(), query.conditions().compile(decided)),
-                options.keyBatchBytes(),
-                fetchOptions(true, range.filter()),
+                lookup(partitions, query.limit(), fetchOptions(true, range.filter())),
                 new NearestRecords.Meters(
                         meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()));
     }
@@ -294,13 +294,18 @@ final class SourceBuilder {
                 partitions,
                 opener,
                 range,
-                new FetchedRecords.Lookup(
-                        options.keyBatchBytes(),
-                        countFirst,
-                        fetchOptions,
-                        options.tasks(),
-                        lookupWorkers(partitions)),
+                lookup(partitions, countFirst, fetchOptions),
                 new FetchedRecords.Meters(meters.distinct, meters.ofLookups()));
+    }
+
+    private FetchedRecords.Lookup lookup(
+            List<Integer> partitions, long countFirst, FetchOptions fetchOptions) {
+        return new FetchedRecords.Lookup(
+                options.keyBatchBytes(),
+                countFirst,
+                fetchOptions,
+                options.tasks(),
+                lookupWorkers(partitions));
     }
 
     /** Whether what the way in gives was looked at already. */

@@ -163,6 +163,9 @@ final class WayInSteps {
                     .append(counted(work.searchCount(), "search", "searches"))
                     .append(" on ")
                     .append(counted(work.pageCount(), "page", "pages"));
+            if (work.missCount() > 0) {
+                detail.append(String.format(Locale.ROOT, ", %,d of them read", work.missCount()));
+            }
         }
         return detail.append(passedOver(filter, lookups == null ? null : lookups.layers()))
                 .toString();

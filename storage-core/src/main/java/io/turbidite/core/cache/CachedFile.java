@@ -52,11 +52,14 @@ public final class CachedFile implements AutoCloseable {
      * already. It must give what the file's loader gives.
      */
     public PageFrame pin(int page, PageLoader own) {
+        PageFrame frame = pinCached(page);
+        return frame != null ? frame : pinSlowly(page, own);
+    }
+
+    /** As {@link #pin(int)}, if the page is cached; else null, and nothing is loaded. */
+    public @Nullable PageFrame pinCached(int page) {
         PageFrame frame = frames.get(page);
-        if (frame != null && frame.tryPin()) {
-            return frame;
-        }
-        return pinSlowly(page, own);
+        return frame != null && frame.tryPin() ? frame : null;
     }
 
     /** Whether the page is cached or being loaded; it may be gone a moment later. */

@@ -8,7 +8,8 @@ package io.turbidite.core.scan;
  * @param statefulVisitCount layers of these that a cursor searched which remembers its place
  * @param bloomTestCount Bloom filters asked, for each key and layer
  * @param searchCount keys searched in a layer on disk
- * @param pageCount leaf pages pinned for these searches; pages that the cache lacked were read
+ * @param pageCount leaf pages pinned for these searches
+ * @param missCount those of them that the cache lacked
  */
 public record FetchWork(
         long keyCount,
@@ -16,8 +17,9 @@ public record FetchWork(
         long statefulVisitCount,
         long bloomTestCount,
         long searchCount,
-        long pageCount) {
-    public static final FetchWork NONE = new FetchWork(0, 0, 0, 0, 0, 0);
+        long pageCount,
+        long missCount) {
+    public static final FetchWork NONE = new FetchWork(0, 0, 0, 0, 0, 0, 0);
 
     public FetchWork plus(FetchWork more) {
         return new FetchWork(
@@ -26,6 +28,7 @@ public record FetchWork(
                 statefulVisitCount + more.statefulVisitCount,
                 bloomTestCount + more.bloomTestCount,
                 searchCount + more.searchCount,
-                pageCount + more.pageCount);
+                pageCount + more.pageCount,
+                missCount + more.missCount);
     }
 }

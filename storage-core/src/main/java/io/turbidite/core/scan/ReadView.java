@@ -158,6 +158,15 @@ public interface ReadView extends AutoCloseable {
         return fetch(partition, sortedKeys);
     }
 
+    /**
+     * Of the leaf pages that the last fetches wanted, the share that the cache lacked, 0 to 1,
+     * about. Whoever could fetch by several threads asks this: with all pages at hand others would
+     * be woken for nothing.
+     */
+    default double missShare() {
+        return 0;
+    }
+
     /** About how many records a scan would visit, all partitions together; from metadata alone. */
     long estimateScan(KeyRange primaryKeys, FilterPredicate filter);
 

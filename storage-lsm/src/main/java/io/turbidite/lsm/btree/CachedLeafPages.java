@@ -12,6 +12,7 @@ final class CachedLeafPages implements LeafPages {
     private final CachedFile file;
     private final int firstPage;
     private @Nullable PageFrame pinned;
+    private long missCount;
 
     /**
      * @param firstPage the number in the file of the tree's first page
@@ -24,9 +25,18 @@ final class CachedLeafPages implements LeafPages {
     @Override
     public MemorySegment page(int page) {
         release();
-        PageFrame frame = file.pin(firstPage + page);
+        PageFrame frame = file.pinCached(firstPage + page);
+        if (frame == null) {
+            missCount++;
+            frame = file.pin(firstPage + page);
+        }
         pinned = frame;
         return frame.segment();
+    }
+
+    @Override
+    public long missCount() {
+        return missCount;
     }
 
     @Override

@@ -10,6 +10,11 @@ public interface LeafPages extends AutoCloseable {
     /** A page by its number in the tree; it is valid until the next call. */
     MemorySegment page(int page);
 
+    /** Pages that were asked for so far and that the cache lacked; 0 if this passes it by. */
+    default long missCount() {
+        return 0;
+    }
+
     /** The page is not needed any more. */
     void release();
 

@@ -74,6 +74,11 @@ public final class PointCursor implements AutoCloseable {
         return pageCount;
     }
 
+    /** Those of them that the cache lacked. */
+    public long missCount() {
+        return pages.missCount();
+    }
+
     @Override
     public void close() {
         if (closed) {

@@ -61,6 +61,7 @@ final class ReadAheadPages implements LeafPages, PageLoader {
     private MemorySegment buffer = MemorySegment.NULL;
     private long bufferFileOffset;
     private int buffered;
+    private long missCount;
 
     ReadAheadPages(
             BlockReader blocks,
@@ -90,6 +91,11 @@ final class ReadAheadPages implements LeafPages, PageLoader {
     }
 
     @Override
+    public long missCount() {
+        return missCount;
+    }
+
+    @Override
     public void release() {
         PageFrame frame = pinned;
         if (frame != null) {
@@ -112,6 +118,7 @@ final class ReadAheadPages implements LeafPages, PageLoader {
     /** A miss. */
     @Override
     public void load(int page, MemorySegment target) {
+        missCount++;
         int number = page - firstPage;
         if (!isBuffered(number)) {
             foresight.missed(number);

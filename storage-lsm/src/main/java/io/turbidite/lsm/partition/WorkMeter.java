@@ -18,15 +18,22 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts what is looked up and read of one dataset, going on from what the manifest has, for {@link
- * DatasetCounts}; and has what follows from it for repair. <em>Thread-safe: adders, which never
- * contend.</em>
+ * DatasetCounts}; and has what follows from it for repair and for lookups side by side.
+ * <em>Thread-safe: adders, which never contend.</em>
  */
 public final class WorkMeter {
+    /** About three questions for the ten newest. */
+    private static final double PAGES_REMEMBERED = 32;
+
     private final LongAdder lookedUp = new LongAdder();
     private final LongAdder found = new LongAdder();
     private final LongAdder fetched = new LongAdder();
     private final LongAdder validated = new LongAdder();
     private final LongAdder valid = new LongAdder();
+
+    /** Of the leaf pages that fetches pinned lately, the share that the cache lacked. */
+    private volatile double missShare;
+
     private final Map<Integer, IndexMeter> indexes = new ConcurrentHashMap<>();
 
     /** Where repair is placed, by the ids of indexes under auto. */
@@ -58,6 +65,24 @@ public final class WorkMeter {
         if (wasFound) {
             found.increment();
         }
+    }
+
+    /**
+     * A fetch has ended that pinned so many leaf pages, of which the cache lacked so many. What is
+     * remembered fades with the pages that come after it; of two fetches that end at once, one may
+     * not count.
+     */
+    public void pinned(long pages, long misses) {
+        if (pages > 0) {
+            double before = missShare;
+            double weight = Math.min(1, pages / PAGES_REMEMBERED);
+            missShare = before + ((double) misses / pages - before) * weight;
+        }
+    }
+
+    /** Of the leaf pages that fetches pinned lately, the share that the cache lacked, 0 to 1. */
+    public double missShare() {
+        return missShare;
     }
 
     /** Records are looked up by the primary keys that an index gave. */

@@ -405,7 +405,8 @@ public final class KeyLookup implements AutoCloseable {
                 layers.statefulVisitCount(),
                 bloomTestCount,
                 layers.searchCount(),
-                layers.pageCount());
+                layers.pageCount(),
+                layers.missCount());
     }
 
     /** It may begin anew then. */

@@ -62,6 +62,7 @@ final class LookupLayers {
     private long statefulVisitCount;
     private long searchCount;
     private long pageCount;
+    private long missCount;
 
     /**
      * @param coming the keys that the layer in hand will be asked for
@@ -139,6 +140,7 @@ final class LookupLayers {
         if (open != null) {
             cursors[number] = null;
             pageCount += open.pageCount();
+            missCount += open.missCount();
             open.close();
         }
     }
@@ -259,6 +261,15 @@ final class LookupLayers {
         long count = pageCount;
         for (PointCursor open : cursors) {
             count += open == null ? 0 : open.pageCount();
+        }
+        return count;
+    }
+
+    /** Those of them that the cache lacked; of a lookup key by key not all are counted. */
+    long missCount() {
+        long count = missCount;
+        for (PointCursor open : cursors) {
+            count += open == null ? 0 : open.missCount();
         }
         return count;
     }

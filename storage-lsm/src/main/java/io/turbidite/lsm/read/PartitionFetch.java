@@ -125,7 +125,9 @@ final class PartitionFetch implements RecordStream {
             long obsolete = decided - foundCount + outdatedCount;
             view.validated(partition.work(), decided, obsolete);
         }
-        FetchMeter.of(partition.core().meters()).add(lookup.work());
+        FetchWork work = lookup.work();
+        partition.work().pinned(work.pageCount(), work.missCount());
+        FetchMeter.of(partition.core().meters()).add(work);
     }
 
     @Override
