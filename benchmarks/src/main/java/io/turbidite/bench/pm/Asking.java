@@ -93,6 +93,23 @@ final class Asking {
         return passed / 1e3 / asked;
     }
 
+    /**
+     * Microseconds a question by the clock.
+     *
+     * @throws IllegalStateException if an answer is not the model's
+     */
+    double clockMicros(String who, long nanosMin, Way way) {
+        long before = System.nanoTime();
+        long passed;
+        long asked = 0;
+        do {
+            askAll(who, way);
+            asked += keys.length;
+            passed = System.nanoTime() - before;
+        } while (passed < nanosMin);
+        return passed / 1e3 / asked;
+    }
+
     /** Asks all questions once, and compares the answers. */
     void askAll(String who, Way way) {
         for (int i = 0; i < keys.length; i++) {

@@ -13,6 +13,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -24,6 +25,7 @@ import java.util.stream.Stream;
 public final class PmSuite {
     static final int LAYERS = 16;
     static final long SEED = 16;
+    private static final long CACHE_BYTES_MIN = 1 << 20;
 
     private final Setting setting;
     private final Path directory;
@@ -115,6 +117,8 @@ public final class PmSuite {
         THREADS("pm-stores"),
         /** Questions for records (Fig. 14, 15). */
         RECORDS("pm-stores"),
+        /** Questions for records that are read, by one thread and by several (Fig. 14, 15). */
+        LOOKUPS("pm-lookups"),
         /** Mixes of operations, over time (Table 1, Fig. 16). */
         MIXES("pm-stores");
 
@@ -175,6 +179,7 @@ public final class PmSuite {
             case VALIDATION -> new ValidationFigures(this);
             case THREADS -> new ThreadFigures(this);
             case RECORDS -> new RecordFigures(this);
+            case LOOKUPS -> new LookupFigures(this);
             case MIXES -> new MixFigures(this);
             case RECOVERY -> new RecoveryFigures(this);
         };
@@ -208,7 +213,24 @@ public final class PmSuite {
 
     StoreRival store(StoreRival.Kind kind, String policy) {
         return new StoreRival(
-                directory.resolve("pm"), kind, policy, setting.storeRecords, setting.recordBytes);
+                directory.resolve("pm"),
+                kind,
+                policy,
+                setting.storeRecords,
+                setting.recordBytes,
+                UnaryOperator.identity());
+    }
+
+    /** With an index of kind pm, whose pages are read past the system's cache. */
+    StoreRival storeOnDisk(String policy, long cacheBytes) {
+        return new StoreRival(
+                directory.resolve("pm"),
+                StoreRival.Kind.PM,
+                policy,
+                setting.storeRecords,
+                setting.recordBytes,
+                options -> options.withCacheBytes(Math.max(CACHE_BYTES_MIN, cacheBytes))
+                        .withDirectIo(true));
     }
 
     Path directory() {

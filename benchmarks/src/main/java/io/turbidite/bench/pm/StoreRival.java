@@ -27,10 +27,18 @@ import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.component.ComponentOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.ops.Predicates;
+import io.turbidite.ops.Query;
+import io.turbidite.ops.QueryResult;
+import io.turbidite.ops.run.RunOptions;
 import io.turbidite.pm.PmKind;
+
+import org.jspecify.annotations.Nullable;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /** Records in a store, with a secondary index of one kind. */
 final class StoreRival implements AutoCloseable {
@@ -83,18 +91,25 @@ final class StoreRival implements AutoCloseable {
     /**
      * @param recordCount how many there will be: the write memory is a sixteenth of them
      * @param recordBytes about how long each is
+     * @param changes what is otherwise than with all in the cache
      */
-    StoreRival(Path directory, Kind kind, String policy, int recordCount, int recordBytes) {
+    StoreRival(
+            Path directory,
+            Kind kind,
+            String policy,
+            int recordCount,
+            int recordBytes,
+            UnaryOperator<StoreOptions> changes) {
         this.kind = kind;
         this.directory = Scratch.empty(directory);
         long bytes = (long) recordCount * recordBytes;
         this.store = Store.open(
                 directory,
-                StoreOptions.defaults()
+                changes.apply(StoreOptions.defaults()
                         .withIndexKinds(new PmKind())
                         .withDurability(Durability.BUFFERED)
                         .withWriteMemoryBytes(Math.max(MEMORY_BYTES_MIN, bytes / MEMORY_SHARE))
-                        .withCacheBytes(4 * bytes + (64L << 20)));
+                        .withCacheBytes(4 * bytes + (64L << 20))));
         this.records = store.createDataset(DatasetSpec.named("Records")
                 .field("id", "int64")
                 .field("key", "int64")
@@ -114,6 +129,19 @@ final class StoreRival implements AutoCloseable {
         write(operations, 0, operations.count());
         flush();
         settle();
+    }
+
+    /** Writes all of a load, flushed as so many components. */
+    void writeLayers(Operations operations, int componentCount) {
+        for (int i = 0; i < componentCount; i++) {
+            write(operations, share(operations, i, componentCount), share(operations, i + 1, componentCount));
+            flush();
+        }
+        settle();
+    }
+
+    private static int share(Operations operations, int parts, int of) {
+        return (int) ((long) operations.count() * parts / of);
     }
 
     /** Writes some operations of a load. */
@@ -165,6 +193,43 @@ final class StoreRival implements AutoCloseable {
 
     /** The records of a secondary key that are the newest, as one number, whatever their order. */
     long records(ReadView view, long keyNumber, int limit, FetchOptions options) {
+        long sum = 0;
+        try (RecordStream found = view.fetch(0, newestKeys(view, keyNumber, limit), options)) {
+            while (found.next()) {
+                sum += Operations.mixed(0, number(found.key()));
+                if (found.record().length() < text.length()) {
+                    throw new IllegalStateException("a record is too short");
+                }
+            }
+        }
+        return sum;
+    }
+
+    /** As {@link #records}, by a query. */
+    long queried(ReadView view, long keyNumber, int limit, int workers) {
+        RunOptions options = RunOptions.defaults()
+                .withTasks(store.environment().tasks())
+                .withLookupWorkers(workers);
+        long sum = 0;
+        try (QueryResult found = Query.on(view)
+                .where(Predicates.eq("key", keyNumber))
+                .newestFirst()
+                .limit(limit)
+                .usingIndex(INDEX)
+                .with(options)
+                .run()) {
+            for (Map<String, @Nullable Object> row : found) {
+                if (!(row.get("id") instanceof Long number)) {
+                    throw new IllegalStateException("a row without its key");
+                }
+                sum += Operations.mixed(0, number);
+            }
+        }
+        return sum;
+    }
+
+    /** The newest primary keys of a secondary key, sorted; valid until the next call. */
+    KeyBatch newestKeys(ReadView view, long keyNumber, int limit) {
         batch.clear();
         IndexDescription index = view.indexes().getFirst();
         IndexSearch search = search(keyNumber);
@@ -184,16 +249,7 @@ final class StoreRival implements AutoCloseable {
             }
         }
         batch.sortDistinct();
-        long sum = 0;
-        try (RecordStream found = view.fetch(0, batch, options)) {
-            while (found.next()) {
-                sum += Operations.mixed(0, number(found.key()));
-                if (found.record().length() < text.length()) {
-                    throw new IllegalStateException("a record is too short");
-                }
-            }
-        }
-        return sum;
+        return batch;
     }
 
     private void add(Slice primaryKey, long timestamp) {
