@@ -221,7 +221,7 @@ public final class Query extends Relation {
         Given.notNull(nulls, "the place of nulls in an order");
         boolean isDescending = direction == Order.DESC;
         boolean nullsAbove = isDescending == (nulls == Nulls.FIRST);
-        order = with(order, new QueryRequest.OrderBy(field, isDescending, nullsAbove, null));
+        order = with(order, new QueryRequest.OrderBy(field, isDescending, nullsAbove, null, 0));
         return this;
     }
 
@@ -279,6 +279,30 @@ public final class Query extends Relation {
      *     or come by {@link #near}
      */
     public Query newestFirst() {
+        return newest(QueryRequest.OrderBy.newest());
+    }
+
+    /**
+     * As {@link #newestFirst()}, and of records that are equal in what was ordered by before only
+     * the newest few come: {@code orderBy("line").newestFirst(5)} gives the five newest of each
+     * line. Conditions are looked at before, a {@link #limit} counts what is left.
+     *
+     * <p>An index of kind {@code pm} on the fields that were ordered by before, all of them upwards
+     * and in the order of the index, is read key after key, and of each key only so many records as
+     * give the rows.
+     *
+     * @param each most records of each, at least 1
+     * @throws InvalidRequestException if {@code each} is below 1, and as {@link #newestFirst()}
+     */
+    public Query newestFirst(int each) {
+        if (each < 1) {
+            throw new InvalidRequestException(
+                    "the newest %d of each: at least 1 is wanted".formatted(each));
+        }
+        return newest(QueryRequest.OrderBy.newestOfEach(each));
+    }
+
+    private Query newest(QueryRequest.OrderBy by) {
         if (source == null) {
             throw new InvalidRequestException(
                     "the rows of a query or a join have no version: order the records newest first in the query of the source");
@@ -286,7 +310,7 @@ public final class Query extends Relation {
         if (order.stream().anyMatch(QueryRequest.OrderBy::isNewest)) {
             throw new InvalidRequestException("a query is ordered newest first once");
         }
-        order = with(order, QueryRequest.OrderBy.newest());
+        order = with(order, by);
         return this;
     }
 

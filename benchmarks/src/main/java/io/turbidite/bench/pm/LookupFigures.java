@@ -107,8 +107,7 @@ final class LookupFigures implements PmSuite.Figures {
         FetchOptions exact = FetchOptions.defaults().withPruning(FetchOptions.Pruning.EXACT);
         return switch (way) {
             case PLAIN ->
-                store.records(
-                        view, key, limit, exact.withPruning(FetchOptions.Pruning.NONE));
+                store.records(view, key, limit, exact.withPruning(FetchOptions.Pruning.NONE));
             case SEQ -> store.records(view, key, limit, exact);
             case PAR -> dealt.records(store.newestKeys(view, key, limit), exact);
             case QUERY -> store.queried(view, key, limit, 0);

@@ -134,7 +134,10 @@ final class StoreRival implements AutoCloseable {
     /** Writes all of a load, flushed as so many components. */
     void writeLayers(Operations operations, int componentCount) {
         for (int i = 0; i < componentCount; i++) {
-            write(operations, share(operations, i, componentCount), share(operations, i + 1, componentCount));
+            write(
+                    operations,
+                    share(operations, i, componentCount),
+                    share(operations, i + 1, componentCount));
             flush();
         }
         settle();

@@ -162,6 +162,7 @@ class NewestFirstTest {
                         .isEqualTo(newest(then, visit -> visit.user() == wanted, KEYS));
             }
         }
+        checkOfEach(view, then, ways, random);
         assertThat(ids(Query.on(view).newestFirst().limit(7)))
                 .isEqualTo(newest(then, visit -> true, 7));
         assertThat(ids(Query.on(view).orderBy("user").newestFirst()))
@@ -169,6 +170,42 @@ class NewestFirstTest {
                         .sorted(Comparator.comparingInt(Visit::user).thenComparing(byNewest()))
                         .map(Visit::id)
                         .toList());
+    }
+
+    /** Of a range of users, with a condition and without, with a limit and without. */
+    private static void checkOfEach(
+            ReadView view, Map<Long, Visit> then, List<String> ways, SplittableRandom random) {
+        int from = random.nextInt(USERS);
+        int to = from + random.nextInt(USERS - from);
+        int each = 1 + random.nextInt(8);
+        int limit = 1 + random.nextInt(3 * each);
+        int least = random.nextInt(3) == 0 ? random.nextInt(60) : 0;
+        List<Long> expected = new ArrayList<>();
+        for (int user = from; user <= to; user++) {
+            int wanted = user;
+            expected.addAll(
+                    newest(then, visit -> visit.user() == wanted && visit.at() >= least, each));
+        }
+        List<Long> few = expected.subList(0, Math.min(limit, expected.size()));
+        for (String way : ways) {
+            assertThat(ids(ofEach(view, from, to, least, each).usingIndex(way)))
+                    .as("%d of each by %s", each, way)
+                    .isEqualTo(expected);
+            assertThat(ids(ofEach(view, from, to, least, each).limit(limit).usingIndex(way)))
+                    .as("%d of each by %s, the first %d", each, way, limit)
+                    .isEqualTo(few);
+        }
+        assertThat(ids(ofEach(view, from, to, least, each).limit(limit).usingScan()))
+                .isEqualTo(few);
+        assertThat(ids(ofEach(view, from, to, least, each))).isEqualTo(expected);
+    }
+
+    private static Query ofEach(ReadView view, int from, int to, int least, int each) {
+        Query query = Query.on(view)
+                .where(Predicates.range("user", "user " + from, "user " + to))
+                .orderBy("user")
+                .newestFirst(each);
+        return least == 0 ? query : query.where(Predicates.range("at", least, null));
     }
 
     private static Query ofUser(ReadView view, int user) {
@@ -222,6 +259,79 @@ class NewestFirstTest {
             assertThat(ids(query)).hasSize(10).startsWith(4_989L).endsWith(4_971L);
             dataset.flush();
             assertThat(ids(query)).hasSize(10).startsWith(4_989L).endsWith(4_971L);
+        }
+    }
+
+    /** All users, one after the other, in one order over both partitions; at a limit it ends. */
+    @Test
+    void the_newest_of_each_key_of_all() {
+        try (Store store = Store.open(directory, options())) {
+            Dataset dataset = store.createDataset(spec(Maintenance.VALIDATION, 2));
+            for (long i = 0; i < 6_000; i++) {
+                written++;
+                model.put(i % 3_000, new Visit(i % 3_000, (int) (i % 10), (int) i, written));
+                dataset.upsert(Map.of("id", i % 3_000, "user", "user " + i % 10, "at", i));
+            }
+            dataset.flush();
+            List<Long> expected = new ArrayList<>();
+            for (int user = 0; user < 10; user++) {
+                int wanted = user;
+                expected.addAll(newest(model, visit -> visit.user() == wanted, 3));
+            }
+            Query all = Query.on(dataset).orderBy("user").newestFirst(3).select("id", "user");
+            try (QueryResult result = all.run()) {
+                assertThat(result.toList())
+                        .extracting(row -> row.get("id"))
+                        .containsExactlyElementsOf(expected);
+                assertThat(result.explain().toString())
+                        .contains("index by_user, newest of each, then fetch")
+                        .contains("order")
+                        .contains("user, the newest 3 of each");
+            }
+            try (QueryResult result = Query.on(dataset)
+                    .orderBy("user")
+                    .newestFirst(3)
+                    .limit(4)
+                    .usingIndex("by_user")
+                    .run()) {
+                assertThat(result.toList())
+                        .extracting(row -> row.get("id"))
+                        .containsExactlyElementsOf(expected.subList(0, 4));
+                assertThat(result.explain().toString())
+                        .as("two keys were read")
+                        .containsPattern("fetch +\\d+ +6 ");
+            }
+            assertThatThrownBy(() -> Query.on(dataset).newestFirst(0))
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining("at least 1");
+            assertThatThrownBy(() -> Query.on(dataset)
+                            .groupBy("user")
+                            .orderBy("user")
+                            .newestFirst(2)
+                            .run())
+                    .isInstanceOf(InvalidRequestException.class);
+        }
+    }
+
+    /** Null is a key like others, the lowest. */
+    @Test
+    void the_newest_without_a_value_are_those_of_a_key_too() {
+        try (Store store = Store.open(directory, options())) {
+            Dataset dataset = store.createDataset(DatasetSpec.named("Lines")
+                    .field("id", "int64")
+                    .field("line", "double?")
+                    .primaryKey("id")
+                    .maintenance(Maintenance.VALIDATION)
+                    .index(IndexSpec.pm("by_line", "line").withParameter("bytes", "64MiB")));
+            for (long i = 0; i < 20; i++) {
+                dataset.upsert(i % 4 == 0 ? Map.of("id", i) : Map.of("id", i, "line", i % 4 - 2.0));
+            }
+            List<Object> byScan =
+                    ids(Query.on(dataset).orderBy("line").newestFirst(2).usingScan());
+            assertThat(byScan).containsExactly(16L, 12L, 17L, 13L, 18L, 14L, 19L, 15L);
+            assertThat(ids(Query.on(dataset).orderBy("line").newestFirst(2))).isEqualTo(byScan);
+            dataset.flush();
+            assertThat(ids(Query.on(dataset).orderBy("line").newestFirst(2))).isEqualTo(byScan);
         }
     }
 

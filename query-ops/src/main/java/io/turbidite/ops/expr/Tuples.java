@@ -76,7 +76,21 @@ public final class Tuples {
 
     /** Two fields: the encoded order fields with the primary key behind them, and the row. */
     public static TupleMaker ordered(List<? extends OrderKey> order, TupleMaker row) {
-        return new Ordered(order, row);
+        return new Ordered(order, -1, row);
+    }
+
+    /** Bytes behind the row that {@link #orderedOfEach} makes: how long the group's key is. */
+    public static final int GROUP_TRAILER_BYTES = Integer.BYTES;
+
+    /**
+     * As {@link #ordered}, for who wants some rows of each group.
+     *
+     * @param groupKeys how many of the first keys make a group; behind each row are {@value
+     *     #GROUP_TRAILER_BYTES} bytes with their length
+     */
+    public static TupleMaker orderedOfEach(
+            List<? extends OrderKey> order, int groupKeys, TupleMaker row) {
+        return new Ordered(order, groupKeys, row);
     }
 
     /**
@@ -112,13 +126,20 @@ public final class Tuples {
 
     private static final class Ordered implements TupleMaker {
         private final OrderKey[] order;
+
+        /** How many of the first keys make a group; -1: none. */
+        private final int groupKeys;
+
         private final TupleMaker row;
         private final ByteSink sink = new ByteSink(256, Integer.MAX_VALUE - 8);
+        private final ByteSink rowSink = new ByteSink(256, Integer.MAX_VALUE - 8);
+        private final Slice rowOfGroup = new Slice();
         private final Slice[] tuple = {new Slice(), new Slice()};
         private Predicate<Slice> dropped = first -> false;
 
-        Ordered(List<? extends OrderKey> order, TupleMaker row) {
+        Ordered(List<? extends OrderKey> order, int groupKeys, TupleMaker row) {
             this.order = order.toArray(OrderKey[]::new);
+            this.groupKeys = groupKeys;
             this.row = row;
         }
 
@@ -130,18 +151,26 @@ public final class Tuples {
         @Override
         public Slice[] make(RecordStream at, RecordView view) {
             sink.clear();
-            for (OrderKey key : order) {
-                key.append(at, view, sink);
+            int groupBytes = 0;
+            for (int i = 0; i < order.length; i++) {
+                order[i].append(at, view, sink);
+                groupBytes = i + 1 == groupKeys ? sink.length() : groupBytes;
             }
             // most rows of a query for the first few are not among them; a key with more behind it
             // lies above what it begins with
             if (!dropped.test(sink.asSlice(tuple[0]))) {
                 sink.putBytes(at.key()).asSlice(tuple[0]);
-                tuple[1] = row.make(at, view)[0];
+                tuple[1] = groupKeys < 0
+                        ? row.make(at, view)[0]
+                        : ofGroup(row.make(at, view)[0], groupBytes);
             } else {
                 tuple[1] = NO_ROW;
             }
             return tuple;
+        }
+
+        private Slice ofGroup(Slice made, int groupBytes) {
+            return rowSink.clear().putBytes(made).putInt(groupBytes).asSlice(rowOfGroup);
         }
 
         @Override

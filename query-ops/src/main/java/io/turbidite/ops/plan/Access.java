@@ -58,11 +58,21 @@ sealed interface Access {
         }
     }
 
-    /** A search of an index and the records that it leads to. */
-    record Fetch(IndexRange range) implements Access {
+    /**
+     * A search of an index and the records that it leads to.
+     *
+     * @param ofEach whether it gives the newest few records of each key, and no more than it must
+     */
+    record Fetch(IndexRange range, boolean ofEach) implements Access {
+        Fetch(IndexRange range) {
+            this(range, false);
+        }
+
         @Override
         public String describe() {
-            String order = isNearest() ? ", nearest first" : isNewest() ? ", newest first" : "";
+            String order = isNearest()
+                    ? ", nearest first"
+                    : isNewest() ? ", newest first" : ofEach ? ", newest of each" : "";
             return "index %s%s, then fetch".formatted(range.index().name(), order);
         }
 
@@ -78,7 +88,7 @@ sealed interface Access {
 
         /** Whether it looks at the records itself, to stop when there are enough. */
         boolean looksAtRecords() {
-            return isNearest() || isNewest();
+            return isNearest() || isNewest() || ofEach;
         }
     }
 

@@ -258,7 +258,7 @@ final class AccessChoice {
 
     private static IndexRange range(Access access) {
         return switch (access) {
-            case Access.Fetch(IndexRange range) -> range;
+            case Access.Fetch(IndexRange range, boolean _) -> range;
             case Access.Entries(IndexRange range) -> range;
             case Access.Scan _,
                     Access.Get _,
@@ -289,7 +289,8 @@ final class AccessChoice {
         for (Costed way : costed) {
             boolean found = switch (way.access()) {
                 case Access.Scan _ -> wanted.equals(QueryRequest.SCAN);
-                case Access.Fetch(var range) -> wanted.equals(range.index().name());
+                case Access.Fetch(var range, var _) ->
+                    wanted.equals(range.index().name());
                 case Access.Entries(var range) -> wanted.equals(range.index().name());
                 case Access.JoinedFetch(var ranges) -> JoinChoice.isNamed(ranges, wanted);
                 case Access.JoinedEntries(var ranges) -> JoinChoice.isNamed(ranges, wanted);

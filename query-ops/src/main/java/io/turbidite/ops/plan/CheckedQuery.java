@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.expr.Expression;
 import io.turbidite.core.geo.Metric;
 import io.turbidite.core.geo.Place;
+import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.Field;
@@ -83,17 +84,23 @@ record CheckedQuery(
      *     {@link #TIMESTAMP}
      * @param nullsAbove whether null is above all values, and not below them
      * @param tokens of a declared field, counts how many of its tokens the text has; null: by value
+     * @param each of the newest first: most records that are equal in what is ordered by before; 0:
+     *     all of them
      */
     record Order(
             String name,
             int index,
             boolean descending,
             boolean nullsAbove,
-            @Nullable TextQuery tokens) {
+            @Nullable TextQuery tokens,
+            int each) {
         /** The {@link #index} of the timestamp of a record's version; no part of a group has it. */
         static final int TIMESTAMP = GroupRows.COUNT_PART - 1;
 
-        static final Order NEWEST = new Order("newest first", TIMESTAMP, true, false, null);
+        private static Order newest(int each) {
+            String name = each == 0 ? "newest first" : "the newest %,d of each".formatted(each);
+            return new Order(name, TIMESTAMP, true, false, null, each);
+        }
 
         boolean isNewest() {
             return index == TIMESTAMP;
@@ -419,7 +426,7 @@ record CheckedQuery(
         List<Order> order = new ArrayList<>(request.order().size());
         for (QueryRequest.OrderBy by : request.order()) {
             if (by.isNewest()) {
-                order.add(Order.NEWEST);
+                order.add(Order.newest(by.each()));
                 continue;
             }
             order.add(new Order(
@@ -428,7 +435,8 @@ record CheckedQuery(
                             type, Conditions.requireDeclared(type, by.field(), "order"), "order"),
                     by.descending(),
                     by.nullsAbove(),
-                    by.tokens()));
+                    by.tokens(),
+                    0));
         }
         return Collections.unmodifiableList(order);
     }
@@ -474,7 +482,7 @@ record CheckedQuery(
                                 isCounted ? " or count" : ""));
             }
             int index = byCount ? GroupRows.COUNT_PART : names.indexOf(by.field());
-            order.add(new Order(by.field(), index, by.descending(), by.nullsAbove(), null));
+            order.add(new Order(by.field(), index, by.descending(), by.nullsAbove(), null, 0));
         }
         return List.copyOf(order);
     }
@@ -507,6 +515,37 @@ record CheckedQuery(
                 && hasLimit()
                 && order.size() == 1
                 && order.getFirst().isNewest();
+    }
+
+    /**
+     * What is ordered by before the newest few of each are taken; -1 if they are not asked for. In
+     * all rows but records nobody asks for them.
+     */
+    int ordersBeforeEach() {
+        for (int i = 0; i < order.size(); i++) {
+            if (order.get(i).each() > 0) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Whether the newest of each key of some fields are wanted, by these keys upwards. */
+    boolean wantsNewestOfEach(List<String> fields, KeyForm form) {
+        if (kind != Kind.ROWS || ordersBeforeEach() != fields.size()) {
+            return false;
+        }
+        for (int i = 0; i < fields.size(); i++) {
+            Order by = order.get(i);
+            if (by.descending()
+                    || by.nullsAbove()
+                    || by.tokens() != null
+                    || !by.name().equals(fields.get(i))
+                    || form.isAmbiguous(type().field(by.index()).kind())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     boolean hasLimit() {

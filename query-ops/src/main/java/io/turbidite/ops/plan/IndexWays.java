@@ -41,6 +41,12 @@ final class IndexWays {
             CheckedQuery query, IndexDescription index, FilterPredicate filter, List<Access> to) {
         boolean entriesDo = entriesSuffice(query, index);
         NarrowedKey narrowed = NarrowedKey.of(query, index.fields(), index.keyForm());
+        if (index.kind() == IndexDescription.Kind.PM
+                && query.wantsNewestOfEach(index.fields(), index.keyForm())) {
+            IndexRange keys = new IndexRange(
+                    index, narrowed.range(), filter, narrowed.narrowed(), narrowed.isExact());
+            to.add(new Access.Fetch(keys, true));
+        }
         if (entriesDo || narrowed.fieldCount() > 0) {
             IndexRange range = new IndexRange(
                     index, narrowed.range(), filter, narrowed.narrowed(), narrowed.isExact());

@@ -300,7 +300,7 @@ public final class Plan implements ResultPlan {
         }
         return List.of(
                 collecting(branches, collectors, this::orderedMaker),
-                Stage.of(new SortedSource(collectors, query.limit(), sorted, sink), sink));
+                Stage.of(new SortedSource(collectors, query.limit(), each(), sorted, sink), sink));
     }
 
     private List<Stage> count(FrameWriter end) {
@@ -338,7 +338,10 @@ public final class Plan implements ResultPlan {
                 Stage.of(
                         new GroupSource(collectors, groupRows(), grouped, sort, Long.MAX_VALUE),
                         sort),
-                Stage.of(new SortedSource(List.of(sort), query.limit(), sorted, end), end));
+                Stage.of(
+                        new SortedSource(
+                                List.of(sort), query.limit(), SortedSource.ALL, sorted, end),
+                        end));
     }
 
     /** A first stage: each branch of partitions into its own collector. */
@@ -360,7 +363,15 @@ public final class Plan implements ResultPlan {
     }
 
     private SortCollector sortCollector(int shares) {
-        return new SortCollector(options, options.memoryBytesMax() / shares, query.limit());
+        // where some of each are wanted, the first few may all be of one
+        long limit = each() == SortedSource.ALL ? query.limit() : SortCollector.ALL;
+        return new SortCollector(options, options.memoryBytesMax() / shares, limit);
+    }
+
+    /** Most rows that are equal in what is ordered by before. */
+    private int each() {
+        int before = query.ordersBeforeEach();
+        return before < 0 ? SortedSource.ALL : query.order().get(before).each();
     }
 
     private TupleMaker rowMaker() {
@@ -374,7 +385,10 @@ public final class Plan implements ResultPlan {
             return Tuples.ordered(List.of(distances), rowMaker());
         }
         List<OrderKey> keys = query.order().stream().map(this::orderKey).toList();
-        return Tuples.ordered(keys, rowMaker());
+        int before = query.ordersBeforeEach();
+        return before < 0
+                ? Tuples.ordered(keys, rowMaker())
+                : Tuples.orderedOfEach(keys, before, rowMaker());
     }
 
     private OrderKey orderKey(CheckedQuery.Order by) {

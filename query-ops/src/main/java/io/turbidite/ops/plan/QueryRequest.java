@@ -57,12 +57,15 @@ public record QueryRequest(
      * @param field empty: by the timestamp of the record's version
      * @param nullsAbove whether null is above all values, and not below them
      * @param tokens counts how many of its tokens the field's text has; null: by the field's value
+     * @param each of the newest first: most records that are equal in what is ordered by before; 0:
+     *     all of them
      */
     public record OrderBy(
             String field,
             boolean descending,
             boolean nullsAbove,
-            @Nullable TextQuery tokens) {
+            @Nullable TextQuery tokens,
+            int each) {
         /** By the field's value. */
         public OrderBy(String field, boolean descending) {
             this(field, descending, null);
@@ -70,12 +73,17 @@ public record QueryRequest(
 
         /** With null below all values. */
         public OrderBy(String field, boolean descending, @Nullable TextQuery tokens) {
-            this(field, descending, false, tokens);
+            this(field, descending, false, tokens, 0);
         }
 
         /** By the timestamp of the record's version, descending. */
         public static OrderBy newest() {
             return new OrderBy(NEWEST_FIELD, true, null);
+        }
+
+        /** The same, of which the first few of each group alone are wanted. */
+        public static OrderBy newestOfEach(int each) {
+            return new OrderBy(NEWEST_FIELD, true, false, null, each);
         }
 
         /** Whether it is {@link #newest}. */

@@ -16,6 +16,7 @@ import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.expr.Tuples;
 import io.turbidite.ops.fetch.FetchedRecords;
 import io.turbidite.ops.fetch.NearestRecords;
+import io.turbidite.ops.fetch.NewestOfEach;
 import io.turbidite.ops.fetch.NewestRecords;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
@@ -227,7 +228,10 @@ final class SourceBuilder {
             case Access.Fetch fetch
             when fetch.isNewest() ->
                 new WayIn(() -> newest(fetch.range()), meters.fetched, meters.scanned);
-            case Access.Fetch(var range) ->
+            case Access.Fetch fetch
+            when fetch.ofEach() ->
+                new WayIn(() -> newestOfEach(fetch.range()), meters.fetched, meters.scanned);
+            case Access.Fetch(var range, var _) ->
                 new WayIn(
                         () -> fetch(
                                 partitions,
@@ -279,6 +283,22 @@ final class SourceBuilder {
                 range,
                 new NewestRecords.Wanted(query.limit(), query.conditions().compile(decided)),
                 lookup(partitions, query.limit(), fetchOptions(true, range.filter())),
+                new NearestRecords.Meters(
+                        meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()));
+    }
+
+    /** Of all partitions: the keys come in one order. */
+    private NewestOfEach newestOfEach(IndexRange range) {
+        List<String> decided = range.isExact() ? range.narrowed() : List.of();
+        long each = query.order().get(query.ordersBeforeEach()).each();
+        List<Integer> partitions = everyPartition();
+        return new NewestOfEach(
+                view,
+                partitions,
+                range,
+                new NewestRecords.Wanted(each, query.conditions().compile(decided)),
+                query.limit(),
+                lookup(partitions, each, fetchOptions(true, range.filter())),
                 new NearestRecords.Meters(
                         meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()));
     }

@@ -83,7 +83,7 @@ final class WayInSteps {
                     steps.add(new PlanStep("scan", scanDetail(scan), estimate, meters.read));
                 }
             }
-            case Access.Fetch(var range) -> {
+            case Access.Fetch(var range, var _) -> {
                 steps.add(new PlanStep(
                         "fetch",
                         fetchDetail(!range.index().alwaysValid(), range.filter()),

@@ -57,7 +57,8 @@ class SpillTest {
         SortCollector collector = new SortCollector(options, options.memoryBytesMax(), limit);
         RowSink sink = new RowSink();
         OperatorMeter meter = new OperatorMeter();
-        SortedSource source = new SortedSource(List.of(collector), limit, meter, sink);
+        SortedSource source =
+                new SortedSource(List.of(collector), limit, SortedSource.ALL, meter, sink);
         List<String> rows = new ArrayList<>();
         Slice row = new Slice();
         try (Job job = new Job(

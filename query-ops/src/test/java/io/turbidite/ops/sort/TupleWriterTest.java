@@ -52,8 +52,8 @@ class TupleWriterTest {
                 rows.add("end");
             }
         };
-        SortedSource source =
-                new SortedSource(List.of(collector), LIMIT, new OperatorMeter(), reader);
+        SortedSource source = new SortedSource(
+                List.of(collector), LIMIT, SortedSource.ALL, new OperatorMeter(), reader);
         source.open();
         while (source.step()) {
             assertThat(rows).hasSizeLessThanOrEqualTo(LIMIT);

@@ -220,6 +220,13 @@ public final class Question {
     private boolean newest;
 
     @Option(
+            names = "--newest-of-each",
+            paramLabel = "n",
+            description =
+                    "As --newest, and of records that are equal in --order only the n newest.")
+    private @Nullable Integer newestOfEach;
+
+    @Option(
             names = "--near",
             paramLabel = "f=x,y",
             hideParamSyntax = true,
@@ -322,7 +329,9 @@ public final class Question {
             query.mostTokens(mostTokens);
         }
         order.forEach(query::orderBy);
-        if (newest) {
+        if (newestOfEach != null) {
+            query.newestFirst(newestOfEach);
+        } else if (newest) {
             query.newestFirst();
         }
         if (near != null) {
