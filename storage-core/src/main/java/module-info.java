@@ -5,8 +5,6 @@ module io.turbidite.storage.core {
     requires com.fasterxml.jackson.core;
     requires com.lmax.disruptor;
     requires jdk.nio.mapmode;
-    // it has no name of its own: that of its file
-    requires HdrHistogram;
     // optional: who binds meters to it has it
     requires static micrometer.core;
     // optional: who has indexes with analyzers has them

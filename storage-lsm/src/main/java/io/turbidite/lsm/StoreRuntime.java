@@ -37,7 +37,7 @@ public final class StoreRuntime implements AutoCloseable {
 
     private StoreRuntime(Tasks tasks, Clock clock, RuntimeOptions options) {
         this.tasks = tasks;
-        this.meters = new Meters();
+        this.meters = new Meters(clock);
         this.engine = EngineRuntime.shared(
                 tasks,
                 clock,

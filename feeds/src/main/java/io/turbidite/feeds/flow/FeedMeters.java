@@ -100,7 +100,7 @@ public final class FeedMeters {
 
     /** Some that nobody sees. */
     public static FeedMeters unseen(Clock clock) {
-        return new FeedMeters(new Meters(), clock, "");
+        return new FeedMeters(new Meters(clock), clock, "");
     }
 
     /** Now, to stamp batches with. */

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 
 /**
  * All instruments for a scraper of Prometheus. <em>Thread-safe.</em>
@@ -31,6 +32,11 @@ final class Scrape implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Scrape.class);
     private static final String OPEN_METRICS = "application/openmetrics-text";
+
+    /** The line that names a family's type, if its name ends in a unit. */
+    private static final Pattern UNIT_OF_TYPE = Pattern.compile(
+            "^# TYPE (turbidite_\\S+_(bytes_per_second|bytes|percent|seconds)) .*\n",
+            Pattern.MULTILINE);
 
     private final PrometheusMeterRegistry registry =
             new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -90,8 +96,14 @@ final class Scrape implements AutoCloseable {
         exchange.answer(
                 200,
                 type,
-                sight.ofSeries(registry.scrape(type)).getBytes(StandardCharsets.UTF_8),
+                sight.ofSeries(text(type, open)).getBytes(StandardCharsets.UTF_8),
                 Map.of());
+    }
+
+    /** The registry knows units by the ends of names alone; OpenMetrics has a line for them. */
+    String text(String type, boolean open) {
+        String scraped = registry.scrape(type);
+        return open ? UNIT_OF_TYPE.matcher(scraped).replaceAll("$0# UNIT $1 $2\n") : scraped;
     }
 
     @Override

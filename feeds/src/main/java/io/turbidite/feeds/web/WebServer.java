@@ -85,7 +85,7 @@ public final class WebServer implements AutoCloseable {
      */
     public static WebServer start(ServedStores stores, Options options, Clock clock)
             throws IOException {
-        Meters meters = new Meters();
+        Meters meters = new Meters(clock);
         WebServer server = new WebServer(stores, options.files(), meters, clock);
         try (Undo undo = Undo.of(server::close)) {
             server.http = HttpServer.start(

@@ -2,13 +2,17 @@ package io.turbidite.feeds.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.meter.Latency;
 import io.turbidite.core.meter.Meters;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /** How many series a scrape has at most. */
 class ScrapeTest {
@@ -46,6 +50,32 @@ class ScrapeTest {
             assertThat(samples(served)).hasSizeLessThan(1_000);
             meters.scope("feed", "late").counter("feed.some").increment();
             assertThat(samples(served)).anyMatch(line -> line.contains("feed=\"late\""));
+        }
+    }
+
+    /** The least of some, since other tests run beside. */
+    @Test
+    void a_full_scrape_takes_at_most_10_ms_of_a_processor() {
+        Meters meters = new Meters();
+        for (int i = 0; i < 320; i++) {
+            Latency latency = meters.scope("route", "r" + i).latency("http.time");
+            for (int k = 0; k < 500; k++) {
+                latency.record(1_000L * k * k + i);
+            }
+        }
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        try (Scrape scrape = new Scrape(Map.of(), meters)) {
+            long least = Long.MAX_VALUE;
+            String text = "";
+            for (int round = 0; round < 200 && least > 5_000_000; round++) {
+                long start = threads.getCurrentThreadCpuTime();
+                text = scrape.text("application/openmetrics-text; version=1.0.0", true);
+                least = Math.min(least, threads.getCurrentThreadCpuTime() - start);
+            }
+            assertThat(text.lines().filter(line -> !line.startsWith("#")).count())
+                    .isBetween(1_920L, 2_000L);
+            assertThat(text).contains("# UNIT turbidite_http_time_seconds seconds\n");
+            assertThat(least).as("nanoseconds").isLessThan(10_000_000);
         }
     }
 }

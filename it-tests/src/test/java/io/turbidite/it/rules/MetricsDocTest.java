@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Counter;
+import io.turbidite.core.meter.Description;
 import io.turbidite.core.meter.Instrument;
 import io.turbidite.core.meter.Latency;
 import io.turbidite.core.meter.Meters;
@@ -41,6 +42,7 @@ import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -67,19 +69,40 @@ class MetricsDocTest {
                     Path.of("").toAbsolutePath().getParent())
             .resolve("docs/metrics.md");
 
-    /** The first two cells of a row whose first one is a name. */
-    private static final Pattern ROW = Pattern.compile("^\\| `([A-Za-z0-9.]+)` \\| (\\w+)");
+    /** The first three cells of a row whose first one is a name; the third may be empty. */
+    private static final Pattern ROW =
+            Pattern.compile("^\\| `([A-Za-z0-9.]+)` \\| ([^|]*) \\| (|.*? )\\|");
 
-    /** Name and second cell of each row, by whether the name is an event's. */
-    private static Map<String, String> rows(boolean events) throws IOException {
-        Map<String, String> rows = new TreeMap<>();
+    /** A link of the page, of which its text is seen. */
+    private static final Pattern LINK = Pattern.compile("\\[([^]]*)]\\([^)]*\\)");
+
+    private static final long FEEDS_MILLIS_MAX = 30_000;
+
+    /** What each row says in plain text, by name; of instruments, or of events. */
+    private static Map<String, Description> rows(boolean events) throws IOException {
+        Map<String, Description> rows = new TreeMap<>();
         for (String line : Files.readAllLines(DOCUMENT)) {
             Matcher row = ROW.matcher(line);
             if (row.find() && Character.isUpperCase(row.group(1).charAt(0)) == events) {
-                assertThat(rows.put(row.group(1), row.group(2))).as(line).isNull();
+                String[] kind = row.group(2).split(", ", 2);
+                Description read = new Description(
+                        row.group(1),
+                        kind[0],
+                        kind.length < 2 ? "" : kind[1],
+                        LINK.matcher(row.group(3))
+                                .replaceAll("$1")
+                                .replace("`", "")
+                                .strip());
+                assertThat(rows.put(read.name(), read)).as(line).isNull();
             }
         }
         return rows;
+    }
+
+    @Test
+    void the_page_has_the_kinds_units_and_words_of_the_table_in_code() throws IOException {
+        assertThat(rows(false).values()).containsExactlyInAnyOrderElementsOf(Description.all());
+        assertThat(Description.all()).extracting(Description::exportedName).doesNotHaveDuplicates();
     }
 
     @Test
@@ -99,11 +122,17 @@ class MetricsDocTest {
             }
         }
         note(metersOfLog(directory), there);
-        assertThat(rows(false)).containsExactlyInAnyOrderEntriesOf(there);
+        Map<String, String> described = new TreeMap<>();
+        Description.all().forEach(one -> described.put(one.name(), one.kind()));
+        assertThat(described).containsExactlyInAnyOrderEntriesOf(there);
 
-        Map<String, String> served = new TreeMap<>(rows(false));
-        served.keySet().removeIf(name -> name.startsWith("hashlog.")); // no server has logs
-        assertThat(scraped.types).containsExactlyInAnyOrderEntriesOf(families(served));
+        List<Description> served = Description.all().stream()
+                .filter(one -> !one.name().startsWith("hashlog.")) // no server has logs
+                .toList();
+        Families expected = Families.of(served);
+        assertThat(scraped.types).containsExactlyInAnyOrderEntriesOf(expected.types);
+        assertThat(scraped.units).containsExactlyInAnyOrderEntriesOf(expected.units);
+        assertThat(scraped.texts).containsExactlyInAnyOrderEntriesOf(expected.texts);
         Matcher queried = Pattern.compile("turbidite_[a-z0-9_]+")
                 .matcher(Files.readString(DOCUMENT.resolveSibling("grafana.json")));
         Set<String> names = new TreeSet<>();
@@ -149,11 +178,22 @@ class MetricsDocTest {
                     parser: { kind: json }
                     """.formatted(kind, kind), directory);
             }
-            store.environment()
-                    .tasks()
-                    .await(() -> feeds.status("tail").state() == FeedState.WAITING
-                            && feeds.status("file").state() == FeedState.ENDED);
+            awaitState(store, feeds, "tail", FeedState.WAITING);
+            awaitState(store, feeds, "file", FeedState.ENDED);
         }
+    }
+
+    private static void awaitState(Store store, FeedManager feeds, String feed, FeedState wanted) {
+        Clock clock = store.environment().clock();
+        long end = clock.monotonicNanos() + FEEDS_MILLIS_MAX * 1_000_000;
+        store.environment()
+                .tasks()
+                .await(() -> feeds.status(feed).state() == wanted
+                        || feeds.status(feed).state() == FeedState.FAILED
+                        || clock.monotonicNanos() - end > 0);
+        assertThat(feeds.status(feed).state())
+                .as("feed %s: %s", feed, feeds.status(feed))
+                .isEqualTo(wanted);
     }
 
     /** Those of routes come with the first request. */
@@ -200,22 +240,43 @@ class MetricsDocTest {
         }
     }
 
-    /** What a scraper sees of an instrument, by the kind that the page gives it. */
-    private static Map<String, String> families(Map<String, String> kinds) {
-        Map<String, String> families = new TreeMap<>();
-        kinds.forEach((name, kind) -> {
-            String base = "turbidite_" + name.replace('.', '_');
-            switch (kind) {
-                case "counter", "total" -> families.put(base, "counter");
-                case "gauge" -> families.put(base, "gauge");
+    /** What a scraper sees of instruments, by the names that it sees. */
+    private static final class Families {
+        private final Map<String, String> types = new TreeMap<>();
+        private final Map<String, String> units = new TreeMap<>();
+        private final Map<String, String> texts = new TreeMap<>();
+
+        static Families of(List<Description> described) {
+            Families all = new Families();
+            described.forEach(all::add);
+            return all;
+        }
+
+        private void add(Description one) {
+            String base = "turbidite_" + one.exportedName().replace('.', '_');
+            String unit = one.baseUnit();
+            switch (one.kind()) {
+                case "counter", "total" -> add(base, "counter", unit, one.text());
+                case "gauge" -> add(base, "gauge", unit, one.text());
                 case "latency" -> {
-                    families.put(base + "_seconds", "summary");
-                    families.put(base + "_quantile_seconds", "gauge");
+                    add(base + "_seconds", "summary", unit, one.text());
+                    add(
+                            base + "_quantile_seconds",
+                            "gauge",
+                            unit,
+                            one.text() + "; of the last 60 seconds");
                 }
-                default -> throw new AssertionError(name + " is a " + kind);
+                default -> throw new AssertionError(one + " is of no kind");
             }
-        });
-        return families;
+        }
+
+        private void add(String family, String type, @Nullable String unit, String text) {
+            types.put(family, type);
+            texts.put(family, text);
+            if (unit != null) {
+                units.put(family, unit);
+            }
+        }
     }
 
     private static void note(Meters meters, Map<String, String> kinds) {

@@ -37,6 +37,12 @@ final class OpenMetricsText {
     /** Type by family. */
     final Map<String, String> types = new LinkedHashMap<>();
 
+    /** Unit by family, of those that have one. */
+    final Map<String, String> units = new LinkedHashMap<>();
+
+    /** Description by family, as it is sent. */
+    final Map<String, String> texts = new LinkedHashMap<>();
+
     /** The names of samples, as queries have them. */
     final Set<String> samples = new HashSet<>();
 
@@ -87,9 +93,11 @@ final class OpenMetricsText {
                 require(SUFFIXES.containsKey(value), "no type", line);
                 types.put(name, value);
             }
-            case "UNIT" ->
-                require(value.isEmpty() || name.endsWith("_" + value), "unit not in name", line);
-            default -> {}
+            case "UNIT" -> {
+                require(name.endsWith("_" + value), "unit not in name", line);
+                units.put(name, value);
+            }
+            default -> texts.put(name, value);
         }
     }
 

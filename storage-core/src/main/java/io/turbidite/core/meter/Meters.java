@@ -1,5 +1,7 @@
 package io.turbidite.core.meter;
 
+import io.turbidite.core.time.Clock;
+
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -38,9 +40,18 @@ public final class Meters {
     /** What rooms have made with these meters. */
     private final Map<Class<?>, Object> made = new ConcurrentHashMap<>();
 
-    /** Meters that hold nothing yet. */
+    /** Meters that hold nothing yet, with the operating system's clock. */
     public Meters() {
-        this(new Registry(), Map.of());
+        this(Clock.system());
+    }
+
+    /**
+     * Meters that hold nothing yet.
+     *
+     * @param clock by which latencies forget
+     */
+    public Meters(Clock clock) {
+        this(new Registry(clock), Map.of());
     }
 
     private Meters(Registry registry, Map<String, String> tags) {
@@ -60,7 +71,7 @@ public final class Meters {
     }
 
     public Latency latency(String name) {
-        return registry.get(Latency.class, new Latency(checkName(name), tags));
+        return registry.get(Latency.class, new Latency(checkName(name), tags, registry.clock));
     }
 
     /**
@@ -136,6 +147,11 @@ public final class Meters {
     private static final class Registry {
         private final Map<String, Instrument> instruments = new ConcurrentHashMap<>();
         private final List<Observer> observers = new CopyOnWriteArrayList<>();
+        private final Clock clock;
+
+        Registry(Clock clock) {
+            this.clock = clock;
+        }
 
         <T extends Instrument> T get(Class<T> type, T fresh) {
             Instrument there = instruments.putIfAbsent(keyOf(fresh), fresh);

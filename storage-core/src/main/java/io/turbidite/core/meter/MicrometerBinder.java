@@ -1,6 +1,7 @@
 package io.turbidite.core.meter;
 
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -9,6 +10,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.turbidite.core.InvalidRequestException;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,10 +34,11 @@ import java.util.function.ToLongFunction;
  * binder.bindTo(registry);
  * }</pre>
  *
- * <p>Names get the prefix {@code turbidite.}. A registry of several stores needs a tag that tells
- * them apart. A latency becomes a function timer (count and total time) and four gauges in seconds
- * with the tag {@code quantile}: 0.5, 0.99, 0.999, 1; they are since the start of the store, as our
- * histograms are.
+ * <p>Names get the prefix {@code turbidite.} and end in the unit; they, descriptions and units are
+ * those of {@link Description}. A registry of several stores needs a tag that tells them apart. A
+ * latency becomes a function timer (count and total time, since the start of the store) and four
+ * gauges in seconds with the tag {@code quantile}: 0.5, 0.99, 0.999, 1; they are of the last
+ * {@value Latency#WINDOW_SECONDS} seconds, and {@code NaN} if there were none.
  *
  * <p><em>Thread-safe by its monitor</em>, which the thread holds that makes an instrument.
  */
@@ -46,6 +49,8 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(MicrometerBinder.class);
     private static final String PREFIX = "turbidite.";
+    private static final String LAST_MINUTE =
+            "; of the last " + Latency.WINDOW_SECONDS + " seconds";
 
     private final Meters meters;
     private final Tags baseTags;
@@ -188,60 +193,90 @@ public final class MicrometerBinder implements MeterBinder, AutoCloseable {
 
     private static List<Meter> register(
             MeterRegistry registry, Tags baseTags, Instrument instrument) {
-        String name = PREFIX + instrument.name();
         List<Tag> pairs = instrument.tags().entrySet().stream()
                 .map(tag -> Tag.of(tag.getKey(), tag.getValue()))
                 .toList();
-        Tags tags = baseTags.and(pairs);
+        Description described = Description.of(instrument.name());
+        if (described == null) { // somebody's own
+            described = new Description(instrument.name(), "", "", "");
+        }
+        Words words = new Words(
+                PREFIX + described.exportedName(),
+                baseTags.and(pairs),
+                described.text().isEmpty() ? null : described.text(),
+                described.baseUnit(),
+                described.scale());
         return switch (instrument) {
-            case Counter counter ->
-                List.of(FunctionCounter.builder(name, counter, Counter::sum)
-                        .tags(tags)
-                        .register(registry));
-            case Latency latency -> registerLatency(registry, name, tags, latency);
+            case Counter counter -> List.of(words.counter(registry, counter, Counter::sum));
+            case Latency latency -> registerLatency(registry, words, latency);
             case Reading reading ->
                 List.of(
                         reading.isTotal()
-                                ? FunctionCounter.builder(name, reading, Reading::value)
-                                        .tags(tags)
-                                        .register(registry)
-                                : Gauge.builder(name, reading, Reading::value)
-                                        .tags(tags)
-                                        .register(registry));
+                                ? words.counter(registry, reading, Reading::value)
+                                : words.gauge(registry, reading, Reading::value));
         };
     }
 
+    /** How a meter is called and described. */
+    private record Words(
+            String name,
+            Tags tags,
+            @Nullable String text,
+            @Nullable String baseUnit,
+            double scale) {
+        <T> Meter counter(MeterRegistry registry, T source, ToLongFunction<T> value) {
+            return FunctionCounter.builder(name, source, one -> scale * value.applyAsLong(one))
+                    .tags(tags)
+                    .description(text)
+                    .baseUnit(baseUnit)
+                    .register(registry);
+        }
+
+        <T> Meter gauge(MeterRegistry registry, T source, ToLongFunction<T> value) {
+            return Gauge.builder(name, source, one -> scale * value.applyAsLong(one))
+                    .tags(tags)
+                    .description(text)
+                    .baseUnit(baseUnit)
+                    .register(registry);
+        }
+    }
+
     private static List<Meter> registerLatency(
-            MeterRegistry registry, String name, Tags tags, Latency latency) {
-        Meter timer = registry.more()
-                .timer(
-                        name,
-                        tags,
+            MeterRegistry registry, Words words, Latency latency) {
+        Meter timer = FunctionTimer.builder(
+                        words.name(),
                         latency,
-                        timed -> timed.summary().count(),
-                        timed -> timed.summary().nanosSum(),
-                        TimeUnit.NANOSECONDS);
+                        Latency::count,
+                        Latency::nanosSum,
+                        TimeUnit.NANOSECONDS)
+                .tags(words.tags())
+                .description(words.text())
+                .register(registry);
         return List.of(
                 timer,
-                quantile(registry, name, tags, "0.5", latency, Latency.Summary::p50Nanos),
-                quantile(registry, name, tags, "0.99", latency, Latency.Summary::p99Nanos),
-                quantile(registry, name, tags, "0.999", latency, Latency.Summary::p999Nanos),
-                quantile(registry, name, tags, "1", latency, Latency.Summary::maxNanos));
+                quantile(registry, words, "0.5", latency, Latency.Summary::p50Nanos),
+                quantile(registry, words, "0.99", latency, Latency.Summary::p99Nanos),
+                quantile(registry, words, "0.999", latency, Latency.Summary::p999Nanos),
+                quantile(registry, words, "1", latency, Latency.Summary::maxNanos));
     }
 
     private static Meter quantile(
             MeterRegistry registry,
-            String name,
-            Tags tags,
+            Words words,
             String quantile,
             Latency latency,
             ToLongFunction<Latency.Summary> nanos) {
         return Gauge.builder(
-                        name + ".quantile",
+                        words.name() + ".quantile",
                         latency,
-                        timed -> nanos.applyAsLong(timed.summary()) / 1e9)
-                .tags(tags.and("quantile", quantile))
+                        timed -> seconds(timed.freshSummary(), nanos))
+                .tags(words.tags().and("quantile", quantile))
+                .description(words.text() == null ? null : words.text() + LAST_MINUTE)
                 .baseUnit("seconds")
                 .register(registry);
+    }
+
+    private static double seconds(Latency.Summary summary, ToLongFunction<Latency.Summary> nanos) {
+        return summary.recentCount() == 0 ? Double.NaN : nanos.applyAsLong(summary) / 1e9;
     }
 }

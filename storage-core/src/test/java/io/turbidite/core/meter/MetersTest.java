@@ -2,9 +2,11 @@ package io.turbidite.core.meter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.sim.SimClock;
 
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
@@ -95,6 +97,95 @@ class MetersTest {
         assertThat(summary.p50Nanos()).isCloseTo(500_000, Percentage.withPercentage(2));
         assertThat(summary.p99Nanos()).isCloseTo(990_000, Percentage.withPercentage(2));
         assertThat(summary.maxNanos()).isCloseTo(1_000_000, Percentage.withPercentage(2));
+    }
+
+    @Test
+    void percentiles_are_of_the_last_minute_and_counts_of_all_time() {
+        SimClock clock = new SimClock();
+        Latency latency = new Meters(clock).latency("log.sync");
+        long second = 1_000_000_000L;
+        latency.record(9 * second);
+        for (int i = 0; i < 54; i++) {
+            clock.advanceMicros(1_000_000);
+            latency.record(1_000);
+        }
+        assertThat(latency.summary().maxNanos()).isEqualTo(9 * second);
+        clock.advanceMicros(6_000_000);
+        Latency.Summary slid = latency.summary();
+        assertThat(slid.maxNanos()).isEqualTo(1_000);
+        assertThat(slid.recentCount()).isBetween(44L, 54L);
+        assertThat(slid.count()).isEqualTo(55);
+        assertThat(slid.nanosSum()).isEqualTo(9 * second + 54_000);
+        clock.advanceMicros(60_000_000);
+        assertThat(latency.summary())
+                .isEqualTo(new Latency.Summary(55, 9 * second + 54_000, 0, 0, 0, 0, 0));
+        latency.record(7); // takes the place of a part of old
+        assertThat(latency.summary().recentCount()).isEqualTo(1);
+        assertThat(latency.summary().p50Nanos()).isEqualTo(7);
+    }
+
+    @Test
+    void a_percentile_is_within_a_hundredth_at_every_size() {
+        SimClock clock = new SimClock();
+        for (long nanos = 0; nanos < 3_700_000_000_000L; nanos += 1 + nanos / 50) {
+            Latency latency = new Meters(clock).latency("x");
+            latency.record(nanos);
+            latency.record(3_600_000_000_000L);
+            long bounded = Math.min(nanos, 3_600_000_000_000L);
+            assertThat(latency.summary().p50Nanos())
+                    .isBetween((long) (bounded * 0.992), (long) Math.ceil(bounded * 1.008));
+            assertThat(latency.summary().p999Nanos())
+                    .isCloseTo(3_600_000_000_000L, within(30_000_000_000L));
+        }
+    }
+
+    @Test
+    void times_recorded_by_many_threads_are_all_counted() throws Exception {
+        Latency latency = meters.latency("log.sync");
+        List<Thread> threads = new ArrayList<>();
+        for (int t = 0; t < 4; t++) {
+            int base = t;
+            threads.add(Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < 20_000; i++) {
+                    latency.record(base * 1_000L + i);
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join(10_000);
+            assertThat(thread.isAlive()).isFalse();
+        }
+        assertThat(latency.summary().count()).isEqualTo(80_000);
+        assertThat(latency.summary().recentCount()).isEqualTo(80_000);
+        assertThat(latency.summary().maxNanos()).isEqualTo(22_999);
+    }
+
+    @Test
+    void units_stand_at_the_end_of_names_and_times_are_in_seconds() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        new MicrometerBinder(meters).bindTo(registry);
+        meters.counter("merge.bytes.read").add(5);
+        meters.counter("feed.busy.nanos").add(3_000_000_000L);
+        meters.gauge("merge.pace.bytes", () -> 9);
+        meters.gauge("not.described", () -> 1);
+        meters.latency("flush.time");
+        var read = registry.get("turbidite.merge.read.bytes").functionCounter();
+        assertThat(read.count()).isEqualTo(5);
+        assertThat(read.getId().getBaseUnit()).isEqualTo("bytes");
+        assertThat(read.getId().getDescription())
+                .isEqualTo("size of the components that merges read");
+        assertThat(registry.get("turbidite.feed.busy.seconds").functionCounter().count())
+                .isEqualTo(3);
+        assertThat(registry.get("turbidite.merge.pace.bytes.per.second").gauge().value())
+                .isEqualTo(9);
+        assertThat(registry.get("turbidite.not.described").gauge().getId().getDescription())
+                .isNull();
+        assertThat(registry.get("turbidite.flush.time.quantile")
+                        .tag("quantile", "0.99")
+                        .gauge()
+                        .value())
+                .isNaN();
+        registry.close();
     }
 
     @Test

@@ -71,7 +71,7 @@ final class OpenStore {
             List.of(StoreFiles.DATA, StoreFiles.LOG, StoreFiles.TRASH);
 
     private final Deque<Runnable> closers = new ArrayDeque<>();
-    private final Meters meters = new Meters();
+    private final Meters meters;
     private final StoreEvents events = new StoreEvents();
     private final List<OpenDataset> datasets = new ArrayList<>();
     private final List<Rebuild> toBuild = new ArrayList<>();
@@ -87,6 +87,7 @@ final class OpenStore {
             Disk.Lock lock,
             EngineOptions options,
             Manifest manifest) {
+        this.meters = new Meters(environment.clock());
         EngineRuntime given = options.runtime();
         EngineRuntime runtime = given == null
                 ? EngineRuntime.ofOne(
