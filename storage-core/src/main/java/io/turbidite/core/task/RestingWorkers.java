@@ -25,6 +25,11 @@ final class RestingWorkers {
     /** Rests end at multiples of this, so that many end at once. */
     private static final long TICK_NANOS = 50_000_000;
 
+    /** Those of a second or more at multiples of this. */
+    private static final long LONG_TICK_NANOS = 250_000_000;
+
+    private static final long LONG_REST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final long REST_NANOS_MAX = TimeUnit.DAYS.toNanos(365);
 
     /** The clock ends when nobody has rested for as long. */
@@ -66,11 +71,12 @@ final class RestingWorkers {
         return ALL;
     }
 
-    /** The end of a rest that begins now: up to 50 ms late. */
+    /** The end of a rest that begins now: up to 50 ms late, or 250 if it is of a second or more. */
     static long endOfRest(long restNanos) {
         long nanos = Math.min(restNanos, REST_NANOS_MAX); // beyond it a clock would be behind us
-        long end = NOW.monotonicNanos() + nanos + TICK_NANOS - 1;
-        return end - Math.floorMod(end, TICK_NANOS);
+        long tick = nanos < LONG_REST_NANOS ? TICK_NANOS : LONG_TICK_NANOS;
+        long end = NOW.monotonicNanos() + nanos + tick - 1;
+        return end - Math.floorMod(end, tick);
     }
 
     /**

@@ -21,7 +21,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Workers on daemon threads, one each while they work. A worker that rests for long gives its
- * thread back, so that a store to which nobody talks has none; then its rest may last 50 ms longer.
+ * thread back, so that a store to which nobody talks has none; then its rest may last 50 ms longer,
+ * and 250 ms if it is of a second or more.
  *
  * <p><em>Thread-safe.</em> {@link #await} is not ended by an interrupt: the wait goes on and the
  * thread's interrupt status is set again when it returns, because what is waited for (durability,

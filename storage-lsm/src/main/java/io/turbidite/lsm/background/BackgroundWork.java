@@ -47,7 +47,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  */
 public final class BackgroundWork implements AutoCloseable {
     private static final long IDLE_MICROS = 20_000;
-    private static final long REST_MICROS = 100_000;
+    private static final long QUIET_MICROS = 100_000;
+    private static final long REST_MICROS = 1_000_000;
+
+    /** So many looks find nobody writing before the flusher rests. */
+    private static final int QUIET_LOOK_COUNT = 10;
+
     private static final long PAUSE_NANOS_FIRST = 100_000_000;
     private static final long PAUSE_NANOS_MAX = 2_000_000_000;
 
@@ -68,6 +73,11 @@ public final class BackgroundWork implements AutoCloseable {
 
     /** Confined to the flusher. */
     private long drawnBefore;
+
+    private int quietLooks;
+
+    /** Whether the flusher rests for long, and a writer is to wake it. */
+    private volatile boolean flusherRests;
 
     private final MergeWork merges;
     private final RetentionWork retention;
@@ -110,8 +120,10 @@ public final class BackgroundWork implements AutoCloseable {
         this.retention = new RetentionWork(partitions);
         // a flush, and as much log meanwhile, of which the next segment is wanted whole
         this.watch = new DirectoryWatch(core, 2 * writeMemoryBytes + segmentBytes);
-        this.repairs = new RepairWork(core, merges::wake, this::lookForGarbage);
+        this.repairs =
+                new RepairWork(core, merges::wake, this::lookForGarbage, this::lookRestMicros);
         this.garbage = new GarbageWatch(partitions, repairs, merges, this::flushWaits);
+        core.quarantine().whenMet(merges::wake);
         repairs.start(options.mergeWorkers());
         this.flusher = core.start("flush", this::flushIdleMicros, this::flushStep);
         share.onTurn(flusher::wake);
@@ -136,7 +148,10 @@ public final class BackgroundWork implements AutoCloseable {
      * @throws StorageIoException if there is no room, and no space on disk to make some
      */
     public void awaitRoom(long bytes, long putBytes) {
-        if (throttle.flushIsDue()) {
+        if (flusherRests) {
+            flusherRests = false;
+            flusher.wake();
+        } else if (throttle.flushIsDue()) {
             flusher.wake();
         }
         throttle.awaitRoom(bytes, putBytes);
@@ -239,15 +254,24 @@ public final class BackgroundWork implements AutoCloseable {
         return throttle.componentsBehind();
     }
 
-    /** Nobody writes and nobody waits: the next writer that needs a flush wakes it. */
+    /**
+     * Nobody writes and nobody waits: the next writer wakes it, and it looks ten times before it
+     * rests again. One whose write passes by just when it comes to rest does not; the next one
+     * does, and if there is none, nothing is urgent.
+     */
     private long flushIdleMicros() {
         long drawn = core.timestamps().lastDrawn();
         boolean isQuiet = drawn == drawnBefore
                 && flushRequests.isEmpty()
                 && !(throttle.flushIsDue() && share.isTurn())
-                && !invalidations.isFull();
+                && !invalidations.isFull()
+                && heldBack.isEmpty()
+                && !backoff.isFailing();
         drawnBefore = drawn;
-        return isQuiet ? REST_MICROS : IDLE_MICROS;
+        boolean isCalled = quietLooks > QUIET_LOOK_COUNT && !flusherRests;
+        quietLooks = isQuiet && !isCalled ? quietLooks + 1 : 0;
+        flusherRests = quietLooks > QUIET_LOOK_COUNT;
+        return flusherRests ? REST_MICROS : isQuiet ? QUIET_MICROS : IDLE_MICROS;
     }
 
     private boolean flushStep() {
@@ -328,6 +352,7 @@ public final class BackgroundWork implements AutoCloseable {
             core.events().resumed("flush of " + partition);
         }
         merges.wake();
+        repairs.wake(); // there may be garbage now
     }
 
     private void pause(StorageException cause) {
@@ -385,6 +410,10 @@ public final class BackgroundWork implements AutoCloseable {
 
     private void lookForGarbage() {
         garbage.look();
+    }
+
+    private long lookRestMicros() {
+        return garbage.restMicros();
     }
 
     private boolean flushWaits() {

@@ -29,6 +29,11 @@ import java.util.function.BooleanSupplier;
 final class GarbageWatch {
     private static final long LOOK_NANOS = 200_000_000;
 
+    /** Between two looks of workers that have nothing to repair. */
+    private static final long WATCHING_MICROS = 100_000;
+
+    private static final long REST_MICROS = 1_000_000;
+
     /** Nobody has written for so long: writers are quiet. */
     static final long QUIET_NANOS = 1_000_000_000;
 
@@ -63,6 +68,17 @@ final class GarbageWatch {
         this.flushWaits = flushWaits;
         this.repairs = new AutoRepair(core, work, this::isQuiet);
         this.lastWriteNanos = core.clock().monotonicNanos();
+    }
+
+    /**
+     * How long nobody needs to look: where an index moves its repair by itself, or garbage waits
+     * for a quiet time, that comes without a word.
+     */
+    long restMicros() {
+        boolean watches = partitions.all().stream()
+                .anyMatch(partition ->
+                        hasAuto(partition.schema()) || partition.garbage().isUrgent());
+        return watches ? WATCHING_MICROS : REST_MICROS;
     }
 
     /** Looks, if it is time to. */

@@ -52,7 +52,12 @@ import java.util.stream.Collectors;
  * <p><em>Confined to its worker.</em>
  */
 final class RetentionWork implements AutoCloseable {
-    private static final long IDLE_MICROS = 100_000;
+    /** Records get old without a word. */
+    private static final long IDLE_MICROS = 1_000_000;
+
+    /** While what is dropped is still read, or a try is to come. */
+    private static final long WAITING_MICROS = 100_000;
+
     private static final long PAUSE_NANOS_FIRST = 100_000_000;
     private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
 
@@ -83,7 +88,11 @@ final class RetentionWork implements AutoCloseable {
         this.core = partitions.core();
         this.expiredCount = core.meters().counter("retention.components");
         this.backoff = new Backoff(core.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
-        this.worker = core.start("retain", IDLE_MICROS, this::step);
+        this.worker = core.start("retain", this::idleMicros, this::step);
+    }
+
+    private long idleMicros() {
+        return leaving.isEmpty() && !backoff.isFailing() ? IDLE_MICROS : WAITING_MICROS;
     }
 
     private boolean step() {

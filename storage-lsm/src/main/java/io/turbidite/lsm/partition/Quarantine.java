@@ -65,6 +65,8 @@ public final class Quarantine {
 
     private final Set<Long> suspects = ConcurrentHashMap.newKeySet();
 
+    private volatile Runnable onMet = () -> {};
+
     /** Set aside, but no manifest says so yet. */
     private final Queue<Note> unnoted = new ConcurrentLinkedQueue<>();
 
@@ -344,12 +346,22 @@ public final class Quarantine {
                                 handle.state(),
                                 String.valueOf(found.getMessage()));
                         suspects.add(handle.state().fileId());
+                        onMet.run();
                     }
                 }
             } finally {
                 pinned.unpin();
             }
         }
+    }
+
+    /**
+     * Has something told when a reader has met damage in a component.
+     *
+     * @param told called by the reader; must be cheap
+     */
+    public void whenMet(Runnable told) {
+        onMet = told;
     }
 
     /** Files of components that readers have met damage in, and that nobody has merged since. */

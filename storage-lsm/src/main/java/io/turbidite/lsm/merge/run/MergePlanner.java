@@ -48,7 +48,7 @@ final class MergePlanner {
     private final Map<Partition, String> garbageCauses = new ConcurrentHashMap<>();
 
     /** The count of installs that the last plan has seen; under {@link #planning}. */
-    private long plannedInstalls = -1;
+    private volatile long plannedInstalls = -1;
 
     /** Where the turn of those that wish to start is; under {@link #planning}. */
     private long lastStarted = -1;
@@ -101,21 +101,26 @@ final class MergePlanner {
         return garbageCauses.putIfAbsent(partition, cause) == null;
     }
 
+    /** Whether a plan would find nothing until somebody tells of a change. */
+    boolean isSettled() {
+        return !isStale
+                && core.account().installCount() == plannedInstalls
+                && !failures.isFailing()
+                && failures.held().isEmpty()
+                && core.quarantine().suspects().isEmpty();
+    }
+
     /** Starts what is wanted and has a place; measures how far merges are behind. */
     void plan() {
         if (!planning.tryLock()) {
             return;
         }
         try {
-            long installs = core.account().installCount();
-            if (!isStale
-                    && installs == plannedInstalls
-                    && !failures.isFailing()
-                    && failures.held().isEmpty()
-                    && core.quarantine().suspects().isEmpty()) {
+            if (isSettled()) {
                 return;
             }
             isStale = false;
+            long installs = core.account().installCount();
             if (installs != plannedInstalls) {
                 plannedInstalls = installs;
                 DebtWatch.measure(partitions, throttle);

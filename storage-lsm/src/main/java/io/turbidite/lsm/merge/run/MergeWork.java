@@ -30,8 +30,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 public final class MergeWork implements AutoCloseable {
     private static final long IDLE_MICROS = 20_000;
 
-    /** Where nothing is merged. */
-    private static final long REST_MICROS = 100_000;
+    /** Where nothing is merged, but something is that nobody tells of: a pause that ends. */
+    private static final long WAITING_MICROS = 100_000;
+
+    /** Where nothing is merged, and all that may come wakes the workers. */
+    private static final long REST_MICROS = 1_000_000;
 
     /** How often a worker looks whether the I/O budget lets it go on. */
     private static final long LIMITED_IDLE_MICROS = 2_000;
@@ -89,7 +92,7 @@ public final class MergeWork implements AutoCloseable {
     /** Who makes components wakes the workers; what pauses is looked at often enough. */
     private long idleMicros() {
         if (queue.size() == 0) {
-            return REST_MICROS;
+            return planner.isSettled() ? REST_MICROS : WAITING_MICROS;
         }
         return io.isLimited() ? LIMITED_IDLE_MICROS : IDLE_MICROS;
     }

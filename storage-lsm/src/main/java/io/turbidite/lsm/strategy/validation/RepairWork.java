@@ -22,6 +22,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * Standalone repairs that somebody asked for, one index of one partition at a time, several at
@@ -33,9 +34,6 @@ import java.util.function.BooleanSupplier;
 public final class RepairWork implements AutoCloseable {
     private static final long IDLE_MICROS = 20_000;
 
-    /** Where nothing is repaired: who asks for it wakes the workers. */
-    private static final long REST_MICROS = 100_000;
-
     private static final long STEP_ENTRIES = 16_384;
 
     private final StoreCore core;
@@ -46,15 +44,23 @@ public final class RepairWork implements AutoCloseable {
 
     private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
     private final Runnable betweenSteps;
+    private final LongSupplier restMicros;
 
     /**
      * @param afterGiveBack told when components are free again, which a merge may have waited for
      * @param betweenSteps what a worker looks at before each step
+     * @param restMicros how long it may leave that alone where nothing is repaired: who asks for a
+     *     repair wakes the workers
      */
-    public RepairWork(StoreCore core, Runnable afterGiveBack, Runnable betweenSteps) {
+    public RepairWork(
+            StoreCore core,
+            Runnable afterGiveBack,
+            Runnable betweenSteps,
+            LongSupplier restMicros) {
         this.core = core;
         this.afterGiveBack = afterGiveBack;
         this.betweenSteps = betweenSteps;
+        this.restMicros = restMicros;
     }
 
     /**
@@ -66,7 +72,7 @@ public final class RepairWork implements AutoCloseable {
         for (int i = 0; i < workerCount; i++) {
             workers.add(core.start(
                     "repair-" + i,
-                    () -> waiting.isEmpty() ? REST_MICROS : IDLE_MICROS,
+                    () -> waiting.isEmpty() ? restMicros.getAsLong() : IDLE_MICROS,
                     this::step));
         }
     }
@@ -156,6 +162,11 @@ public final class RepairWork implements AutoCloseable {
     /** Begins repairs that nobody waits for. */
     void ask(List<Request> requests) {
         waiting.addAll(requests);
+        wake();
+    }
+
+    /** There may be something to look at. */
+    public void wake() {
         workers.forEach(Tasks.Worker::wake);
     }
 
