@@ -91,4 +91,55 @@ class LauncherTest {
         List<String> said = saidWhenFailing(maven);
         assertThat(said.subList(1, said.size() - 1)).isEqualTo(maven.subList(0, 40));
     }
+
+    /** In a checkout, and where a distribution has no Java of its own. */
+    @Test
+    void an_older_java_is_told_in_one_line_that_names_what_is_needed() throws Exception {
+        Path old = directory.resolve("java 17");
+        Path tools = Files.createDirectories(directory.resolve("few tools"));
+        for (String tool : List.of("bash", "readlink", "dirname", "grep")) {
+            Files.createSymbolicLink(tools.resolve(tool), Path.of("/usr/bin", tool));
+        }
+        for (String tool : List.of("java", "javac")) {
+            Path made = Files.createDirectories(old.resolve("bin")).resolve(tool);
+            Files.writeString(made, "#!/bin/sh\nexit 1\n");
+            assertThat(made.toFile().setExecutable(true)).isTrue();
+        }
+        Files.writeString(
+                old.resolve("release"), "IMPLEMENTOR=\"one\"\nJAVA_VERSION=\"17.0.19\"\n");
+        String launcher = Files.readString(home.resolve("turbidite"));
+        // whatever this machine has in the usual places
+        String elsewhere =
+                launcher.replaceAll("/(usr/lib/jvm|usr/java|opt/java|Library|opt)/", "/no$1/");
+        assertThat(elsewhere).isNotEqualTo(launcher).doesNotContain("/usr/lib/jvm");
+        Files.writeString(home.resolve("turbidite"), elsewhere);
+
+        String found = "Java 17.0.19 (" + old + ")";
+        assertThat(saidWith(tools, old)).containsExactly(needed(found));
+        Files.delete(home.resolve("pom.xml"));
+        assertThat(saidWith(tools, old)).containsExactly(needed(found));
+        Files.delete(old.resolve("release"));
+        assertThat(saidWith(tools, old)).containsExactly(needed("none"));
+    }
+
+    private static String needed(String found) {
+        return "turbidite needs a JDK 25 or newer and found " + found
+                + ": install one (for example Eclipse Temurin 25) or set JAVA_HOME to it.";
+    }
+
+    private List<String> saidWith(Path tools, Path java) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(
+                tools.resolve("bash").toString(),
+                home.resolve("turbidite").toString(),
+                "--version");
+        builder.environment().clear();
+        builder.environment().put("PATH", tools.toString());
+        builder.environment().put("JAVA_HOME", java.toString());
+        builder.environment().put("HOME", directory.toString());
+        builder.redirectErrorStream(true);
+        Process process = builder.start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).isEqualTo(2);
+        return said.lines().toList();
+    }
 }
