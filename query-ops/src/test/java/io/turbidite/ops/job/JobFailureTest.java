@@ -262,6 +262,7 @@ class JobFailureTest {
             JobGraph graph = graph(place, At.BATCH, 3);
             try (Tasks tasks = ThreadTasks.create("jobs")) {
                 assertThatThrownBy(() -> JobRunTest.lines(JobQuery.of(graph).with(options(tasks))))
+                        .as("place %d", place)
                         .isInstanceOf(Planted.class);
             }
             checkNothingIsLeft();

@@ -170,7 +170,9 @@ public final class SimDisk implements Disk {
             if (!exists(name)) {
                 beginOrFail(OperationKind.CREATE_DIRECTORY, name);
                 synchronized (lock) {
-                    tree.createDirectory(name);
+                    if (tree.find(name) == null) { // another thread may have been first
+                        tree.createDirectory(name);
+                    }
                 }
             }
         }

@@ -49,6 +49,22 @@ class SimDiskTest {
         }
     }
 
+    /** Two operators spill at once, say; a real disk asks nobody to take turns. */
+    @Test
+    void aDirectoryThatAnotherMakesMeanwhileIsThere() {
+        SimDisk disk = new SimDisk(seed, Profile.STRICT);
+        boolean[] isMade = {false};
+        disk.onOperation(operation -> {
+            if (!isMade[0]) {
+                isMade[0] = true;
+                disk.createDirectories("spill/a");
+            }
+        });
+        disk.createDirectories("spill/a");
+        assertThat(disk.exists("spill/a")).isTrue();
+        assertThat(isMade[0]).isTrue();
+    }
+
     @Test
     void strictLosesAllThatIsNotSynced() {
         SimDisk disk = new SimDisk(seed, Profile.STRICT);
