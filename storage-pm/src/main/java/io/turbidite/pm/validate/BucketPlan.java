@@ -32,6 +32,9 @@ final class BucketPlan {
     /** The keys by their hashes, unsigned. */
     private long[] order = new long[64];
 
+    /** Those that are not in order when they come, while the order is made. */
+    private long[] fronts = new long[64];
+
     // ---- pieces
     private long[] lows = new long[16];
     private long[] widths = new long[16];
@@ -77,8 +80,30 @@ final class BucketPlan {
             // intervals are never so narrow that the low bits matter
             order[i] = ((hashes[i] ^ Long.MIN_VALUE) & -KEY_COUNT_MAX) | i;
         }
-        Arrays.sort(order, 0, count);
+        sort();
         halve(low, width, 0, count);
+    }
+
+    /**
+     * Puts the keys in order. Those of a slice are, behind the few of a bucket: a sort of all made
+     * objects, and took longer.
+     */
+    private void sort() {
+        int sortedFrom = count;
+        while (sortedFrom > 1 && order[sortedFrom - 2] <= order[sortedFrom - 1]) {
+            sortedFrom--;
+        }
+        int front = Math.max(0, sortedFrom - 1);
+        Arrays.sort(order, 0, front);
+        if (front > fronts.length) {
+            fronts = new long[Math.max(front, fronts.length * 2)];
+        }
+        System.arraycopy(order, 0, fronts, 0, front);
+        int at = 0;
+        int next = front;
+        for (int to = 0; at < front; to++) {
+            order[to] = next < count && order[next] < fronts[at] ? order[next++] : fronts[at++];
+        }
     }
 
     /** The number of the key at a place of the order. */

@@ -27,6 +27,12 @@ final class VersionTable {
     /** How many places of the directory a key may need: hashes that agree in more bits are rare. */
     private static final int PLACES_A_KEY = 8;
 
+    /**
+     * How many keys of a slice share the copies of a bucket. Those behind them have a bucket of
+     * their own then, which is nearly empty: so more would save nothing, and take buffers.
+     */
+    private static final int PLANNED_KEY_COUNT_MAX = 1 << 11;
+
     private static final long PLACE_COUNT_MIN = 1 << 10;
     private static final long PLACE_COUNT_MAX = 1 << 28;
 
@@ -229,7 +235,9 @@ final class VersionTable {
         long next = bucket.next();
         long width = (next == 0 ? 0 : Node.low(memory, next)) - low; // 0 is all
         int end = from;
-        while (end < slice.count() && bucketOf(slice.hash(slice.at(end))) == first) {
+        while (end < slice.count()
+                && end - from < PLANNED_KEY_COUNT_MAX
+                && bucketOf(slice.hash(slice.at(end))) == first) {
             end++;
         }
         long placeCountMax = (keyCount + slice.count()) * PLACES_A_KEY;

@@ -30,7 +30,7 @@ class AbsorptionAllocationTest {
     private static final int KEY_COUNT = RECORD_COUNT / 25;
     private static final int LAYER_COUNT = RECORD_COUNT / 8;
     private static final int ROUND_COUNT_MAX = 60;
-    private static final double BYTES_EACH_MAX = 8;
+    private static final double BYTES_EACH_MAX = 4;
     private static final RegionSpec SPEC =
             new RegionSpec(1, 2, RegionSpec.PAGE_BYTES_DEFAULT, 64 << 20);
 
