@@ -6,8 +6,11 @@ import java.util.SplittableRandom;
 
 /** Questions for newest records and their answers by the model. <em>Immutable.</em> */
 final class Asking {
-    /** CPU is counted in hundredths of a second: each figure is of so much at least. */
-    static final long MEASURED_NANOS = 100_000_000;
+    /**
+     * CPU is counted in hundredths of a second, and code is compiled meanwhile: each figure is of so
+     * much at least.
+     */
+    static final long MEASURED_NANOS = 500_000_000;
 
     static final int SMALL_LIMIT = 10;
     static final int LARGE_LIMIT = 200;

@@ -13,6 +13,9 @@ import java.util.BitSet;
  * <p>An entry's name is the number of its adding, from 0. <em>Confined to one thread.</em>
  */
 public final class CandidateBatch {
+    /** About half a megabyte of arrays. */
+    private static final int KEPT_COUNT_MAX = 8 << 10;
+
     private final KeyBatch primaryKeys;
     private final KeyBatch secondaryKeys;
     private final Slice primaryKey = new Slice();
@@ -29,6 +32,11 @@ public final class CandidateBatch {
     public CandidateBatch(int bytesMax) {
         primaryKeys = new KeyBatch(bytesMax);
         secondaryKeys = new KeyBatch(bytesMax);
+    }
+
+    /** Whether it is small enough to be kept for another search. */
+    boolean isWorthKeeping() {
+        return timestamps.length <= KEPT_COUNT_MAX;
     }
 
     public void clear() {

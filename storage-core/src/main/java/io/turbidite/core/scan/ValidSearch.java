@@ -2,6 +2,7 @@ package io.turbidite.core.scan;
 
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.Pool;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,10 @@ public final class ValidSearch implements AutoCloseable {
     /** Most bytes of keys of a batch: as many as a core's caches can sort. */
     private static final int BATCH_BYTES = Math.max(256 << 10, 4 * Limits.KEY_BYTES_MAX);
 
+    /** Of searches that were closed: a new batch grows with its keys. */
+    private static final Pool<CandidateBatch> BATCHES =
+            new Pool<>(() -> new CandidateBatch(BATCH_BYTES));
+
     private static final int FIRST_BATCH_COUNT = 64;
     private static final int BATCH_GROWTH = 4;
 
@@ -28,7 +33,9 @@ public final class ValidSearch implements AutoCloseable {
     private final IndexSearch search;
     private final IndexCursor cursor;
     private final IndexEntries entries;
-    private final @Nullable CandidateBatch batch;
+    /** Null if nothing is validated, or this is closed. */
+    private @Nullable CandidateBatch batch;
+
     private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
     private int batchCountMax;
@@ -86,8 +93,8 @@ public final class ValidSearch implements AutoCloseable {
             FilterPredicate filter,
             int firstCount) {
         boolean asFound = index.alwaysValid() && filter.isNone();
-        CandidateBatch batch = asFound ? null : new CandidateBatch(BATCH_BYTES);
         IndexCursor cursor = view.search(partition, index.name(), search, filter);
+        CandidateBatch batch = asFound ? null : BATCHES.take();
         return new ValidSearch(view, partition, index, search, cursor, batch, firstCount);
     }
 
@@ -176,6 +183,16 @@ public final class ValidSearch implements AutoCloseable {
 
     @Override
     public void close() {
+        CandidateBatch used = batch;
+        if (used != null) {
+            batch = null;
+            entryCount = 0;
+            nextEntry = 0;
+            if (used.isWorthKeeping()) {
+                used.clear();
+                BATCHES.give(used);
+            }
+        }
         cursor.close();
     }
 }

@@ -31,7 +31,10 @@ public final class EngineRuntime implements AutoCloseable {
     /** The part of the write memory that merges may take besides, for build concurrency. */
     private static final int BUILD_CONCURRENCY_SHARE = 4;
 
-    /** The part of the write memory that regions may take besides. */
+    /**
+     * The part of the cache, or of the write memory if that is more, that regions may take besides
+     * for their tables of obsolete keys: these are asked by readers, and 48 bytes a key.
+     */
     private static final int REGIONS_SHARE = 4;
 
     private final Budgets budgets;
@@ -78,7 +81,8 @@ public final class EngineRuntime implements AutoCloseable {
         this.bitmaps = new MutableValidityBitmap.Memory(
                 memory.account("live bitmaps"), memory.account("invalidation times"));
         this.builds = memory.account("build concurrency", writeBytes / BUILD_CONCURRENCY_SHARE);
-        this.regions = memory.account("regions", writeBytes / REGIONS_SHARE);
+        this.regions = memory.account(
+                "regions", Math.max(writeBytes, budgets.cacheBytes()) / REGIONS_SHARE);
         this.directIo = memory.account("direct I/O");
         this.shares = new WriteShares(clock, writeBytes);
         this.io = new IoBudget(clock, budgets.ioBytesPerSecond());
