@@ -14,6 +14,7 @@ public final class DefinitionException extends InvalidRequestException {
 
     private final transient List<Problem> problems;
 
+    /** With all problems that were found, at least one. */
     public DefinitionException(List<Problem> problems) {
         super(summary(problems));
         this.problems = List.copyOf(problems);

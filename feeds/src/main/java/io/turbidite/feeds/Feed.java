@@ -250,6 +250,7 @@ public final class Feed implements AutoCloseable {
         store.endWaitsWithin(micros);
     }
 
+    /** What it was made of. */
     public FeedDefinition definition() {
         return definition;
     }

@@ -264,6 +264,7 @@ public record FeedDefinition(
 
     /** How records are written in the source. */
     public sealed interface FormatPart {
+        /** Lines with separators. */
         record Csv(CsvFormat format) implements FormatPart {}
 
         /** JSON: one object a line. */

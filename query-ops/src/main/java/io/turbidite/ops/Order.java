@@ -5,6 +5,8 @@ package io.turbidite.ops;
  * unless {@link Nulls} says something else.
  */
 public enum Order {
+    /** From the least to the greatest. */
     ASC,
+    /** From the greatest to the least. */
     DESC
 }

@@ -130,6 +130,7 @@ public final class Query extends Relation {
         return select(Arrays.asList(Given.notNull(fields, "the list of selected fields")));
     }
 
+    /** As {@link #select(String...)}. */
     public Query select(List<String> fields) {
         for (String field : Given.notNull(fields, "the list of selected fields")) {
             select = with(select, Given.notNull(field, "a selected field"));

@@ -4,6 +4,7 @@ package io.turbidite.core;
 public final class ClosedException extends InvalidRequestException {
     private static final long serialVersionUID = 1L;
 
+    /** Names what was closed. */
     public ClosedException(String what) {
         super(what + " is closed");
     }

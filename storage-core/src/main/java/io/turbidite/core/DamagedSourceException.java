@@ -4,6 +4,7 @@ package io.turbidite.core;
 public final class DamagedSourceException extends CorruptionException {
     private static final long serialVersionUID = 1L;
 
+    /** Names the source, the place in it, and what was wrong there. */
     public DamagedSourceException(
             String file, long offset, String what, String expected, String found) {
         super(file, offset, what, expected, found);

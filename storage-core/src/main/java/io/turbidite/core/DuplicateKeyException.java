@@ -14,6 +14,7 @@ public final class DuplicateKeyException extends InvalidRequestException {
     private final @Nullable String index;
     private final int operation;
 
+    /** Names the dataset and the key, as text. */
     public DuplicateKeyException(String dataset, String key) {
         this(
                 "dataset %s already has a record with primary key %s".formatted(dataset, key),

@@ -4,6 +4,9 @@ package io.turbidite.core;
 public final class FormatVersionException extends StorageException {
     private static final long serialVersionUID = 1L;
 
+    /**
+     * Names the file, its format, the version that it has, and the newest that this release reads.
+     */
     public FormatVersionException(String file, String format, int found, int readable) {
         super(
                 "%s is %s version %d; this release reads version %d: open it with %s release"

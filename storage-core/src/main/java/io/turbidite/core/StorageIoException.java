@@ -33,6 +33,7 @@ public final class StorageIoException extends StorageException {
     private final @Nullable String file;
     private final boolean ofReading;
 
+    /** With the kind of failure, what was tried with which file, and what the system said. */
     public StorageIoException(
             Kind kind, String operation, String file, String reason, @Nullable Throwable cause) {
         this(kind, file, "%s of %s failed: %s".formatted(operation, file, reason), cause, false);
@@ -77,6 +78,7 @@ public final class StorageIoException extends StorageException {
         return ofReading;
     }
 
+    /** What kind of failure it is: a full disk can be waited for, others not. */
     public Kind kind() {
         return kind;
     }

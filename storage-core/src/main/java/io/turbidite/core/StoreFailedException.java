@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 public final class StoreFailedException extends StorageException {
     private static final long serialVersionUID = 1L;
 
+    /** With what the store refuses, and the failure that it had first. */
     public StoreFailedException(String message, @Nullable Throwable firstCause) {
         super(message, firstCause);
     }

@@ -425,6 +425,7 @@ public final class HashLog implements AutoCloseable {
         return options.functions();
     }
 
+    /** What it was opened with, and what its directory says. */
     public HashLogOptions options() {
         return options;
     }

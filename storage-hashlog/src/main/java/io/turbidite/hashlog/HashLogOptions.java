@@ -65,22 +65,27 @@ public record HashLogOptions(
         return new Builder(this);
     }
 
+    /** The same with another {@link #log}. */
     public HashLogOptions withLog(LogOptions options) {
         return toBuilder().log(options).build();
     }
 
+    /** The same with another {@link #tableBits} and {@link #tableBytesMax}. */
     public HashLogOptions withTable(int bits, long bytesMax) {
         return toBuilder().tableBits(bits).tableBytesMax(bytesMax).build();
     }
 
+    /** The same with another {@link #parser}. */
     public HashLogOptions withParser(ParserSpec spec) {
         return toBuilder().parser(spec).build();
     }
 
+    /** The same with another {@link #functions}. */
     public HashLogOptions withFunctions(PsfFunctions known) {
         return toBuilder().functions(known).build();
     }
 
+    /** The same with another {@link #checkpointBytes}. */
     public HashLogOptions withCheckpoints(long bytes) {
         return toBuilder().checkpointBytes(bytes).build();
     }
@@ -106,36 +111,47 @@ public record HashLogOptions(
             this.checkpointBytes = from.checkpointBytes;
         }
 
+        /** Sets the option {@link HashLogOptions#log}. */
         public Builder log(LogOptions value) {
             log = value;
             return this;
         }
 
+        /** Sets the option {@link HashLogOptions#tableBits}. */
         public Builder tableBits(int value) {
             tableBits = value;
             return this;
         }
 
+        /** Sets the option {@link HashLogOptions#tableBytesMax}. */
         public Builder tableBytesMax(long value) {
             tableBytesMax = value;
             return this;
         }
 
+        /** Sets the option {@link HashLogOptions#parser}. */
         public Builder parser(ParserSpec value) {
             parser = value;
             return this;
         }
 
+        /** Sets the option {@link HashLogOptions#functions}. */
         public Builder functions(PsfFunctions value) {
             functions = value;
             return this;
         }
 
+        /** Sets the option {@link HashLogOptions#checkpointBytes}. */
         public Builder checkpointBytes(long value) {
             checkpointBytes = value;
             return this;
         }
 
+        /**
+         * Checks the options together.
+         *
+         * @throws InvalidRequestException if one is out of its range, naming it
+         */
         public HashLogOptions build() {
             return new HashLogOptions(
                     log, tableBits, tableBytesMax, parser, functions, checkpointBytes);

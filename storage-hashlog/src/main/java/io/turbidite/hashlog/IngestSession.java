@@ -253,6 +253,7 @@ public final class IngestSession implements AutoCloseable {
         return logBytes + marks.logBytes();
     }
 
+    /** Its name, as marks in the log keep it. */
     public String name() {
         return session.name();
     }

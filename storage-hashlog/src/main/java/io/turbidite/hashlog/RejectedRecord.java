@@ -48,6 +48,7 @@ public sealed interface RejectedRecord {
     /** Gets each rejection, on the ingesting thread, which holds nothing during the call. */
     @FunctionalInterface
     interface Listener {
+        /** Takes a record that was not ingested. */
         void rejected(RejectedRecord record);
     }
 }

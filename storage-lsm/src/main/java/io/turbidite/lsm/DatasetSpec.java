@@ -54,6 +54,11 @@ public final class DatasetSpec {
         return this;
     }
 
+    /**
+     * Declares a field.
+     *
+     * @return this
+     */
     public DatasetSpec field(Field field) {
         fields.add(field);
         return this;
@@ -74,6 +79,11 @@ public final class DatasetSpec {
         return this;
     }
 
+    /**
+     * Adds a secondary index.
+     *
+     * @return this
+     */
     public DatasetSpec index(IndexSpec index) {
         indexes.add(index);
         return this;
@@ -85,11 +95,21 @@ public final class DatasetSpec {
         return this;
     }
 
+    /**
+     * How filters follow updates, and indexes that say nothing else. Default: eager.
+     *
+     * @return this
+     */
     public DatasetSpec maintenance(Maintenance strategy) {
         options = options.toBuilder().maintenance(strategy).build();
         return this;
     }
 
+    /**
+     * Which components become one. Default: tiering.
+     *
+     * @return this
+     */
     public DatasetSpec mergePolicy(MergePolicySpec policy) {
         options = options.toBuilder().mergePolicy(policy).build();
         return this;
@@ -137,50 +157,67 @@ public final class DatasetSpec {
         return this;
     }
 
+    /** Its name. */
     public String name() {
         return name;
     }
 
+    /**
+     * The fields that were declared so far.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if a name comes twice, or there are too
+     *     many
+     */
     public RecordType type() {
         return RecordType.of(fields);
     }
 
+    /** The fields of the primary key, in key order; empty if none was named. */
     public List<String> primaryKey() {
         return primaryKey;
     }
 
+    /** The filter fields, in order; empty if there are none. */
     public List<String> filterFields() {
         return filterFields;
     }
 
+    /** The secondary indexes so far. */
     public List<IndexSpec> indexes() {
         return List.copyOf(indexes);
     }
 
+    /** How many partitions it gets. */
     public int partitions() {
         return partitions;
     }
 
+    /** How filters follow updates. */
     public Maintenance maintenance() {
         return options.maintenance();
     }
 
+    /** Which components become one. */
     public MergePolicySpec mergePolicy() {
         return options.mergePolicy();
     }
 
+    /** How long records are kept; null: for ever. */
     public @Nullable Retention retention() {
         return options.retention();
     }
 
+    /** Whether merges repair indexes under validation. */
     public MergeRepair repair() {
         return options.repair();
     }
 
+    /** How invalidations reach what is being built. */
     public BitmapHandover bitmapHandover() {
         return options.bitmapHandover();
     }
 
+    /** How its components are laid out. */
     public ComponentOptions components() {
         return options.components();
     }
@@ -195,7 +232,7 @@ public final class DatasetSpec {
      * without a store.
      *
      * @return this
-     * @throws InvalidRequestException saying what would be refused
+     * @throws io.turbidite.core.InvalidRequestException saying what would be refused
      */
     public DatasetSpec check() {
         var _ = resolve(1, null);
@@ -206,7 +243,7 @@ public final class DatasetSpec {
      * As {@link #check()}, and makes the checks of {@link Store#createDataset} that concern a store
      * with these options.
      *
-     * @throws InvalidRequestException saying what would be refused
+     * @throws io.turbidite.core.InvalidRequestException saying what would be refused
      */
     public DatasetSpec checkWith(StoreOptions options) {
         CacheNeed.check(resolve(1, options.indexKinds()), options.cacheBytes());
@@ -217,7 +254,7 @@ public final class DatasetSpec {
      * The engine's form of this definition.
      *
      * @param kinds that the store was given; null if that is not known yet
-     * @throws InvalidRequestException naming what does not go together
+     * @throws io.turbidite.core.InvalidRequestException naming what does not go together
      */
     DatasetSchema resolve(int id, @Nullable IndexKinds kinds) {
         RecordType type = type();

@@ -33,14 +33,17 @@ public record RuntimeOptions(long writeMemoryBytes, long cacheBytes, long ioByte
         return new RuntimeOptions(128 * MIB, 256 * MIB, 0);
     }
 
+    /** The same with another {@link #writeMemoryBytes}. */
     public RuntimeOptions withWriteMemoryBytes(long bytes) {
         return new RuntimeOptions(bytes, cacheBytes, ioBytesPerSecond);
     }
 
+    /** The same with another {@link #cacheBytes}. */
     public RuntimeOptions withCacheBytes(long bytes) {
         return new RuntimeOptions(writeMemoryBytes, bytes, ioBytesPerSecond);
     }
 
+    /** The same with another {@link #ioBytesPerSecond}. */
     public RuntimeOptions withIoBytesPerSecond(long bytes) {
         return new RuntimeOptions(writeMemoryBytes, cacheBytes, bytes);
     }

@@ -106,22 +106,27 @@ public record StoreOptions(
         return new Builder(this);
     }
 
+    /** The same with another {@link #writeMemoryBytes}. */
     public StoreOptions withWriteMemoryBytes(long bytes) {
         return toBuilder().writeMemoryBytes(bytes).build();
     }
 
+    /** The same with another {@link #cacheBytes}. */
     public StoreOptions withCacheBytes(long bytes) {
         return toBuilder().cacheBytes(bytes).build();
     }
 
+    /** The same with another {@link #logBytesMax} and {@link #log}. */
     public StoreOptions withLog(long bytesMax, LogOptions options) {
         return toBuilder().logBytesMax(bytesMax).log(options).build();
     }
 
+    /** The same with another {@link #background}. */
     public StoreOptions withBackground(BackgroundOptions options) {
         return toBuilder().background(options).build();
     }
 
+    /** The same with another {@link #directIo}. */
     public StoreOptions withDirectIo(boolean direct) {
         return toBuilder().directIo(direct).build();
     }
@@ -136,6 +141,7 @@ public record StoreOptions(
         return toBuilder().runtime(shared).build();
     }
 
+    /** The same with another {@link LogOptions#durability}. */
     public StoreOptions withDurability(Durability durability) {
         return toBuilder().durability(durability).build();
     }
@@ -190,41 +196,49 @@ public record StoreOptions(
             this.runtime = from.runtime;
         }
 
+        /** Sets the option {@link StoreOptions#writeMemoryBytes}. */
         public Builder writeMemoryBytes(long value) {
             writeMemoryBytes = value;
             return this;
         }
 
+        /** Sets the option {@link StoreOptions#cacheBytes}. */
         public Builder cacheBytes(long value) {
             cacheBytes = value;
             return this;
         }
 
+        /** Sets the option {@link StoreOptions#logBytesMax}. */
         public Builder logBytesMax(long value) {
             logBytesMax = value;
             return this;
         }
 
+        /** Sets the option {@link StoreOptions#log}. */
         public Builder log(LogOptions value) {
             log = value;
             return this;
         }
 
+        /** Sets the option {@link StoreOptions#background}. */
         public Builder background(BackgroundOptions value) {
             background = value;
             return this;
         }
 
+        /** Sets the option {@link StoreOptions#directIo}. */
         public Builder directIo(boolean value) {
             directIo = value;
             return this;
         }
 
+        /** Sets the option {@link StoreOptions#indexKinds}. */
         public Builder indexKinds(IndexKinds value) {
             indexKinds = value;
             return this;
         }
 
+        /** Sets the option {@link StoreOptions#runtime}. */
         public Builder runtime(@Nullable StoreRuntime value) {
             runtime = value;
             return this;
@@ -235,6 +249,11 @@ public record StoreOptions(
             return log(log.withDurability(value));
         }
 
+        /**
+         * Checks the options together.
+         *
+         * @throws InvalidRequestException if one is out of its range, naming it
+         */
         public StoreOptions build() {
             return new StoreOptions(
                     writeMemoryBytes,

@@ -10,7 +10,9 @@ import java.nio.file.Path;
  * What a directory holds, told by names alone: who mistook one for another hears so, not of damage.
  */
 public enum DirectoryKind {
+    /** A store. */
     STORE,
+    /** A hash log. */
     LOG,
 
     /** Neither, or what may be both. */

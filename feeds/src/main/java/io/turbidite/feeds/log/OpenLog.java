@@ -115,6 +115,7 @@ public final class OpenLog implements AutoCloseable {
                 events);
     }
 
+    /** The log; it is closed with this. */
     public HashLog log() {
         return log;
     }
@@ -129,6 +130,7 @@ public final class OpenLog implements AutoCloseable {
         return events;
     }
 
+    /** Where it lies. */
     public Path directory() {
         return directory;
     }

@@ -126,6 +126,7 @@ public final class RecordFrame {
         return segment;
     }
 
+    /** Where the record begins in the buffer, in bytes. */
     public int start() {
         return start;
     }

@@ -36,5 +36,13 @@ class TutorialTest {
                     .as(step.line())
                     .matches(step.pattern());
         }
+        // what this page types shows nothing there, and must work
+        for (Transcript.Step step :
+                Transcript.steps(Files.readString(ROOT.resolve("docs/choosing.md")))) {
+            assertThat(Transcript.run(step, directory, MADE, ROOT))
+                    .as(step.line())
+                    .isNotEmpty()
+                    .doesNotContain("turbidite: ");
+        }
     }
 }

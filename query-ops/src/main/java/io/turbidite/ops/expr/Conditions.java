@@ -211,6 +211,7 @@ public final class Conditions {
         return type;
     }
 
+    /** What an index or a filter may help with. */
     public List<Predicate> predicates() {
         return Collections.unmodifiableList(predicates);
     }

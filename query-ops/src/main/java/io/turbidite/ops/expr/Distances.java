@@ -17,6 +17,7 @@ public final class Distances implements OrderKey, RecordPredicate {
     private final Place place;
     private final Box value = new Box();
 
+    /** Distances of a field, by its place in the type, from a place. */
     public Distances(RecordType type, int field, Place place) {
         this.field = field;
         this.isRectangle = type.field(field).kind() == TypeKind.RECTANGLE;

@@ -7,5 +7,6 @@ import io.turbidite.core.record.RecordView;
  * space.
  */
 public interface RecordPredicate {
+    /** Whether the record is wanted; it shows a record until the call ends. */
     boolean matches(RecordView record);
 }

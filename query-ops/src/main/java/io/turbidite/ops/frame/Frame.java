@@ -36,6 +36,7 @@ public final class Frame {
     private int tupleCount;
     private int tuplesEnd = TUPLES_OFFSET;
 
+    /** An empty frame of tuples with so many fields. */
     public Frame(int fieldCount) {
         this.fieldCount = fieldCount;
     }
@@ -86,10 +87,12 @@ public final class Frame {
         return capacity;
     }
 
+    /** How many tuples it holds. */
     public int tupleCount() {
         return tupleCount;
     }
 
+    /** How many fields each tuple has. */
     public int fieldCount() {
         return fieldCount;
     }

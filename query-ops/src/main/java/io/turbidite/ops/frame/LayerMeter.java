@@ -17,6 +17,7 @@ public final class LayerMeter {
         }
     }
 
+    /** All that was added. */
     public LayerWork work() {
         return work.get();
     }

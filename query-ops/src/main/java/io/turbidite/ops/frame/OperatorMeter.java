@@ -32,6 +32,7 @@ public final class OperatorMeter {
         }
     }
 
+    /** How many rows went through. */
     public long rows() {
         return rows;
     }

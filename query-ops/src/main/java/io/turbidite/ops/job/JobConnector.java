@@ -44,22 +44,27 @@ public record JobConnector(
         fields = List.copyOf(Given.notNull(fields, "the fields of a connector"));
     }
 
+    /** Each worker to the one of the same number. */
     public static JobConnector oneToOne(String from, String to) {
         return of(Kind.ONE_TO_ONE, from, to);
     }
 
+    /** Rows with the same key to the same worker. */
     public static JobConnector hash(String from, String to, String... key) {
         return of(Kind.HASH, from, to, key);
     }
 
+    /** Each row to all workers. */
     public static JobConnector broadcast(String from, String to) {
         return of(Kind.BROADCAST, from, to);
     }
 
+    /** All rows to one worker, in order; each sender has them in that order already. */
     public static JobConnector merging(String from, String to, String... order) {
         return of(Kind.MERGING, from, to, order);
     }
 
+    /** Frames to all workers in turn. */
     public static JobConnector roundRobin(String from, String to) {
         return of(Kind.ROUND_ROBIN, from, to);
     }

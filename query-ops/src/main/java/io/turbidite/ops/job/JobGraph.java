@@ -197,16 +197,31 @@ public final class JobGraph {
             this.parts = parts;
         }
 
+        /**
+         * Adds an operator.
+         *
+         * @return this
+         */
         public Builder add(JobOperator operator) {
             operators.add(Given.notNull(operator, "an operator"));
             return this;
         }
 
+        /**
+         * Adds a connector.
+         *
+         * @return this
+         */
         public Builder connect(JobConnector connector) {
             connectors.add(Given.notNull(connector, "a connector"));
             return this;
         }
 
+        /**
+         * Adds a constraint.
+         *
+         * @return this
+         */
         public Builder constrain(JobConstraint constraint) {
             constraints.add(Given.notNull(constraint, "a constraint"));
             return this;

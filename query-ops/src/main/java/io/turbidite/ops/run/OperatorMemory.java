@@ -57,6 +57,7 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
         this.bytesMax = bytesMax;
     }
 
+    /** At most so many bytes. */
     public static OperatorMemory of(long bytesMax) {
         return new OperatorMemory(bytesMax);
     }

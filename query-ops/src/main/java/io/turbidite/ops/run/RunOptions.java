@@ -94,26 +94,32 @@ public record RunOptions(
         return new Builder(this);
     }
 
+    /** The same with another {@link #memoryBytesMax}. */
     public RunOptions withMemoryBytesMax(long bytes) {
         return toBuilder().memoryBytesMax(bytes).build();
     }
 
+    /** The same with another {@link #keyBatchBytes}. */
     public RunOptions withKeyBatchBytes(int bytes) {
         return toBuilder().keyBatchBytes(bytes).build();
     }
 
+    /** The same with another {@link #spill}: a directory of that disk. */
     public RunOptions withSpill(Disk disk, String directory) {
         return toBuilder().spill(new Spill(disk, directory)).build();
     }
 
+    /** The same with another {@link #tasks}. */
     public RunOptions withTasks(Tasks newTasks) {
         return toBuilder().tasks(newTasks).build();
     }
 
+    /** The same with another {@link #lookupWorkers}. */
     public RunOptions withLookupWorkers(int count) {
         return toBuilder().lookupWorkers(count).build();
     }
 
+    /** The same with another {@link #stop}. */
     public RunOptions withStop(BooleanSupplier newStop) {
         return toBuilder().stop(newStop).build();
     }
@@ -139,36 +145,47 @@ public record RunOptions(
             this.stop = from.stop;
         }
 
+        /** Sets the option {@link RunOptions#memoryBytesMax}. */
         public Builder memoryBytesMax(long value) {
             memoryBytesMax = value;
             return this;
         }
 
+        /** Sets the option {@link RunOptions#keyBatchBytes}. */
         public Builder keyBatchBytes(int value) {
             keyBatchBytes = value;
             return this;
         }
 
+        /** Sets the option {@link RunOptions#spill}. */
         public Builder spill(@Nullable Spill value) {
             spill = value;
             return this;
         }
 
+        /** Sets the option {@link RunOptions#tasks}. */
         public Builder tasks(@Nullable Tasks value) {
             tasks = value;
             return this;
         }
 
+        /** Sets the option {@link RunOptions#lookupWorkers}. */
         public Builder lookupWorkers(int value) {
             lookupWorkers = value;
             return this;
         }
 
+        /** Sets the option {@link RunOptions#stop}. */
         public Builder stop(BooleanSupplier value) {
             stop = value;
             return this;
         }
 
+        /**
+         * Checks the options together.
+         *
+         * @throws InvalidRequestException if one is out of its range, naming it
+         */
         public RunOptions build() {
             return new RunOptions(memoryBytesMax, keyBatchBytes, spill, tasks, lookupWorkers, stop);
         }

@@ -22,6 +22,7 @@ public record Stage(List<Branch> branches) {
         branches = List.copyOf(branches);
     }
 
+    /** A source with what it pushes to. */
     public static Stage of(FrameSource source, FrameWriter first) {
         return new Stage(List.of(new Branch(source, first)));
     }

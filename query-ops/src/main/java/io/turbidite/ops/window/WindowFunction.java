@@ -35,25 +35,39 @@ public record WindowFunction(
 
     /** What a function does. */
     public enum Kind {
+        /** 1, 2, 3 and so on within the partition. */
         ROW_NUMBER,
+        /** The number of rows before it in order, and 1. */
         RANK,
+        /** The number of different values before it, and 1. */
         DENSE_RANK,
+        /** The rank from 0 to 1. */
         PERCENT_RANK,
         /** The part of the rows that come up to the current one and those equal to it. */
         CUME_DIST,
+        /** Which of n parts of equal size it is in, from 1. */
         NTILE,
+        /** The value of a row before it. */
         LAG,
+        /** The value of a row behind it. */
         LEAD,
+        /** The value of the first row of the frame. */
         FIRST_VALUE,
+        /** The value of the last row of the frame. */
         LAST_VALUE,
         /** The value of the row with the number {@link WindowFunction#number} in the frame. */
         NTH_VALUE,
+        /** How many rows of the frame have a value. */
         COUNT,
+        /** The sum over the frame. */
         SUM,
         /** As the sum, but 0 of no value. */
         SUM0,
+        /** The mean over the frame. */
         AVG,
+        /** The least value of the frame. */
         MIN,
+        /** The greatest value of the frame. */
         MAX;
 
         String label() {

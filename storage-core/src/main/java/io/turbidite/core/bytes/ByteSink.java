@@ -33,6 +33,11 @@ public final class ByteSink {
         this.initialBytes = Math.max(16, initialBytes);
     }
 
+    /**
+     * Makes it empty; the memory stays.
+     *
+     * @return this
+     */
     public ByteSink clear() {
         length = 0;
         return this;
@@ -53,18 +58,33 @@ public final class ByteSink {
         return slice.set(segment, 0, length);
     }
 
+    /**
+     * Appends the low eight bits.
+     *
+     * @return this
+     */
     public ByteSink putByte(int value) {
         int at = reserve(1);
         segment.set(Bytes.U8, at, (byte) value);
         return this;
     }
 
+    /**
+     * Appends four bytes, little-endian.
+     *
+     * @return this
+     */
     public ByteSink putInt(int value) {
         int at = reserve(4);
         segment.set(Bytes.I32, at, value);
         return this;
     }
 
+    /**
+     * Appends eight bytes, little-endian.
+     *
+     * @return this
+     */
     public ByteSink putLong(long value) {
         int at = reserve(8);
         segment.set(Bytes.I64, at, value);
@@ -88,6 +108,11 @@ public final class ByteSink {
         return putByte((int) rest);
     }
 
+    /**
+     * Appends bytes of a segment, from an offset on.
+     *
+     * @return this
+     */
     public ByteSink putBytes(MemorySegment source, long offset, int byteCount) {
         int at = reserve(byteCount);
         if (byteCount <= SHORT_BYTES) {
@@ -98,10 +123,20 @@ public final class ByteSink {
         return this;
     }
 
+    /**
+     * Appends all bytes of a slice.
+     *
+     * @return this
+     */
     public ByteSink putBytes(Slice source) {
         return putBytes(source.segment(), source.offset(), source.length());
     }
 
+    /**
+     * Appends all bytes of an array.
+     *
+     * @return this
+     */
     public ByteSink putBytes(byte[] source) {
         int at = reserve(source.length);
         MemorySegment.copy(source, 0, segment, Bytes.U8, at, source.length);

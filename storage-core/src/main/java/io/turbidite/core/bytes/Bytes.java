@@ -11,15 +11,26 @@ import java.nio.ByteOrder;
  * read big-endian, so that comparing them as unsigned longs is comparing the bytes (D1).
  */
 public final class Bytes {
+    /** One byte. */
     public static final ValueLayout.OfByte U8 = ValueLayout.JAVA_BYTE;
+
+    /** Two bytes, little-endian, anywhere. */
     public static final ValueLayout.OfShort I16 =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** Four bytes, little-endian, anywhere. */
     public static final ValueLayout.OfInt I32 =
             ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** Eight bytes, little-endian, anywhere. */
     public static final ValueLayout.OfLong I64 =
             ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** Four bytes, big-endian, anywhere. */
     public static final ValueLayout.OfInt I32_BE =
             ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    /** Eight bytes, big-endian, anywhere. */
     public static final ValueLayout.OfLong I64_BE =
             ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 

@@ -16,6 +16,7 @@ public final class Slice {
     private long offset;
     private int length;
 
+    /** A slice of nothing, to be set. */
     public Slice() {}
 
     /** A slice over a copy of {@code bytes} on the heap; for tests and cold paths. */
@@ -49,6 +50,11 @@ public final class Slice {
         }
     }
 
+    /**
+     * Makes it a slice of nothing.
+     *
+     * @return this
+     */
     public Slice clear() {
         segment = MemorySegment.NULL;
         offset = 0;
@@ -56,6 +62,7 @@ public final class Slice {
         return this;
     }
 
+    /** The memory in which its bytes lie. */
     public MemorySegment segment() {
         return segment;
     }
@@ -65,6 +72,7 @@ public final class Slice {
         return offset;
     }
 
+    /** How many bytes it has. */
     public int length() {
         return length;
     }

@@ -23,10 +23,15 @@ import java.time.temporal.ChronoUnit;
  * infinite. Moments have durations between them, dates have days. Null with anything is null.
  */
 public enum Arithmetic {
+    /** A sum. */
     PLUS("+"),
+    /** A difference. */
     MINUS("-"),
+    /** A product. */
     TIMES("*"),
+    /** A quotient. */
     DIVIDED("/"),
+    /** What a division of whole numbers leaves. */
     REMAINDER("%");
 
     /** Longer text is none of the numbers that a field could hold. */

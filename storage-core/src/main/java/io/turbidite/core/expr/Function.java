@@ -74,6 +74,7 @@ public record Function(
     /** The work itself; arguments come unevaluated, so that it may stop early. */
     @FunctionalInterface
     public interface Body {
+        /** The value for a row; null if it is null or unknown. */
         @Nullable
         Object apply(List<BoundExpression> arguments, BoundExpression.Row row);
     }

@@ -4,13 +4,21 @@ import io.turbidite.core.InvalidRequestException;
 
 /** How two values compare. */
 public enum Operator {
+    /** The same value. */
     EQUAL("=="),
+    /** Another value. */
     NOT_EQUAL("!="),
+    /** Below it. */
     LESS("<"),
+    /** Below it, or the same. */
     AT_MOST("<="),
+    /** Above it. */
     GREATER(">"),
+    /** Above it, or the same. */
     AT_LEAST(">="),
+    /** A text that begins with it. */
     STARTS_WITH("^="),
+    /** A text that does not begin with it. */
     STARTS_NOT_WITH("!^=");
 
     private final String symbol;

@@ -61,6 +61,7 @@ public interface Disk {
         return false;
     }
 
+    /** Whether there is a file or directory of that name, durable or not. */
     boolean exists(String name);
 
     /**
@@ -94,6 +95,11 @@ public interface Disk {
      */
     boolean link(String name, Disk target, String targetName);
 
+    /**
+     * Makes names that were created, renamed or deleted in the directory durable.
+     *
+     * @throws io.turbidite.core.StorageIoException if the system could not
+     */
     void syncDirectory(String directory);
 
     /** Bytes that can still be written, as far as the file system knows. */

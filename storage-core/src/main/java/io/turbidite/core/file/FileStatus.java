@@ -13,7 +13,9 @@ package io.turbidite.core.file;
 public record FileStatus(Kind kind, long byteCount, long modifiedMicros, String identity) {
     /** Kinds of names. */
     public enum Kind {
+        /** A file. */
         FILE,
+        /** A directory; it has no size. */
         DIRECTORY,
         /** A symbolic link, a pipe, a socket or a device: opening one may wait for ever. */
         OTHER

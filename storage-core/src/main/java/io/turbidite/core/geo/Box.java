@@ -12,6 +12,7 @@ public final class Box {
     private double maxX;
     private double maxY;
 
+    /** An empty box. */
     public Box() {
         clear();
     }
@@ -25,6 +26,11 @@ public final class Box {
                 Double.NEGATIVE_INFINITY);
     }
 
+    /**
+     * Makes it these bounds.
+     *
+     * @return this
+     */
     public Box set(double newMinX, double newMinY, double newMaxX, double newMaxY) {
         minX = newMinX;
         minY = newMinY;
@@ -33,6 +39,11 @@ public final class Box {
         return this;
     }
 
+    /**
+     * Makes it the rectangle.
+     *
+     * @return this
+     */
     public Box set(Rectangle rectangle) {
         return set(rectangle.minX(), rectangle.minY(), rectangle.maxX(), rectangle.maxY());
     }
@@ -46,22 +57,27 @@ public final class Box {
                 Math.max(maxY, other.maxY));
     }
 
+    /** Whether nothing is inside. */
     public boolean isEmpty() {
         return minX > maxX;
     }
 
+    /** The least x; of no meaning while it is empty. */
     public double minX() {
         return minX;
     }
 
+    /** The least y; of no meaning while it is empty. */
     public double minY() {
         return minY;
     }
 
+    /** The greatest x; of no meaning while it is empty. */
     public double maxX() {
         return maxX;
     }
 
+    /** The greatest y; of no meaning while it is empty. */
     public double maxY() {
         return maxY;
     }

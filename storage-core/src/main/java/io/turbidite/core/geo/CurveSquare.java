@@ -17,6 +17,7 @@ public final class CurveSquare {
     private int level;
     private long number;
 
+    /** A square of that kind of key; set it before it is asked. */
     public CurveSquare(SpatialKind kind) {
         this.kind = kind;
     }
@@ -55,10 +56,12 @@ public final class CurveSquare {
                 : SpatialKind.PREFIX_BYTES_RECTANGLE;
     }
 
+    /** The classes that its keys begin with, as a number. */
     public int classes() {
         return classes;
     }
 
+    /** Two to the power of this is how many cells wide it is. */
     public int level() {
         return level;
     }

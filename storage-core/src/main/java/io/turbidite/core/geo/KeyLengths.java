@@ -18,6 +18,7 @@ public final class KeyLengths {
     /** Of keys in the square; too many for any key before there is one. */
     private int bytes = Integer.MAX_VALUE;
 
+    /** Lengths of keys of that kind. */
     public KeyLengths(SpatialKind kind) {
         this.kind = kind;
     }

@@ -37,6 +37,7 @@ import java.lang.foreign.MemorySegment;
  * <p>-0.0 is 0.0; coordinates that are not finite have no key.
  */
 public enum SpatialKind {
+    /** Points: two doubles, x and y. */
     POINT(1) {
         @Override
         public int length(Slice key, int at) {
@@ -104,6 +105,7 @@ public enum SpatialKind {
         }
     },
 
+    /** Rectangles: four doubles, the least and the greatest x and y. */
     RECTANGLE(2) {
         @Override
         public int length(Slice key, int at) {

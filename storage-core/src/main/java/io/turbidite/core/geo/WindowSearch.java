@@ -84,16 +84,19 @@ public final class WindowSearch {
     private int wideY;
     private int wideState;
 
+    /** Searches what meets a rectangle. */
     public WindowSearch(SpatialKind kind, Rectangle window) {
         this(kind, Zone.of(window));
     }
 
+    /** Searches what meets a zone, which may be several rectangles. */
     public WindowSearch(SpatialKind kind, Zone zone) {
         this.kind = kind;
         this.zone = zone;
         this.window = zone.window();
     }
 
+    /** What is searched: points or rectangles. */
     public SpatialKind kind() {
         return kind;
     }

@@ -150,6 +150,7 @@ public interface IndexRegion extends AutoCloseable {
      * @param blockCount blocks of 256 bytes
      */
     record Work(long groupCount, long entryCount, long staleCount, long blockCount) {
+        /** No work. */
         public static final Work NONE = new Work(0, 0, 0, 0);
 
         /** What was done since an earlier look. */

@@ -120,6 +120,7 @@ public final class KeyCodec {
         }
     }
 
+    /** Appends one byte: false before true. */
     public static void appendBool(ByteSink sink, boolean value) {
         sink.putByte(value ? TRUE : FALSE);
     }
@@ -150,6 +151,7 @@ public final class KeyCodec {
         return (71 - Long.numberOfLeadingZeros(magnitude)) >>> 3;
     }
 
+    /** Appends four bytes in the order of numbers; NaN comes last, and the zeros are one. */
     public static void appendFloat(ByteSink sink, float value) {
         appendFloat(sink, value, KeyForm.CURRENT);
     }
@@ -162,6 +164,7 @@ public final class KeyCodec {
         sink.segment().set(Bytes.I32_BE, at, ordered);
     }
 
+    /** Appends eight bytes in the order of numbers; NaN comes last, and the zeros are one. */
     public static void appendDouble(ByteSink sink, double value) {
         appendDouble(sink, value, KeyForm.CURRENT);
     }
@@ -171,6 +174,7 @@ public final class KeyCodec {
         sink.putLongBigEndian(bits ^ ((bits >> 63) | Long.MIN_VALUE));
     }
 
+    /** Appends a marker and 16 bytes, ordered as unsigned. */
     public static void appendUuid(ByteSink sink, long mostSignificant, long leastSignificant) {
         sink.putByte(UUID_MARKER);
         sink.putLongBigEndian(mostSignificant);

@@ -18,6 +18,7 @@ public enum KeyForm {
     /** They are one key, that of 0.0. */
     ONE_ZERO(2);
 
+    /** What new datasets and indexes get. */
     public static final KeyForm CURRENT = ONE_ZERO;
 
     private static final int FLOAT_ZERO = Integer.MIN_VALUE;

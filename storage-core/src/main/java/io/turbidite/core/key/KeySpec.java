@@ -132,6 +132,7 @@ public final class KeySpec {
         return newForm == form ? this : ofEach(type, fields, use, newForm);
     }
 
+    /** How its numbers are encoded. */
     public KeyForm form() {
         return form;
     }
@@ -144,10 +145,12 @@ public final class KeySpec {
         return ambiguous;
     }
 
+    /** Names of its fields, in key order. */
     public List<String> fields() {
         return fields;
     }
 
+    /** Types of its fields, in key order. */
     public List<TypeKind> kinds() {
         return kindList;
     }

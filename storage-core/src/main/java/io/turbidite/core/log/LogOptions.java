@@ -82,10 +82,12 @@ public record LogOptions(
         return new Builder(this);
     }
 
+    /** The same with another {@link #durability}. */
     public LogOptions withDurability(Durability newDurability) {
         return toBuilder().durability(newDurability).build();
     }
 
+    /** The same with another {@link #intervalMicros}. */
     public LogOptions withIntervalMicros(long newIntervalMicros) {
         return toBuilder().intervalMicros(newIntervalMicros).build();
     }
@@ -196,36 +198,47 @@ public record LogOptions(
             this.overflowBytesMax = from.overflowBytesMax;
         }
 
+        /** Sets the option {@link LogOptions#durability}. */
         public Builder durability(Durability value) {
             durability = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#intervalMicros}. */
         public Builder intervalMicros(long value) {
             intervalMicros = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#segmentBytes}. */
         public Builder segmentBytes(long value) {
             segmentBytes = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#ringSlots}. */
         public Builder ringSlots(int value) {
             ringSlots = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#slotBytes}. */
         public Builder slotBytes(int value) {
             slotBytes = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#overflowBytesMax}. */
         public Builder overflowBytesMax(int value) {
             overflowBytesMax = value;
             return this;
         }
 
+        /**
+         * Checks the options together.
+         *
+         * @throws InvalidRequestException if one is out of its range, naming it
+         */
         public LogOptions build() {
             return new LogOptions(
                     durability,

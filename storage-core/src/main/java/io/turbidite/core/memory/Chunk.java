@@ -30,6 +30,7 @@ public final class Chunk {
         return segment;
     }
 
+    /** How many bytes it has. */
     public long byteSize() {
         return segment.byteSize();
     }

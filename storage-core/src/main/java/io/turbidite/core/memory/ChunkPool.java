@@ -152,6 +152,7 @@ public final class ChunkPool implements AutoCloseable {
         }
     }
 
+    /** How many bytes each chunk has. */
     public int chunkBytes() {
         return chunkBytes;
     }

@@ -52,6 +52,7 @@ public final class MemoryBudget {
         return account;
     }
 
+    /** The most bytes that may be taken at a time. */
     public long bytesMax() {
         return bytesMax;
     }
@@ -138,14 +139,17 @@ public final class MemoryBudget {
             assert left > 0 || Holders.leave(this);
         }
 
+        /** Who takes, for messages. */
         public String owner() {
             return owner;
         }
 
+        /** The most bytes that may be taken at a time. */
         public long bytesMax() {
             return accountBytesMax;
         }
 
+        /** How many bytes are taken now. */
         public long bytesUsed() {
             return accountBytesUsed.get();
         }

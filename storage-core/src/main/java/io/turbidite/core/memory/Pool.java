@@ -22,10 +22,12 @@ public final class Pool<T> {
             new AtomicReferenceArray<>(SLOT_COUNT * SPACING);
     private final Supplier<T> maker;
 
+    /** An empty pool; the maker makes what is asked for while nothing lies in it. */
     public Pool(Supplier<T> maker) {
         this.maker = maker;
     }
 
+    /** One that was given back, or a new one. */
     public T take() {
         int start = home();
         for (int i = 0; i < SLOT_COUNT; i++) {
@@ -40,6 +42,7 @@ public final class Pool<T> {
         return maker.get();
     }
 
+    /** Gives one back; the giver must not touch it any more. */
     public void give(T used) {
         int start = home();
         for (int i = 0; i < SLOT_COUNT; i++) {

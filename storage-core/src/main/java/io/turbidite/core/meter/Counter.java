@@ -14,6 +14,7 @@ public final class Counter implements Instrument {
         this.tags = tags;
     }
 
+    /** Adds one. */
     public void increment() {
         sum.increment();
     }

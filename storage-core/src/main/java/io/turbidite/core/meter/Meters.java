@@ -66,10 +66,12 @@ public final class Meters {
         return new Meters(registry, Collections.unmodifiableSortedMap(more));
     }
 
+    /** The counter of that name; made when first asked for. */
     public Counter counter(String name) {
         return registry.get(Counter.class, new Counter(checkName(name), tags));
     }
 
+    /** The latency of that name; made when first asked for. */
     public Latency latency(String name) {
         return registry.get(Latency.class, new Latency(checkName(name), tags, registry.clock));
     }

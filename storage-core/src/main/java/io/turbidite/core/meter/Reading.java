@@ -17,6 +17,7 @@ public record Reading(String name, Map<String, String> tags, boolean isTotal, Lo
         tags = Collections.unmodifiableSortedMap(new TreeMap<>(tags));
     }
 
+    /** What it is now, in the unit that its page gives. */
     public long value() {
         return source.getAsLong();
     }

@@ -35,6 +35,7 @@ public final class StoreEvents {
     /** Is told each event. */
     @FunctionalInterface
     public interface Listener {
+        /** Takes an event; called by the thread that caused it, so it must not wait. */
         void on(StoreEvent event);
     }
 
@@ -61,6 +62,7 @@ public final class StoreEvents {
         listeners.remove(listener);
     }
 
+    /** Tells all listeners, and keeps it among the recent ones. */
     public void publish(StoreEvent event) {
         publishedCount.incrementAndGet();
         lock.lock();
@@ -96,6 +98,7 @@ public final class StoreEvents {
         }
     }
 
+    /** How many events there were since the store was opened. */
     public long publishedCount() {
         return publishedCount.get();
     }

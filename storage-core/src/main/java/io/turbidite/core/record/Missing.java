@@ -7,5 +7,6 @@ package io.turbidite.core.record;
  * {@code KeyCodec}).
  */
 public enum Missing {
+    /** The one value. */
     MISSING
 }

@@ -70,6 +70,7 @@ public final class RecordView {
     /** Null where the type has no arrays. */
     private final @Nullable ElementCursors cursors;
 
+    /** A view of records of that type; it shows none yet. */
     public RecordView(RecordType type) {
         this.type = type;
         this.layout = RecordLayout.of(type);
@@ -164,6 +165,7 @@ public final class RecordView {
                 count);
     }
 
+    /** The type of the records that it shows. */
     public RecordType type() {
         return type;
     }

@@ -64,6 +64,7 @@ public final class RecordWriter {
     private final JsonRecordReader json;
     private final TextFields texts;
 
+    /** Writes records of that type. */
     public RecordWriter(RecordType type) {
         this(type, new ByteSink(FIRST_BYTES, Limits.RECORD_BYTES_MAX));
     }
@@ -81,6 +82,7 @@ public final class RecordWriter {
         begin();
     }
 
+    /** The type of the records that it writes. */
     public RecordType type() {
         return type;
     }

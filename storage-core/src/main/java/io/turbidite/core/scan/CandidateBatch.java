@@ -39,6 +39,7 @@ public final class CandidateBatch {
         return timestamps.length <= KEPT_COUNT_MAX;
     }
 
+    /** Forgets all candidates; the memory stays for the next ones. */
     public void clear() {
         primaryKeys.clear();
         secondaryKeys.clear();
@@ -88,6 +89,7 @@ public final class CandidateBatch {
         return true;
     }
 
+    /** How many candidates it holds. */
     public int size() {
         return count;
     }
@@ -117,10 +119,12 @@ public final class CandidateBatch {
         return checkedUntil[added];
     }
 
+    /** Notes that a candidate is valid, by its place in the order of adding, from 0. */
     public void markValid(int added) {
         valid.set(added);
     }
 
+    /** Whether a candidate was marked, by its place in the order of adding, from 0. */
     public boolean isValid(int added) {
         return valid.get(added);
     }

@@ -91,26 +91,32 @@ public record FetchOptions(
         return new FetchOptions(0, Cursor.STATELESS, true, Pruning.NONE, 0, FilterPredicate.none());
     }
 
+    /** The same with another {@link #batchBytes}. */
     public FetchOptions withBatchBytes(int bytes) {
         return new FetchOptions(bytes, cursor, bloom, pruning, orderBytes, filter);
     }
 
+    /** The same with another {@link #cursor}. */
     public FetchOptions withCursor(Cursor newCursor) {
         return new FetchOptions(batchBytes, newCursor, bloom, pruning, orderBytes, filter);
     }
 
+    /** The same with another {@link #bloom}. */
     public FetchOptions withBloom(boolean asked) {
         return new FetchOptions(batchBytes, cursor, asked, pruning, orderBytes, filter);
     }
 
+    /** The same with another {@link #pruning}. */
     public FetchOptions withPruning(Pruning newPruning) {
         return new FetchOptions(batchBytes, cursor, bloom, newPruning, orderBytes, filter);
     }
 
+    /** The same with another {@link #orderBytes}. */
     public FetchOptions withOrderBytes(int bytes) {
         return new FetchOptions(batchBytes, cursor, bloom, pruning, bytes, filter);
     }
 
+    /** The same with another {@link #filter}. */
     public FetchOptions withFilter(FilterPredicate newFilter) {
         return new FetchOptions(batchBytes, cursor, bloom, pruning, orderBytes, newFilter);
     }

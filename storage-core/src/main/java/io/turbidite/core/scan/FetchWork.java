@@ -19,8 +19,10 @@ public record FetchWork(
         long searchCount,
         long pageCount,
         long missCount) {
+    /** No work. */
     public static final FetchWork NONE = new FetchWork(0, 0, 0, 0, 0, 0, 0);
 
+    /** The sum of both, count by count. */
     public FetchWork plus(FetchWork more) {
         return new FetchWork(
                 keyCount + more.keyCount,

@@ -97,6 +97,7 @@ public final class KeyBatch {
         return offsets.length <= KEPT_COUNT_MAX && bytes.segment().byteSize() <= KEPT_BYTES_MAX;
     }
 
+    /** Forgets all keys; memory for the next ones stays, within bounds. */
     public void clear() {
         checkWhole();
         bytes.clear();
@@ -125,6 +126,7 @@ public final class KeyBatch {
         return new IllegalStateException("a part of a batch can't be changed");
     }
 
+    /** How many keys it holds. */
     public int size() {
         return count;
     }

@@ -28,6 +28,7 @@ public final class KeyRange implements IndexSearch {
         this.high = high;
     }
 
+    /** The range of all keys. */
     public static KeyRange all() {
         return ALL;
     }
@@ -98,6 +99,7 @@ public final class KeyRange implements IndexSearch {
         return high;
     }
 
+    /** Whether it has no bound on either side. */
     public boolean isAll() {
         return low == null && high == null;
     }

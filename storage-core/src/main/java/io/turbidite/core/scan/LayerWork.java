@@ -12,6 +12,7 @@ import java.util.List;
  *     order, the ones that this field ruled out first; fields behind the last that did are left out
  */
 public record LayerWork(long layerCount, List<Long> ruledOut) {
+    /** No work. */
     public static final LayerWork NONE = new LayerWork(0, List.of());
 
     public LayerWork {
@@ -27,6 +28,7 @@ public record LayerWork(long layerCount, List<Long> ruledOut) {
         return count;
     }
 
+    /** The sum of both, count by count. */
     public LayerWork plus(LayerWork more) {
         if (more.ruledOut.isEmpty()) {
             return new LayerWork(layerCount + more.layerCount, ruledOut);

@@ -14,10 +14,13 @@ import java.util.List;
  * io.turbidite.core.ClosedException}.
  */
 public interface ReadView extends AutoCloseable {
+    /** What is read. */
     Source source();
 
+    /** The moment that it shows, as the number of the last operation that it sees. */
     long timestamp();
 
+    /** How many partitions there are; they are numbered from 0. */
     int partitionCount();
 
     /**

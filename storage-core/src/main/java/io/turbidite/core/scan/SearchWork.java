@@ -20,8 +20,10 @@ public record SearchWork(
         long entryCount,
         long staleCount,
         long blockCount) {
+    /** No work. */
     public static final SearchWork NONE = new SearchWork(0, 0, 0, 0, 0, 0, 0);
 
+    /** The sum of both, count by count. */
     public SearchWork plus(SearchWork more) {
         return new SearchWork(
                 componentCount + more.componentCount,

@@ -7,8 +7,10 @@ import java.util.List;
 
 /** A readable collection of records of one open type. <em>Thread-safe.</em> */
 public interface Source {
+    /** Its name, unique in its store. */
     String name();
 
+    /** The declared fields of its records. */
     RecordType type();
 
     /** Names of the primary key's fields, in key order; all declared. */
@@ -22,6 +24,7 @@ public interface Source {
     /** Names of the filter fields; may be empty. */
     List<String> filterFields();
 
+    /** Its secondary indexes that may be searched. */
     List<IndexDescription> indexes();
 
     /** Registers a snapshot of this moment (D3). Close it soon: it keeps old versions alive. */

@@ -21,6 +21,7 @@ public final class OwnThreads {
     /** What is to be done. */
     @FunctionalInterface
     public interface Work {
+        /** Does the work, and returns when it is to end. */
         void run() throws IOException;
     }
 

@@ -169,10 +169,17 @@ public final class RecordType {
         }
     }
 
+    /**
+     * The type of these fields.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if a name comes twice, or there are too
+     *     many
+     */
     public static RecordType of(List<Field> fields) {
         return new RecordType(fields);
     }
 
+    /** Begins with no field. */
     public static Builder builder() {
         return new Builder();
     }
@@ -383,6 +390,12 @@ public final class RecordType {
             return this;
         }
 
+        /**
+         * The type of the fields so far.
+         *
+         * @throws io.turbidite.core.InvalidRequestException if a name comes twice, or there are too
+         *     many
+         */
         public RecordType build() {
             return of(fields);
         }

@@ -30,6 +30,7 @@ public final class ChainInsertion {
     private final HashTable.Slot slot = new HashTable.Slot();
     private long hardCount;
 
+    /** Inserts into chains of that log and table. */
     public ChainInsertion(HybridLog log, HashTable table) {
         this.log = log;
         this.memory = log.memory();

@@ -122,10 +122,12 @@ public final class ChainWalk {
         return reader.segment();
     }
 
+    /** Where the record begins in the segment, in bytes. */
     public long payloadOffset() {
         return reader.offset() + RecordHeader.payloadOffset(header);
     }
 
+    /** How long the record is, in bytes. */
     public int payloadBytes() {
         return RecordHeader.payloadBytes(header);
     }

@@ -41,13 +41,25 @@ import java.lang.foreign.MemorySegment;
  * them.
  */
 public final class KeyPointer {
+    /** Bytes of a link in a chain. */
     public static final int LINK_BYTES = RecordHeader.LINK_BYTES;
 
+    /** The value is an integer in the pointer. */
     public static final int INLINE = 0;
+
+    /** The value is an integer in a word of the region. */
     public static final int WIDE = 1;
+
+    /** The value's bytes are a part of the payload. */
     public static final int PAYLOAD = 2;
+
+    /** The value's bytes lie in the region behind the key pointers. */
     public static final int REGION = 3;
+
+    /** As {@link #PAYLOAD}; where they lie and how many they are is a word of the region. */
     public static final int FAR_PAYLOAD = 4;
+
+    /** As {@link #REGION}; where they lie and how many they are is a word of the region. */
     public static final int FAR_REGION = 5;
 
     /** Addresses are multiples of 8. */

@@ -37,6 +37,7 @@ public final class LogRecordWriter {
     /** What prefetching loads add up to: a use of them that the compiler must keep. */
     private long touched;
 
+    /** Writes into that log, with that table. */
     public LogRecordWriter(HybridLog log, HashTable table) {
         this.log = log;
         this.memory = log.memory();

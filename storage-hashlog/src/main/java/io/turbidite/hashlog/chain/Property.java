@@ -54,10 +54,12 @@ public final class Property {
         return ofBytes(psfId, value.getBytes(StandardCharsets.UTF_8));
     }
 
+    /** The number of its PSF. */
     public int psfId() {
         return psfId;
     }
 
+    /** The hash of PSF and value. */
     public long hash() {
         return hash;
     }

@@ -167,18 +167,22 @@ public final class HybridLog implements AutoCloseable {
     // ---- what it is
     // ------------------------------------------------------------------------------
 
+    /** Its pages, ring and segments. */
     public LogShape shape() {
         return shape;
     }
 
+    /** How it behaves. */
     public LogOptions options() {
         return options;
     }
 
+    /** What keeps pages from being recycled under readers. */
     public Epochs epochs() {
         return epochs;
     }
 
+    /** Where it lies, and what it uses. */
     public LogSite site() {
         return site;
     }

@@ -125,46 +125,59 @@ public record LogOptions(
             this.directIo = from.directIo;
         }
 
+        /** Sets the option {@link LogOptions#shape}. */
         public Builder shape(LogShape value) {
             shape = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#sessionCountMax}. */
         public Builder sessionCountMax(int value) {
             sessionCountMax = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#flushMicros}. */
         public Builder flushMicros(long value) {
             flushMicros = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#stallMicros}. */
         public Builder stallMicros(long value) {
             stallMicros = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#waitMicrosMax}. */
         public Builder waitMicrosMax(long value) {
             waitMicrosMax = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#retainBytesMax}. */
         public Builder retainBytesMax(long value) {
             retainBytesMax = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#retainMicrosMax}. */
         public Builder retainMicrosMax(long value) {
             retainMicrosMax = value;
             return this;
         }
 
+        /** Sets the option {@link LogOptions#directIo}. */
         public Builder directIo(boolean value) {
             directIo = value;
             return this;
         }
 
+        /**
+         * Checks the options together.
+         *
+         * @throws InvalidRequestException if one is out of its range, naming it
+         */
         public LogOptions build() {
             return new LogOptions(
                     shape,

@@ -101,11 +101,13 @@ public final class LogReader implements AutoCloseable {
         head = log.head();
     }
 
+    /** Lets go of the pages: what was read must not be touched any more. */
     public void unprotect() {
         head = Long.MAX_VALUE;
         epoch.unprotect();
     }
 
+    /** Whether it keeps pages from being recycled. */
     public boolean isProtected() {
         return epoch.isProtected();
     }

@@ -29,6 +29,7 @@ public final class LogScan {
     private long address;
     private long header;
 
+    /** Reads by a reader, which stays the caller's. */
     public LogScan(LogReader reader) {
         this.reader = reader;
         this.shape = reader.log().shape();

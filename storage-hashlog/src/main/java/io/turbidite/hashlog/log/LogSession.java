@@ -38,6 +38,7 @@ public final class LogSession implements AutoCloseable {
         this.slot = inFlight.take();
     }
 
+    /** Its name, as marks in the log keep it. */
     public String name() {
         return name;
     }

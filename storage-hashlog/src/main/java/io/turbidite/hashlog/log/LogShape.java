@@ -47,18 +47,22 @@ public record LogShape(int pageBytes, int ringPageCount, int segmentPageCount) {
         return new LogShape(4 << 20, 64, 64);
     }
 
+    /** Memory of all pages that are kept, in bytes. */
     public long ringBytes() {
         return (long) pageBytes * ringPageCount;
     }
 
+    /** How many bits of an address are the offset within its page. */
     public int pageBits() {
         return Integer.numberOfTrailingZeros(pageBytes);
     }
 
+    /** The number of the page that holds an address. */
     public long pageOf(long address) {
         return address >>> pageBits();
     }
 
+    /** The offset of an address within its page, in bytes. */
     public int offsetOf(long address) {
         return (int) (address & (pageBytes - 1));
     }
@@ -78,6 +82,7 @@ public record LogShape(int pageBytes, int ringPageCount, int segmentPageCount) {
         return firstRecordOf(0);
     }
 
+    /** How many blocks a page has. */
     public int blockCount() {
         return pageBytes / BLOCK_BYTES;
     }
@@ -92,10 +97,12 @@ public record LogShape(int pageBytes, int ringPageCount, int segmentPageCount) {
         return pageBytes - pageHeaderBytes();
     }
 
+    /** The number of the segment that holds a page. */
     public long segmentOf(long page) {
         return page / segmentPageCount;
     }
 
+    /** How many pages a log may have in its life. */
     public long pageCountMax() {
         return Math.min(PAGE_COUNT_MAX, 1L << (ADDRESS_BITS - pageBits()));
     }

@@ -41,6 +41,7 @@ public final class RecordHeader {
     /** Bytes of a key pointer with its value, which stands behind all links. */
     private static final int KEY_POINTER_BYTES = LINK_BYTES + 4;
 
+    /** The kind of a record. */
     public static final int RECORD = 0;
 
     /** Space that no record fits: the rest of a page. */
@@ -66,9 +67,13 @@ public final class RecordHeader {
     /** The largest payload, key pointer count and region that have a place in the word. */
     public static final int PAYLOAD_BYTES_MAX = (1 << PAYLOAD_BITS) - 1;
 
+    /** The most properties of a record. */
     public static final int KEY_POINTER_COUNT_MAX = (1 << COUNT_BITS) - 1;
+
+    /** The most bytes that the region of a record may have. */
     public static final int REGION_BYTES_MAX = ((1 << REGION_BITS) - 1) * 8;
 
+    /** The bit that is set when all of the record is there. */
     public static final long VISIBLE = 1L << VISIBLE_SHIFT;
 
     /** Words of records, pages and buckets: aligned, so that they can be swapped atomically. */
@@ -97,18 +102,22 @@ public final class RecordHeader {
         return payloadBytes | (long) kind << KIND_SHIFT | VISIBLE;
     }
 
+    /** Length of the payload, in bytes. */
     public static int payloadBytes(long word) {
         return (int) word & PAYLOAD_BYTES_MAX;
     }
 
+    /** How many properties it has. */
     public static int keyPointerCount(long word) {
         return (int) (word >>> COUNT_SHIFT) & KEY_POINTER_COUNT_MAX;
     }
 
+    /** Length of the region behind the payload, in bytes. */
     public static int regionBytes(long word) {
         return ((int) (word >>> REGION_SHIFT) & ((1 << REGION_BITS) - 1)) << 3;
     }
 
+    /** What it is: a record, or one of the marks. */
     public static int kind(long word) {
         return (int) (word >>> KIND_SHIFT) & ((1 << KIND_BITS) - 1);
     }
@@ -124,6 +133,7 @@ public final class RecordHeader {
         };
     }
 
+    /** Whether all of the record is there. */
     public static boolean isVisible(long word) {
         return word < 0;
     }

@@ -109,6 +109,7 @@ public final class SoundRecords {
         /** A record, mark or deletion; its bytes are valid until this returns. */
         void record(long address, long header, MemorySegment segment, long offset);
 
+        /** Takes what could not be read. */
         void lost(Loss loss);
     }
 

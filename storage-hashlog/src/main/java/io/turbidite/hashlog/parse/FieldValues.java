@@ -44,10 +44,12 @@ public final class FieldValues {
         pending = new int[tree.nodeCount()];
     }
 
+    /** How many fields were asked for. */
     public int fieldCount() {
         return kinds.length;
     }
 
+    /** What the value of a field is, by its place from 0. */
     public ValueKind kind(int field) {
         return ValueKind.ofCode(Math.max(0, kinds[field]));
     }

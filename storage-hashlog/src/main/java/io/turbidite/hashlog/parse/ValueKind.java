@@ -6,8 +6,11 @@ public enum ValueKind {
      * The record does not have the field, or the parser stopped before it because nobody needed it.
      */
     MISSING(0),
+    /** Null. */
     NULL(1),
+    /** False. */
     FALSE(2),
+    /** True. */
     TRUE(3),
     /** A number written as an integer of 64 bits. */
     INTEGER(4),

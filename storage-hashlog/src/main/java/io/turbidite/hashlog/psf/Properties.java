@@ -38,6 +38,7 @@ public final class Properties {
         return psfIds[Objects.checkIndex(i, count)];
     }
 
+    /** How the value of a property is kept, by its place from 0. */
     public PropertyMode mode(int i) {
         return modes[Objects.checkIndex(i, count)];
     }
@@ -70,6 +71,7 @@ public final class Properties {
         return region.segment();
     }
 
+    /** Bytes of all values that lie behind the payload. */
     public int regionBytes() {
         return region.length();
     }

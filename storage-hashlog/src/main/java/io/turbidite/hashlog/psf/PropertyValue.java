@@ -23,18 +23,22 @@ public final class PropertyValue {
         this.bytes = bytes;
     }
 
+    /** A whole number. */
     public static PropertyValue of(long value) {
         return new PropertyValue(true, value, MemorySegment.NULL);
     }
 
+    /** A text. */
     public static PropertyValue of(String value) {
         return ofBytes(value.getBytes(StandardCharsets.UTF_8));
     }
 
+    /** A truth value. */
     public static PropertyValue of(boolean value) {
         return ofBytes(CanonicalValues.ofBoolean(value));
     }
 
+    /** A decimal number. */
     public static PropertyValue of(BigDecimal value) {
         return of(Decimal.of(value));
     }

@@ -9,6 +9,7 @@ import java.util.Map;
  * the log hands the functions in again. <em>Immutable.</em>
  */
 public record PsfFunctions(Map<String, PsfFunction> byName) {
+    /** No functions. */
     public static final PsfFunctions NONE = new PsfFunctions(Map.of());
 
     public PsfFunctions {

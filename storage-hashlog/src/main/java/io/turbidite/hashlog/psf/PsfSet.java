@@ -92,10 +92,12 @@ public final class PsfSet {
         return new PsfSet(parser, functions, fewer);
     }
 
+    /** How records are read. */
     public ParserSpec parser() {
         return parser;
     }
 
+    /** Whether there is no PSF. */
     public boolean isEmpty() {
         return definitions.isEmpty();
     }

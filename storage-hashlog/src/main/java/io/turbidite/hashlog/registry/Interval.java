@@ -18,10 +18,12 @@ public record Interval(long from, long to) {
         }
     }
 
+    /** Whether it goes on: no end was set. */
     public boolean isOpen() {
         return to == OPEN;
     }
 
+    /** Whether an address lies in it. */
     public boolean contains(long address) {
         return from <= address && address < to;
     }

@@ -32,6 +32,7 @@ public final class AdaptiveReadAhead implements ReadAhead {
     private int level;
     private double meanBytes = RECORD_BYTES_GUESS;
 
+    /** Reads ahead as far as pays on that device. */
     public AdaptiveReadAhead(DeviceProfile device) {
         this.device = device;
     }

@@ -174,10 +174,12 @@ public final class RangeScan implements AutoCloseable {
         return reader.segment();
     }
 
+    /** Where the record begins in the segment, in bytes. */
     public long payloadOffset() {
         return reader.offset() + RecordHeader.payloadOffset(header);
     }
 
+    /** How long the record is, in bytes. */
     public int payloadBytes() {
         return RecordHeader.payloadBytes(header);
     }

@@ -13,6 +13,7 @@ public final class TestOnDemand implements RecordTest {
     private final Supplier<RecordTest> source;
     private @Nullable RecordTest test;
 
+    /** Gets a test from the source when the first record comes. */
     public TestOnDemand(Supplier<RecordTest> source) {
         this.source = source;
     }

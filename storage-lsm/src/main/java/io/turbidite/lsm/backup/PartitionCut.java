@@ -129,10 +129,12 @@ public final class PartitionCut implements AutoCloseable {
         }
     }
 
+    /** Its dataset. */
     public DatasetSchema schema() {
         return schema;
     }
 
+    /** Its number in the dataset, from 0. */
     public int number() {
         return number;
     }

@@ -55,6 +55,7 @@ public final class StoreCut implements AutoCloseable {
                 : partitions.getFirst().timestamp();
     }
 
+    /** When it was made, in microseconds since 1970. */
     public long wallMicros() {
         return wallMicros;
     }

@@ -63,6 +63,7 @@ public sealed interface StoredFile {
         }
     }
 
+    /** The bytes of all files together. */
     static long bytes(List<StoredFile> files) {
         return files.stream().mapToLong(StoredFile::bytes).sum();
     }
@@ -70,6 +71,7 @@ public sealed interface StoredFile {
     /** Its number; names it in the store. */
     long fileId();
 
+    /** Its path below the directory of the store. */
     String name();
 
     /** Its size. */

@@ -25,6 +25,7 @@ import java.util.List;
 public final class TargetDirectory {
     private final Disk disk;
 
+    /** Writes into the directory of that disk. */
     public TargetDirectory(Disk disk) {
         this.disk = disk;
     }
@@ -54,6 +55,7 @@ public final class TargetDirectory {
         disk.syncDirectory("");
     }
 
+    /** Writes the manifest, which makes the directory a store that was never opened. */
     public void complete(ManifestState state) {
         disk.syncDirectory(StoreFiles.DATA);
         if (!disk.exists(StoreFiles.UNOPENED)) { // else a shipment was cut off right here

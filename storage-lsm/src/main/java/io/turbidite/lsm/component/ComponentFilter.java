@@ -98,6 +98,7 @@ public final class ComponentFilter {
         return kinds;
     }
 
+    /** How many filter fields it has bounds of. */
     public int fieldCount() {
         return fields.size();
     }
@@ -388,6 +389,7 @@ public final class ComponentFilter {
             return this;
         }
 
+        /** The bounds of all that was added. */
         public ComponentFilter build() {
             List<Bounds> fields = new ArrayList<>(mins.length);
             for (int i = 0; i < mins.length; i++) {

@@ -17,6 +17,7 @@ public record ComponentId(long minTimestamp, long maxTimestamp) {
         }
     }
 
+    /** Whether the operation of that number lies in it, if it is anywhere. */
     public boolean covers(long timestamp) {
         return minTimestamp <= timestamp && timestamp <= maxTimestamp;
     }
@@ -26,6 +27,7 @@ public record ComponentId(long minTimestamp, long maxTimestamp) {
         return minTimestamp <= other.minTimestamp && other.maxTimestamp <= maxTimestamp;
     }
 
+    /** Whether both cover an operation. */
     public boolean overlaps(ComponentId other) {
         return minTimestamp <= other.maxTimestamp && other.minTimestamp <= maxTimestamp;
     }

@@ -30,7 +30,10 @@ public record ComponentOptions(
         boolean keyTree,
         boolean tokens,
         @Nullable SpatialKind boxes) {
+    /** The least false positive rate: a filter of 19 bits a key. */
     public static final double BLOOM_RATE_MIN = 0.0001;
+
+    /** The greatest false positive rate. */
     public static final double BLOOM_RATE_MAX = 0.5;
 
     public ComponentOptions {
@@ -58,42 +61,52 @@ public record ComponentOptions(
         return new ComponentOptions(PageOptions.standard(), false, 0.01, false);
     }
 
+    /** Most bytes of a leaf page. */
     public int pageBytes() {
         return pages.pageBytes();
     }
 
+    /** How leaf pages are stored. */
     public Compression compression() {
         return pages.compression();
     }
 
+    /** The same with another {@link #pages}. */
     public ComponentOptions withPages(PageOptions value) {
         return new ComponentOptions(value, bloom, bloomFalsePositiveRate, keyTree, tokens, boxes);
     }
 
+    /** The same with another {@link PageOptions#pageBytes}. */
     public ComponentOptions withPageBytes(int value) {
         return withPages(pages.withPageBytes(value));
     }
 
+    /** The same with another {@link PageOptions#compression}. */
     public ComponentOptions withCompression(Compression value) {
         return withPages(pages.withCompression(value));
     }
 
+    /** The same with another {@link #bloom}. */
     public ComponentOptions withBloom(boolean value) {
         return new ComponentOptions(pages, value, bloomFalsePositiveRate, keyTree, tokens, boxes);
     }
 
+    /** The same with another {@link #bloomFalsePositiveRate}. */
     public ComponentOptions withBloomFalsePositiveRate(double value) {
         return new ComponentOptions(pages, bloom, value, keyTree, tokens, boxes);
     }
 
+    /** The same with another {@link #keyTree}. */
     public ComponentOptions withKeyTree(boolean value) {
         return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, value, tokens, boxes);
     }
 
+    /** The same with another {@link #boxes}. */
     public ComponentOptions withBoxes(@Nullable SpatialKind value) {
         return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, keyTree, tokens, value);
     }
 
+    /** The same with another {@link #tokens}. */
     public ComponentOptions withTokens(boolean value) {
         return new ComponentOptions(pages, bloom, bloomFalsePositiveRate, keyTree, value, boxes);
     }

@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
  * How leaf pages are stored. The codes are on disk. A page that does not shrink is stored as it is.
  */
 public enum Compression {
+    /** As it is. */
     NONE(0, ""),
     /** Cheap to undo. */
     LZ4(1, "at.yawk.lz4:lz4-java"),

@@ -212,18 +212,22 @@ public final class DiskComponent implements AutoCloseable {
         return name;
     }
 
+    /** The operations that it covers. */
     public ComponentId id() {
         return meta.id();
     }
 
+    /** What its file says of itself. */
     public ComponentHeader header() {
         return meta.owner();
     }
 
+    /** How it is laid out. */
     public ComponentOptions options() {
         return meta.options();
     }
 
+    /** Its bounds of the filter fields. */
     public ComponentFilter filter() {
         return meta.filter();
     }
@@ -238,6 +242,7 @@ public final class DiskComponent implements AutoCloseable {
         return meta.counts().entries();
     }
 
+    /** How many entries it has that are no deletions. */
     public long matterCount() {
         return entryCount() - antimatterCount();
     }
@@ -251,6 +256,7 @@ public final class DiskComponent implements AutoCloseable {
         return meta.counts().versions();
     }
 
+    /** How many deletions it has. */
     public long antimatterCount() {
         return meta.counts().antimatter();
     }
@@ -324,6 +330,7 @@ public final class DiskComponent implements AutoCloseable {
         return bloom == null || !meta.options().tokens() || bloom.mayContain(tokenHash);
     }
 
+    /** Whether it has a tree of keys alone. */
     public boolean hasKeyTree() {
         return meta.options().keyTree();
     }

@@ -11,7 +11,10 @@ import io.turbidite.core.InvalidRequestException;
  *     their library. Set it when the disk is small or slow, or the data does not fit the cache
  */
 public record PageOptions(int pageBytes, Compression compression) {
+    /** The least size of a page, in bytes. */
     public static final int PAGE_BYTES_MIN = 4 << 10;
+
+    /** The greatest size of a page, in bytes. */
     public static final int PAGE_BYTES_MAX = 128 << 10;
 
     /**
@@ -33,10 +36,12 @@ public record PageOptions(int pageBytes, Compression compression) {
         return new PageOptions(PAGE_BYTES_DEFAULT, Compression.NONE);
     }
 
+    /** The same with another {@link #pageBytes}. */
     public PageOptions withPageBytes(int value) {
         return new PageOptions(value, compression);
     }
 
+    /** The same with another {@link #compression}. */
     public PageOptions withCompression(Compression value) {
         return new PageOptions(pageBytes, value);
     }

@@ -26,6 +26,7 @@ public record BackgroundOptions(
         long ioBytesPerSecond,
         long syncBytes,
         int backlogComponentsMax) {
+    /** The most threads that merge. */
     public static final int MERGE_WORKERS_MAX = 32;
 
     private static final long IO_BYTES_MIN = 64 << 10;
@@ -69,22 +70,27 @@ public record BackgroundOptions(
         return new Builder(this);
     }
 
+    /** The same with another {@link #mergeWorkers}. */
     public BackgroundOptions withMergeWorkers(int workers) {
         return toBuilder().mergeWorkers(workers).build();
     }
 
+    /** The same with another {@link #mergeScheduler}. */
     public BackgroundOptions withMergeScheduler(MergeScheduler scheduler) {
         return toBuilder().mergeScheduler(scheduler).build();
     }
 
+    /** The same with another {@link #ioBytesPerSecond}. */
     public BackgroundOptions withIoBytesPerSecond(long bytes) {
         return toBuilder().ioBytesPerSecond(bytes).build();
     }
 
+    /** The same with another {@link #syncBytes}. */
     public BackgroundOptions withSyncBytes(long bytes) {
         return toBuilder().syncBytes(bytes).build();
     }
 
+    /** The same with another {@link #backlogComponentsMax}. */
     public BackgroundOptions withBacklogComponentsMax(int components) {
         return toBuilder().backlogComponentsMax(components).build();
     }
@@ -115,31 +121,41 @@ public record BackgroundOptions(
             this.backlogComponentsMax = from.backlogComponentsMax;
         }
 
+        /** Sets the option {@link BackgroundOptions#mergeWorkers}. */
         public Builder mergeWorkers(int value) {
             mergeWorkers = value;
             return this;
         }
 
+        /** Sets the option {@link BackgroundOptions#mergeScheduler}. */
         public Builder mergeScheduler(MergeScheduler value) {
             mergeScheduler = value;
             return this;
         }
 
+        /** Sets the option {@link BackgroundOptions#ioBytesPerSecond}. */
         public Builder ioBytesPerSecond(long value) {
             ioBytesPerSecond = value;
             return this;
         }
 
+        /** Sets the option {@link BackgroundOptions#syncBytes}. */
         public Builder syncBytes(long value) {
             syncBytes = value;
             return this;
         }
 
+        /** Sets the option {@link BackgroundOptions#backlogComponentsMax}. */
         public Builder backlogComponentsMax(int value) {
             backlogComponentsMax = value;
             return this;
         }
 
+        /**
+         * Checks the options together.
+         *
+         * @throws InvalidRequestException if one is out of its range, naming it
+         */
         public BackgroundOptions build() {
             return new BackgroundOptions(
                     mergeWorkers,

@@ -15,6 +15,10 @@ public final class Backoff {
     private long pauseNanos;
     private long againAtNanos;
 
+    /**
+     * Waits for the first time at the first try, twice as long at each further one, and never
+     * longer than the most; in nanoseconds.
+     */
     public Backoff(Clock clock, long firstNanos, long maxNanos) {
         this.clock = clock;
         this.firstNanos = firstNanos;

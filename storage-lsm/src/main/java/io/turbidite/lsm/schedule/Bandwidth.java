@@ -23,6 +23,7 @@ public final class Bandwidth {
         this.bytesPerSecond = assumedBytesPerSecond;
     }
 
+    /** Notes that so many bytes took so many nanoseconds. */
     public synchronized void record(long moreBytes, long tookNanos) {
         bytes += moreBytes;
         nanos += Math.max(0, tookNanos);

@@ -31,10 +31,14 @@ import io.turbidite.core.StorageIoException;
  * store down.
  */
 public enum FailureRule {
+    /** Work of this kind pauses, and is tried again. */
     WAIT,
+    /** This work fails alone, and is tried again after a pause that grows. */
     ALONE,
+    /** The store takes no writes until it is reopened. */
     STORE;
 
+    /** What a failure means for the store. */
     public static FailureRule of(StorageException failure) {
         return switch (failure) {
             case CacheFullException _ -> WAIT;

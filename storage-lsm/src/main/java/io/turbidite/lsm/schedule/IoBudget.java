@@ -32,6 +32,7 @@ public final class IoBudget {
         this.pacer = bytesPerSecond == 0 ? null : new Pacer(clock, CREDIT_NANOS);
     }
 
+    /** Whether there is a limit. */
     public boolean isLimited() {
         return pacer != null;
     }

@@ -55,6 +55,7 @@ public final class WriteShares {
         return share;
     }
 
+    /** The write memory of all stores together, in bytes. */
     public long bytesMax() {
         return bytesMax;
     }
@@ -110,6 +111,7 @@ public final class WriteShares {
             this.store = store;
         }
 
+        /** What all stores share. */
         public WriteShares all() {
             return WriteShares.this;
         }
@@ -199,6 +201,7 @@ public final class WriteShares {
             trouble = cause;
         }
 
+        /** Why the store can't flush; null if it can. */
         public @Nullable Throwable trouble() {
             return trouble;
         }

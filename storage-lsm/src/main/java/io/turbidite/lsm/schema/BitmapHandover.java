@@ -19,6 +19,7 @@ public enum BitmapHandover {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
+    /** Whether writers and builders lock one another out. */
     public boolean isByLocks() {
         return this == LOCK;
     }

@@ -53,6 +53,7 @@ public record DatasetOptions(
      * comes last.
      */
     public enum Choice {
+        /** How filters and indexes follow updates. */
         MAINTENANCE(
                 "maintenance",
                 labels(Maintenance.values(), Maintenance::label),
@@ -63,6 +64,7 @@ public record DatasetOptions(
                 options.maintenance.checkOfDataset(dataset, options.mergePolicy);
             }
         },
+        /** Whether merges repair. */
         REPAIR(
                 "repair",
                 labels(MergeRepair.values(), MergeRepair::label),
@@ -73,6 +75,7 @@ public record DatasetOptions(
                 options.maintenance.checkRepair(options.repair, dataset, "it");
             }
         },
+        /** How invalidations reach what is being built. */
         BITMAP_HANDOVER(
                 "bitmapHandover",
                 labels(BitmapHandover.values(), BitmapHandover::label),
@@ -202,36 +205,43 @@ public record DatasetOptions(
             this.bitmapHandover = from.bitmapHandover;
         }
 
+        /** Sets the option {@link DatasetOptions#maintenance}. */
         public Builder maintenance(Maintenance value) {
             maintenance = value;
             return this;
         }
 
+        /** Sets the option {@link DatasetOptions#mergePolicy}. */
         public Builder mergePolicy(MergePolicySpec value) {
             mergePolicy = value;
             return this;
         }
 
+        /** Sets the option {@link DatasetOptions#components}. */
         public Builder components(ComponentOptions value) {
             components = value;
             return this;
         }
 
+        /** Sets the option {@link DatasetOptions#retention}. */
         public Builder retention(@Nullable Retention value) {
             retention = value;
             return this;
         }
 
+        /** Sets the option {@link DatasetOptions#repair}. */
         public Builder repair(MergeRepair value) {
             repair = value;
             return this;
         }
 
+        /** Sets the option {@link DatasetOptions#bitmapHandover}. */
         public Builder bitmapHandover(BitmapHandover value) {
             bitmapHandover = value;
             return this;
         }
 
+        /** The options so far. Whether they go together is checked with the dataset. */
         public DatasetOptions build() {
             return new DatasetOptions(
                     maintenance, mergePolicy, components, retention, repair, bitmapHandover);

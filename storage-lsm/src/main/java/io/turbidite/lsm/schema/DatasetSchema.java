@@ -108,26 +108,32 @@ public record DatasetSchema(
         }
     }
 
+    /** How filters follow updates. */
     public Maintenance maintenance() {
         return options.maintenance();
     }
 
+    /** Which components become one. */
     public MergePolicySpec mergePolicy() {
         return options.mergePolicy();
     }
 
+    /** How its components are laid out. */
     public ComponentOptions components() {
         return options.components();
     }
 
+    /** How long records are kept; null: for ever. */
     public @Nullable Retention retention() {
         return options.retention();
     }
 
+    /** Whether merges repair indexes under validation. */
     public MergeRepair repair() {
         return options.repair();
     }
 
+    /** How invalidations reach what is being built. */
     public BitmapHandover bitmapHandover() {
         return options.bitmapHandover();
     }

@@ -101,6 +101,7 @@ public record IndexSchema(
         return new IndexSchema(newId, name, kind, current, maintenance, unique, pages, state);
     }
 
+    /** Whether it may be searched: it is built, and not disabled. */
     public boolean isReady() {
         return state == State.READY;
     }
@@ -157,6 +158,7 @@ public record IndexSchema(
         }
     }
 
+    /** What readers need to know of it. */
     public IndexDescription describe() {
         return new IndexDescription(
                 name,

@@ -27,6 +27,7 @@ public record RepairCounts(
         return new RepairCounts(count, checked, spared, searched, marked, keyPages, nanosTaken);
     }
 
+    /** The sum of both, count by count. */
     public RepairCounts plus(RepairCounts other) {
         return new RepairCounts(
                 components + other.components,

@@ -30,6 +30,7 @@ public record TreeId(int number) {
         return new TreeId(-number);
     }
 
+    /** Whether it is the primary index. */
     public boolean isPrimary() {
         return number == 0;
     }

@@ -46,6 +46,7 @@ public record Advice(
             reasons = List.copyOf(reasons);
         }
 
+        /** Whether another strategy than the present one is advised. */
         public boolean isChange() {
             return now != advised;
         }

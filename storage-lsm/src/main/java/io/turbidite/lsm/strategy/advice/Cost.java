@@ -10,6 +10,7 @@ package io.turbidite.lsm.strategy.advice;
  *     entries known to be valid
  */
 public record Cost(double written, double merging, double querying) {
+    /** All of it, in leaf pages. */
     public double total() {
         return written + merging + querying;
     }

@@ -32,7 +32,8 @@ import java.util.function.BooleanSupplier;
  *   <li>what queries have paid since the last repair.
  * </ul>
  *
- * <p>The decision stands in the dataset's {@link WorkMeter}, where merges look, and goes to the
+ * <p>The decision stands in the dataset's
+ * {@link io.turbidite.lsm.partition.WorkMeter}, where merges look, and goes to the
  * manifest with its counts; what fades begins anew with each opening. <em>Confined to one thread at
  * a time.</em>
  */
