@@ -16,8 +16,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * The lookups of a query, and their workers: started with the first batch that is worth it, idle
- * between batches. <em>Confined to the reader's thread</em>, but for what workers do: they look at the
- * volatile fetch in hand.
+ * between batches. <em>Confined to the reader's thread</em>, but for what workers do: they look at
+ * the volatile fetch in hand.
  */
 final class LookupWorkers implements AutoCloseable {
     /** A worker without a task sleeps until woken; the time only bounds a lost wake. */
