@@ -7,8 +7,8 @@ import java.util.SplittableRandom;
 /** Questions for newest records and their answers by the model. <em>Immutable.</em> */
 final class Asking {
     /**
-     * CPU is counted in hundredths of a second, and code is compiled meanwhile: each figure is of so
-     * much at least.
+     * CPU is counted in hundredths of a second, and code is compiled meanwhile: each figure is of
+     * so much at least.
      */
     static final long MEASURED_NANOS = 500_000_000;
 
