@@ -122,6 +122,15 @@ public final class ExchangeWriter implements AutoCloseable {
 
     /** Sends what is left and ends; false if there is no room: then it is to be called again. */
     public boolean end() {
+        boolean sent = flush();
+        if (sent) {
+            close();
+        }
+        return sent;
+    }
+
+    /** Sends what is left; false if there is no room: then it is to be called again. */
+    public boolean flush() {
         for (int i = 0; i < filling.length; i++) {
             Frame frame = filling[i];
             if (frame != null) {
@@ -131,7 +140,6 @@ public final class ExchangeWriter implements AutoCloseable {
                 filling[i] = null;
             }
         }
-        close();
         return true;
     }
 

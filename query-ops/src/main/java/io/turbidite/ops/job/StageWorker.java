@@ -26,6 +26,10 @@ final class StageWorker implements AutoCloseable {
     private boolean hasRow;
 
     private boolean atEnd;
+
+    /** What else fails is attached to it. */
+    private @Nullable Throwable failed;
+
     private boolean done;
 
     /**
@@ -92,8 +96,8 @@ final class StageWorker implements AutoCloseable {
             }
             return move();
         } catch (RuntimeException | Error e) {
+            fail(e); // before a consumer sees an end, and takes it for that of the rows
             new Cleanup().add(this::close).runAfter(e);
-            job.fail(e);
             return false;
         }
     }
@@ -108,7 +112,7 @@ final class StageWorker implements AutoCloseable {
                 atEnd = !hasRow;
             }
             if (atEnd) {
-                if (writer.end()) {
+                if (writer.flush()) {
                     close();
                 }
                 return false;
@@ -121,12 +125,32 @@ final class StageWorker implements AutoCloseable {
         return true;
     }
 
-    /** Ends it, also before its rows do; more than once does no harm. */
+    /**
+     * Ends it, also before its rows do; more than once does no harm. The rows first: who sees the
+     * end of what was sent sees a failure too, if there was one.
+     */
     @Override
     public void close() {
         if (!done) {
             done = true;
-            new Cleanup().add(rows::close).add(writer::close).run();
+            new Cleanup().add(this::closeRows).add(writer::close).run();
+        }
+    }
+
+    private void closeRows() {
+        try {
+            rows.close();
+        } catch (RuntimeException | Error e) {
+            fail(e);
+            throw e;
+        }
+    }
+
+    /** Ends the job; one failure is told once. */
+    private void fail(Throwable cause) {
+        if (failed == null) {
+            failed = cause;
+            job.fail(cause);
         }
     }
 }

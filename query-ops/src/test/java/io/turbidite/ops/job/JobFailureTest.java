@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.sim.ForwardingTasks;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Whatever fails, and wherever: the job ends with that failure and leaves nothing behind. What
@@ -262,8 +264,39 @@ class JobFailureTest {
             JobGraph graph = graph(place, At.BATCH, 3);
             try (Tasks tasks = ThreadTasks.create("jobs")) {
                 assertThatThrownBy(() -> JobRunTest.lines(JobQuery.of(graph).with(options(tasks))))
-                        .as("place %d", place)
                         .isInstanceOf(Planted.class);
+            }
+            checkNothingIsLeft();
+        }
+    }
+
+    /** The reader is told of an end and comes at once; a worker that has failed is slow. */
+    @Test
+    void anEndIsNotToldBeforeTheFailureThatMadeIt() {
+        for (At at : List.of(At.BATCH, At.NEXT, At.CLOSE)) {
+            JobParts parts =
+                    JobParts.of(List.of(flights)).withOperator("fail", () -> new Failing(at, 0));
+            JobGraph graph = JobGraph.builder(parts)
+                    .add(JobFixture.scan("f", 1))
+                    .add(JobOperator.of("x", "fail"))
+                    .add(JobFixture.result())
+                    .connect(JobConnector.oneToOne("f", "x"))
+                    .connect(JobConnector.roundRobin("x", "out"))
+                    .build();
+            Thread reader = Thread.currentThread();
+            try (Tasks threads = ThreadTasks.create("jobs");
+                    Tasks slow = new ForwardingTasks(threads) {
+                        @Override
+                        public void signal() {
+                            super.signal();
+                            if (!Thread.currentThread().equals(reader)) {
+                                LockSupport.parkNanos(20_000_000);
+                            }
+                        }
+                    }) {
+                assertThatThrownBy(() -> JobRunTest.lines(JobQuery.of(graph).with(options(slow))))
+                        .isInstanceOf(Planted.class)
+                        .hasMessage("at " + at);
             }
             checkNothingIsLeft();
         }
