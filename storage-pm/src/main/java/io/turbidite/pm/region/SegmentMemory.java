@@ -150,10 +150,13 @@ public final class SegmentMemory implements RegionMemory {
      * {@link RegionMode#FILE}, else {@link RegionMode#VOLATILE}. A file of one page is made to find
      * out, and deleted.
      *
-     * @param probe a name that no file has
+     * @param probe a name that no file has, but for one that a killed process left
      */
     public static RegionMode bestMode(Disk disk, String probe) {
         int bytes = 4_096;
+        if (disk.exists(probe)) {
+            disk.delete(probe);
+        }
         try (DiskFile file = disk.create(probe)) {
             file.write(0, MemorySegment.ofArray(new byte[bytes]), 0, bytes);
             return maps(file, bytes, true)

@@ -55,6 +55,13 @@ class SegmentMemoryTest {
                 : Objects.requireNonNull(SegmentMemory.map(disk, "region", EXTENT, mode));
     }
 
+    @Test
+    void aProbeThatAKilledProcessLeftIsReplaced() {
+        disk.create("probe").close();
+        assertTrue(SegmentMemory.bestMode(disk, "probe") != RegionMode.VOLATILE);
+        assertFalse(disk.exists("probe"));
+    }
+
     /** It was told as a mode that the machine lacks. */
     @Test
     void aFullDiskIsToldAsSuchAndNoFileIsLeft() {
