@@ -9,6 +9,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
@@ -215,8 +216,9 @@ class RegionInputTest {
                 IndexSpec.pm("by_other", "user").withParameter("bytes", "64MiB"));
         fill(dataset);
         dataset.flush();
-        long until = System.nanoTime() + 20_000_000_000L;
-        while (dataset.indexes().size() > 1 && System.nanoTime() < until) {
+        Clock clock = Clock.system();
+        long until = clock.monotonicNanos() + 20_000_000_000L;
+        while (dataset.indexes().size() > 1 && clock.monotonicNanos() < until) {
             Thread.onSpinWait();
         }
         assertThat(dataset.indexes())
