@@ -102,9 +102,11 @@ class DistributionTest {
         assertThat(ran(alone, "sql", "s", "select count(*) as n from People", "--csv")
                         .out())
                 .contains("2");
+        ran(alone, "query", "s", "People", "--group-cell", "at=1,1", "--plot", "cells.png");
         assertThat(ran(alone, "verify", "s").out()).isNotEmpty();
         ran(alone, "log", "ingest", "raw", rows.toString(), "--psf", "n=field(name)");
         assertThat(ran(alone, "log", "query", "raw", "--psf", "n=ann").out()).contains("ann");
+        new ImageClients(directory, command, image).areServed(alone);
     }
 
     private Said ran(Map<String, String> environment, String... arguments) throws Exception {
