@@ -95,4 +95,9 @@ public class StepBenchmark {
     public void merge() {
         merged.mergeAll();
     }
+
+    /** What the store has counted. */
+    long counted(String name) {
+        return store.meters().counter(name).sum();
+    }
 }
