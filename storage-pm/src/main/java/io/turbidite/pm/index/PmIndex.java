@@ -180,7 +180,10 @@ public final class PmIndex implements AutoCloseable {
 
     /** Ends an absorption: all of it is durable, and the index is whole up to a timestamp. */
     public void commit(long timestamp) {
-        validation.flush();
+        if (!hasEntries) {
+            // behind entries no page may be released before the tree has published its pointers
+            validation.flush();
+        }
         tree.flush();
         validation.release();
         region.commit(timestamp);

@@ -78,12 +78,13 @@ final class BucketCopies {
     private void addOld(int node, NodeImage image) {
         for (long left = image.valid(); left != 0; left &= left - 1) {
             int slot = Long.numberOfTrailingZeros(left);
-            if (VersionWord.isForgotten(image.word(slot))) {
+            Slice old = image.key(slot, other);
+            long hash = Node.hash(old);
+            if (isForgotten(image.word(slot), old, hash)) {
                 forgottenCount++;
                 continue;
             }
-            Slice old = image.key(slot, other);
-            plan.add(Node.hash(old), old.length());
+            plan.add(hash, old.length());
             addSource(oldCount++, node * Node.SLOT_COUNT + slot);
         }
     }
@@ -96,6 +97,14 @@ final class BucketCopies {
         sources[at] = source;
     }
 
+    /**
+     * Whether the copies need not have a key. What the table of stale keys has stays: it looks for
+     * the key in its cell, and a reader may stand on an entry that is gone.
+     */
+    private boolean isForgotten(long word, Slice of, long hash) {
+        return VersionWord.isForgotten(word) && !stale.has(of, hash);
+    }
+
     /** False if the key was taken before: its second version finds it in a copy. */
     private boolean take(int index) {
         Slice taken = slice.key(index, key);
@@ -104,7 +113,7 @@ final class BucketCopies {
         if (image != null) {
             int slot = image.find(taken, hash);
             long before = image.word(slot);
-            if (!VersionWord.isForgotten(before)) {
+            if (!isForgotten(before, taken, hash)) {
                 int keySum = NodeImage.keySum(region.memory(), image.cell(slot));
                 long word = LayerVersion.merged(before, slice.word(index), keySum);
                 image.setWord(slot, word);

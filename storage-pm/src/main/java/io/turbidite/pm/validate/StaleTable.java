@@ -35,7 +35,13 @@ final class StaleTable {
     private static final int ENTRY_SHIFT = 47;
     private static final int STALE_SHIFT = 48;
     private static final int FORM_SHIFT = 56;
+    private static final long FORM_MASK = 0xF;
     private static final long LONG_KEY = 15;
+
+    /** How many batches of keys that leave have the key; at the most it stays for ever. */
+    private static final int LEAVING_SHIFT = 60;
+
+    private static final long LEAVING_MAX = 15;
 
     private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
 
@@ -90,7 +96,7 @@ final class StaleTable {
             if (value == 0) {
                 return 0;
             }
-            if (value >>> FORM_SHIFT == form && (long) WORD.getAcquire(table, at) == hash) {
+            if (isOfForm(value, form) && (long) WORD.getAcquire(table, at) == hash) {
                 long keyWord = (long) WORD.getAcquire(table, at + 2);
                 if ((long) WORD.getAcquire(table, at + 1) != value) {
                     continue; // once more: it may be another key's
@@ -101,6 +107,18 @@ final class StaleTable {
             }
             i = i + 1 & placeCount - 1;
         }
+    }
+
+    private static boolean isOfForm(long value, long form) {
+        return (value >>> FORM_SHIFT & FORM_MASK) == form && value != REMOVED;
+    }
+
+    private static long leavingCount(long value) {
+        return value >>> LEAVING_SHIFT;
+    }
+
+    private static long withLeaving(long value, long count) {
+        return (value & ~(LEAVING_MAX << LEAVING_SHIFT)) | (count << LEAVING_SHIFT);
     }
 
     static long timestamp(long value) {
@@ -152,9 +170,7 @@ final class StaleTable {
             if (table[at + 1] == 0) {
                 return -1;
             }
-            if (table[at + 1] >>> FORM_SHIFT == form
-                    && table[at] == hash
-                    && isKey(table[at + 2], key)) {
+            if (isOfForm(table[at + 1], form) && table[at] == hash && isKey(table[at + 2], key)) {
                 return at;
             }
         }
@@ -209,7 +225,10 @@ final class StaleTable {
                 | (long) Math.min(stale, VersionWord.COUNT_MAX) << STALE_SHIFT
                 | form(key) << FORM_SHIFT;
         if (at >= 0) {
-            WORD.setRelease(places, at + 1, value);
+            if (key.length() > SHORT_KEY_BYTES) {
+                WORD.setRelease(places, at + 2, cell); // the cell before may be in a retired page
+            }
+            WORD.setRelease(places, at + 1, withLeaving(value, leavingCount(places[at + 1])));
             return;
         }
         boolean isFull = (used + 1L) * WORDS * 5 > 3L * places.length;
@@ -302,11 +321,17 @@ final class StaleTable {
             return; // nobody knows how many there are
         }
         int after = Math.min(Math.max(0, before - by), staleMax);
-        WORD.setRelease(
-                places, at + 1, (value & ~(0xFFL << STALE_SHIFT)) | ((long) after << STALE_SHIFT));
-        if (after == 0 && before > 0) {
+        long lowered = (value & ~(0xFFL << STALE_SHIFT)) | ((long) after << STALE_SHIFT);
+        if (after == 0 && before > 0 && leavingCount(value) < LEAVING_MAX) {
             idle.add(key, hash);
+            lowered = withLeaving(lowered, leavingCount(value) + 1);
         }
+        WORD.setRelease(places, at + 1, lowered);
+    }
+
+    /** Whether a key is here, also without stale entries. */
+    boolean has(Slice key, long hash) {
+        return placeOf(key, hash) >= 0;
     }
 
     /** A cell has moved to another node. */
@@ -319,7 +344,11 @@ final class StaleTable {
         }
     }
 
-    /** Keys without stale entries leave once today's readers are gone. */
+    /**
+     * Keys without stale entries leave once today's readers are gone. A key may get stale entries
+     * and lose them again meanwhile: then it leaves with the last of the batches that have it, as
+     * a reader that the first did not wait for may stand on one of those entries.
+     */
     void release() {
         if (idle.count() > 0) {
             KeyList batch = idle;
@@ -329,12 +358,22 @@ final class StaleTable {
         for (KeyList batch = leaving.poll(); batch != null; batch = leaving.poll()) {
             for (int i = 0; i < batch.count(); i++) {
                 int at = placeOf(batch.key(i, left), batch.word(i));
-                if (at >= 0 && staleCount(places[at + 1]) == 0) {
-                    remove(at);
+                if (at >= 0 && leavingCount(places[at + 1]) < LEAVING_MAX) {
+                    leave(at);
                 }
             }
             batch.clear();
             spare.push(batch);
+        }
+    }
+
+    private void leave(int at) {
+        long value = places[at + 1];
+        long still = leavingCount(value) - 1;
+        if (still <= 0 && staleCount(value) == 0) {
+            remove(at);
+        } else {
+            WORD.setRelease(places, at + 1, withLeaving(value, Math.max(0, still)));
         }
     }
 

@@ -166,7 +166,7 @@ public final class Validation implements Judge, AutoCloseable {
         versions.absorb(primaryKey, timestamp, hasEntry, entryCount);
     }
 
-    /** Makes durable what was absorbed. */
+    /** Makes durable what was absorbed; before any entry of the layer is added. */
     public void flush() {
         versions.flush();
     }

@@ -145,16 +145,22 @@ final class VersionTable {
         slice.add(absorbed, LayerVersion.of(timestamp, hasEntry, entryCount));
     }
 
-    /** Makes durable what was absorbed: two fences. */
+    /**
+     * Makes durable what was absorbed: two fences. Releases pages: not while pointers of the tree
+     * are staged that have not replaced those to its retired pages.
+     */
     void flush() {
         stage();
         publish();
+        region.pages().release();
     }
 
-    /** Makes durable what was staged, and all else that was written in the region before. */
+    /**
+     * Makes durable what was staged, and all else that was written in the region before. Pages are
+     * released by whoever publishes last.
+     */
     void publish() {
         staged.publish();
-        region.pages().release();
     }
 
     /**

@@ -6,16 +6,23 @@ import io.turbidite.pm.region.RegionMode;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Another memory whose users do something after each copy that they take, such as to linger: so
- * that what others do comes between a look at one place and at the next. Owns the other memory.
+ * Another memory whose users do something after each copy that they take, such as to linger, or
+ * before each fence: so that what others do comes between a look at one place and at the next, or
+ * between two steps of the writer. Owns the other memory.
  */
 public final class SlowMemory implements RegionMemory {
     private final RegionMemory memory;
     private final Runnable afterCopy;
+    private final Runnable beforeFence;
 
     public SlowMemory(RegionMemory memory, Runnable afterCopy) {
+        this(memory, afterCopy, () -> {});
+    }
+
+    public SlowMemory(RegionMemory memory, Runnable afterCopy, Runnable beforeFence) {
         this.memory = memory;
         this.afterCopy = afterCopy;
+        this.beforeFence = beforeFence;
     }
 
     @Override
@@ -66,6 +73,7 @@ public final class SlowMemory implements RegionMemory {
 
     @Override
     public void fence() {
+        beforeFence.run();
         memory.fence();
     }
 
