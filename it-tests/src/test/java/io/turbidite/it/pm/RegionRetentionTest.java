@@ -18,9 +18,12 @@ import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.pm.PmKind;
 import io.turbidite.pm.region.RegionMode;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -64,6 +67,55 @@ class RegionRetentionTest {
             }
         }
         assertThat(dropCount).isPositive();
+    }
+
+    /**
+     * Ever new records: the region has room for a fifth of them, and for all that are there at a
+     * time. It is built anew when it is full, and not given up.
+     */
+    @Test
+    @Timeout(120)
+    void a_region_that_is_full_of_what_was_dropped_is_built_anew() {
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        try (SimStore sim = SimStore.open(
+                disk,
+                1,
+                SimStore.options(Durability.SYNC).withIndexKinds(new PmKind()),
+                same -> same,
+                clock)) {
+            Dataset dataset = sim.store.createDataset(Row.blindSpec("T")
+                    .filter("created")
+                    .mergePolicy(MergePolicySpec.parse(POLICIES.getFirst()))
+                    .maintenance(Maintenance.VALIDATION)
+                    .retain(AGE)
+                    .index(IndexSpec.pm("by_region", "user")
+                            .withParameter("mode", "volatile")
+                            .withParameter("bytes", "512KiB")));
+            for (int day = 0; day < 600; day++) {
+                clock.advanceMicros(DAY_MICROS);
+                Instant now = Instant.EPOCH.plusNanos(1_000 * clock.wallMicros());
+                for (int i = 0; i < 60; i++) {
+                    long id = day * 60L + i;
+                    dataset.upsert(new Row(id, "user" + i, 0, now, "b").toMap());
+                }
+                if (day % 5 == 0) {
+                    dataset.flush();
+                    sim.tasks.runForMicros(4_000_000);
+                }
+            }
+            long fullCount = sim.store.events().recent().stream()
+                    .filter(StoreEvent.RegionRefused.class::isInstance)
+                    .count();
+            sim.tasks.await(() -> !dataset.indexes().isEmpty());
+            assertThat(fullCount).isPositive();
+            try (ReadView view = dataset.openView()) {
+                NavigableMap<Long, Row> rows = SimStore.rows(dataset, view);
+                assertThat(rows).hasSizeBetween(30 * 60, 100 * 60);
+                AnswerCheck.run(dataset, view, rows);
+            }
+            sim.verify();
+        }
+        assertThat(disk.openHandles()).isEmpty();
     }
 
     private final class Round implements AutoCloseable {

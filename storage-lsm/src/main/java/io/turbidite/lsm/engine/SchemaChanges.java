@@ -442,22 +442,30 @@ public final class SchemaChanges {
                 region.handle()
                         .tellOnce(cause ->
                                 core.events().regionRefused(partition.name(), index.name(), cause));
-                disableQuietly(dataset, index, failure);
+                disableQuietly(
+                        dataset,
+                        index,
+                        failure,
+                        RegionGarbage.isMostOf(dataset, partition, region));
                 return;
             }
         }
     }
 
     /**
-     * What is full would be full again. All else is built anew: soon, or at the next opening if the
-     * disk would not have it now.
+     * What is full would be full again, unless it was of garbage. All else is built anew: soon, or
+     * at the next opening if the disk would not have it now.
      */
-    private void disableQuietly(OpenDataset dataset, IndexSchema index, StorageException failure) {
+    private void disableQuietly(
+            OpenDataset dataset, IndexSchema index, StorageException failure, boolean isGarbage) {
         boolean isFull = failure instanceof StorageIoException io
                 && io.kind() == StorageIoException.Kind.NO_SPACE;
         try {
-            change(dataset, index.name(), isFull ? Change.DISABLE : Change.DISABLE_UNTIL_BUILT);
-            if (!(failure instanceof StorageIoException)) {
+            change(
+                    dataset,
+                    index.name(),
+                    isFull && !isGarbage ? Change.DISABLE : Change.DISABLE_UNTIL_BUILT);
+            if (!(failure instanceof StorageIoException) || (isFull && isGarbage)) {
                 rebuildSoon(dataset, index.name());
             }
         } catch (InvalidRequestException busy) {
