@@ -8,6 +8,7 @@ import io.turbidite.pm.region.RegionMode;
 import io.turbidite.pm.region.RegionSpec;
 import io.turbidite.pm.region.SegmentMemory;
 
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
@@ -90,7 +91,7 @@ record PmParameters(Mode mode, String path, long bytesMax, int pageBytes) {
                             .formatted(use, unknown));
         }
         String path = given.getOrDefault(PATH, "");
-        if (!path.isEmpty() && !Path.of(path).isAbsolute()) {
+        if (!path.isEmpty() && !isAbsolute(use, path)) {
             throw new InvalidRequestException(
                     "%s: path is '%s' but must be absolute".formatted(use, path));
         }
@@ -156,5 +157,14 @@ record PmParameters(Mode mode, String path, long bytesMax, int pageBytes) {
 
     RegionSpec toSpec(RegionPlace place) {
         return new RegionSpec(place.storeId(), place.regionId(), pageBytes, bytesMax);
+    }
+
+    private static boolean isAbsolute(String use, String path) {
+        try {
+            return Path.of(path).isAbsolute();
+        } catch (InvalidPathException no) {
+            throw new InvalidRequestException(
+                    "%s: path can't be a path: %s".formatted(use, no.getMessage()));
+        }
     }
 }

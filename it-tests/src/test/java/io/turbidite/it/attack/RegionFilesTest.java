@@ -173,6 +173,33 @@ class RegionFilesTest {
                 true);
     }
 
+    /** Its mapping faults: the index goes, and the store lives on. */
+    @Test
+    void a_region_that_is_cut_while_it_is_open_takes_its_index_alone() throws IOException {
+        create();
+        try (Store store = open()) {
+            Dataset dataset = store.dataset("Visits");
+            for (Path region : regions()) {
+                cut(region, 0);
+            }
+            for (long id = 0; id < 100; id++) {
+                dataset.upsert(Map.of("id", id, "user", "user 8"));
+            }
+            dataset.flush();
+            store.environment().tasks().await(() -> refusedCount(store) > 0);
+            store.environment().tasks().await(() -> dataset.indexes().isEmpty());
+            assertThat(rows(query(8), dataset)).hasSizeGreaterThanOrEqualTo(100 - 1);
+            dataset.upsert(Map.of("id", 1_000L, "user", "user 8"));
+            dataset.flush();
+            dataset.rebuildIndex("by_user");
+            check(dataset);
+            assertThat(store.verify().errors()).isEmpty();
+        }
+        try (Store store = open()) {
+            check(store.dataset("Visits"));
+        }
+    }
+
     /** A region of another moment: the files of a store were put back one by one. */
     @Test
     void an_older_region_is_not_believed() throws IOException {

@@ -313,6 +313,30 @@ class NewestFirstTest {
         }
     }
 
+    /** Records of a batch are of one moment: what is ordered by behind decides. */
+    @Test
+    void what_is_ordered_by_behind_the_newest_breaks_ties() {
+        try (Store store = Store.open(directory, options())) {
+            Dataset dataset = store.createDataset(spec(Maintenance.VALIDATION, 1));
+            WriteBatch batch = store.newBatch();
+            for (long i = 0; i < 20; i++) {
+                batch.upsert(
+                        dataset,
+                        dataset.newRecordWriter()
+                                .write(Map.of("id", i, "user", "a", "at", 100 - i)));
+            }
+            store.write(batch);
+            for (int round = 0; round < 2; round++) {
+                assertThat(ids(Query.on(dataset).orderBy("user").newestFirst(2).orderBy("at")))
+                        .containsExactly(19L, 18L);
+                assertThat(ids(Query.on(dataset).orderBy("user").newestFirst(Integer.MAX_VALUE)))
+                        .hasSize(20)
+                        .startsWith(0L, 1L);
+                dataset.flush();
+            }
+        }
+    }
+
     /** Null is a key like others, the lowest. */
     @Test
     void the_newest_without_a_value_are_those_of_a_key_too() {

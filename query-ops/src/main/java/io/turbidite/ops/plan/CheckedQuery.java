@@ -532,7 +532,10 @@ record CheckedQuery(
 
     /** Whether the newest of each key of some fields are wanted, by these keys upwards. */
     boolean wantsNewestOfEach(List<String> fields, KeyForm form) {
-        if (kind != Kind.ROWS || ordersBeforeEach() != fields.size()) {
+        // what is ordered by behind it would break ties that the index breaks by primary key
+        if (kind != Kind.ROWS
+                || ordersBeforeEach() != fields.size()
+                || order.size() != fields.size() + 1) {
             return false;
         }
         for (int i = 0; i < fields.size(); i++) {

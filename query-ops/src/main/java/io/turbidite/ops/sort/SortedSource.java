@@ -23,8 +23,8 @@ import java.util.List;
  * <em>Confined to one thread at a time.</em>
  */
 public final class SortedSource implements FrameSource {
-    /** All rows of each. */
-    public static final int ALL = Integer.MAX_VALUE;
+    /** All rows of each; tuples say nothing of groups. */
+    public static final int ALL = 0;
 
     private final List<SortCollector> collectors;
     private final long limit;

@@ -94,7 +94,12 @@ public final class RegionHandle {
         obsolete = true;
     }
 
-    /** Lets one reference go; the last one closes the region. */
+    /**
+     * Lets one reference go; the last one closes the region. Does not fail: whoever lets a version
+     * go has others to let go. A region that can't be closed cleanly is noted as failed, and the
+     * next opening finds it so and trusts nothing of it unseen.
+     */
+    @SuppressWarnings("CatchingUnchecked") // whatever a kind throws
     public void release() {
         int left = references.decrementAndGet();
         assert left >= 0 : "region is let go twice";
@@ -103,6 +108,8 @@ public final class RegionHandle {
         }
         try {
             region.close();
+        } catch (RuntimeException | InternalError notClean) {
+            var _ = fail(notClean);
         } finally {
             if (obsolete) {
                 drop();
