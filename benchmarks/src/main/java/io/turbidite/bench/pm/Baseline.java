@@ -42,10 +42,11 @@ final class Baseline {
         return new Baseline(region, validation, leaves);
     }
 
+    /** Nobody reads below the end of the layer, which is the horizon. */
     void begin(long horizon) {
         hasEntries = false;
         validation.setHorizon(horizon);
-        region.begin();
+        region.begin(horizon);
     }
 
     void version(Slice primaryKey, long timestamp) {

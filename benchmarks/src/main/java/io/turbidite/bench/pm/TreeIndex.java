@@ -37,7 +37,7 @@ final class TreeIndex implements Rival {
 
     @Override
     public void begin(long horizon) {
-        index.begin(horizon);
+        index.begin(horizon, horizon);
     }
 
     @Override

@@ -21,8 +21,9 @@ public interface IndexRegion extends AutoCloseable {
     long absorbedThrough();
 
     /**
-     * Up to which timestamp it had absorbed when it was opened, before anything was taken back. If
-     * the store does not know so many timestamps, it is older than its region.
+     * The largest timestamp that any absorption was to end with when it was opened: a cut one, and
+     * one that an opening took back, count too, however often the region is opened. If the store
+     * does not know so many timestamps, it is older than its region.
      */
     long foundThrough();
 
@@ -30,8 +31,9 @@ public interface IndexRegion extends AutoCloseable {
      * Begins to take in a layer.
      *
      * @param horizon nobody reads below it: what was superseded at or below it may go
+     * @param through the layer's last timestamp; written down before anything is changed
      */
-    Absorption absorb(long horizon);
+    Absorption absorb(long horizon, long through);
 
     /**
      * Looks after some of the keys that readers met stale entries of, if there are any and no
@@ -92,8 +94,12 @@ public interface IndexRegion extends AutoCloseable {
         /** An entry of the layer: by secondary key and then by timestamp, ascending. */
         void entry(Slice secondaryKey, Slice primaryKey, long timestamp);
 
-        /** The region is whole up to a timestamp now, and as durable as its mode promises. */
-        void commit(long through);
+        /**
+         * The region is whole up to a timestamp now, and as durable as its mode promises.
+         *
+         * @param absorbed the layer's last timestamp, as {@link IndexRegion#absorb} was told
+         */
+        void commit(long absorbed);
     }
 
     /** Finds entries. <em>Confined to one thread at a time.</em> */

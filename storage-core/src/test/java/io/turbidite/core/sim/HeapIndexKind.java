@@ -46,6 +46,9 @@ public final class HeapIndexKind implements IndexKind {
     /** The memory of a region. */
     private static final class Content {
         final TreeMap<byte[], List<Entry>> lists = new TreeMap<>(Arrays::compareUnsigned);
+        /** What any absorption was to end with, and what was there when it was opened. */
+        long reachedThrough;
+
         long foundThrough;
         final TreeMap<byte[], Long> versions = new TreeMap<>(Arrays::compareUnsigned);
         long absorbedThrough;
@@ -103,6 +106,7 @@ public final class HeapIndexKind implements IndexKind {
                 content.lists.forEach((key, list) -> copy.lists.put(key, new ArrayList<>(list)));
                 copy.versions.putAll(content.versions);
                 copy.absorbedThrough = content.absorbedThrough;
+                copy.reachedThrough = content.reachedThrough;
             }
             image.contents.put(id, copy);
         });
@@ -203,7 +207,7 @@ public final class HeapIndexKind implements IndexKind {
         content.lists
                 .values()
                 .forEach(list -> list.removeIf(entry -> entry.timestamp > absorbedThrough));
-        content.foundThrough = content.absorbedThrough;
+        content.foundThrough = content.reachedThrough;
         content.absorbedThrough = absorbedThrough;
         content.isOpen = false;
         return new Region(content);
@@ -253,8 +257,11 @@ public final class HeapIndexKind implements IndexKind {
         }
 
         @Override
-        public Absorption absorb(long horizon) {
-            return new Layer(content, horizon);
+        public Absorption absorb(long horizon, long through) {
+            synchronized (content) {
+                content.reachedThrough = Math.max(content.reachedThrough, through);
+            }
+            return new Layer(content, horizon, through);
         }
 
         @Override
@@ -326,14 +333,16 @@ public final class HeapIndexKind implements IndexKind {
     private final class Layer implements IndexRegion.Absorption {
         private final Content content;
         private final long horizon;
+        private final long through;
         private final TreeMap<byte[], Integer> expected = new TreeMap<>(Arrays::compareUnsigned);
         private byte[] lastKey = {};
         private long lastTimestamp = -1;
         private boolean hasEntries;
 
-        Layer(Content content, long horizon) {
+        Layer(Content content, long horizon, long through) {
             this.content = content;
             this.horizon = horizon;
+            this.through = through;
         }
 
         @Override
@@ -345,6 +354,7 @@ public final class HeapIndexKind implements IndexKind {
             require(expected.put(key, entryCount) == null, "a key comes twice");
             synchronized (content) {
                 require(timestamp > content.absorbedThrough, "a version of an older layer");
+                require(timestamp <= through, "a version of a later layer");
                 content.versions.merge(key, timestamp, Math::max);
             }
         }
@@ -373,12 +383,13 @@ public final class HeapIndexKind implements IndexKind {
         }
 
         @Override
-        public void commit(long through) {
+        public void commit(long absorbed) {
+            require(absorbed == through, "another end than was said");
             require(
                     expected.values().stream().allMatch(left -> left == 0),
                     "a version whose entries did not come");
             synchronized (content) {
-                content.absorbedThrough = through;
+                content.absorbedThrough = absorbed;
                 content.lists
                         .values()
                         .forEach(list -> list.removeIf(entry -> isGarbage(content, entry)));

@@ -26,7 +26,6 @@ import io.turbidite.lsm.version.Manifest;
 import io.turbidite.lsm.version.ManifestState;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
-import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.version.Trash;
 import io.turbidite.lsm.write.Replay;
@@ -263,26 +262,6 @@ final class OpenStore {
         }
     }
 
-    /**
-     * A region that has absorbed more than manifest and log know together is of a later time: they
-     * were put back. What it has collected since is missing in it.
-     */
-    private static void refuseNewerRegions(Partition partition, StoreCore core) {
-        long last = core.timestamps().lastDrawn();
-        for (RegionLayer layer : partition.version().regions()) {
-            long found = layer.handle().region().foundThrough();
-            if (found > last) {
-                layer.handle()
-                        .fail(new CorruptionException(
-                                "the region of " + layer.handle().name(),
-                                0,
-                                "last timestamp absorbed",
-                                "%d or less, where the store ends".formatted(last),
-                                String.valueOf(found)));
-            }
-        }
-    }
-
     private void recover(
             EngineOptions options,
             OpenMode mode,
@@ -335,11 +314,14 @@ final class OpenStore {
         closers.push(() -> closeLog(log));
         core.attachLog(log);
         core.timestamps().resumeAbove(replay.lastTimestamp());
-        partitions.all().forEach(partition -> refuseNewerRegions(partition, core));
+        for (OpenDataset dataset : datasets) {
+            NewerRegions.refuse(dataset, core, mode == OpenMode.READING)
+                    .forEach(index -> toBuild.add(new Rebuild(dataset, index.name())));
+        }
         if (mode == OpenMode.READING) {
             core.trash().find(named);
         } else {
-            putAside(named);
+            putAside(core.manifest().state());
         }
         passOverFiles();
         partitions.all().forEach(Partition::reportGrowth);

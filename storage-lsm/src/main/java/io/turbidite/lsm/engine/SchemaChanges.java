@@ -612,7 +612,7 @@ public final class SchemaChanges {
         return state.withReplaced(new DatasetState(ready, partitions, before.counts()));
     }
 
-    private static void installSchema(OpenDataset dataset, DatasetSchema schema) {
+    static void installSchema(OpenDataset dataset, DatasetSchema schema) {
         dataset.partitions().forEach(partition -> partition.current().installSchema(schema));
         dataset.install(schema);
     }
@@ -694,7 +694,8 @@ public final class SchemaChanges {
         }
     }
 
-    private static ManifestState withRegionsToBuild(
+    /** The manifest keeps the names of an index's regions, so that an opening builds them anew. */
+    static ManifestState withRegionsToBuild(
             ManifestState state, DatasetSchema after, IndexSchema index) {
         ManifestState changed = withoutTrees(state, after, index);
         for (int i = 0; i < after.partitions(); i++) {

@@ -47,8 +47,8 @@ final class LayerAbsorption {
     static void run(
             IndexRegion region, IndexSchema index, MemoryLayer layer, VersionRetention readers) {
         VersionRetention kept = readers.droppingAntimatter(false);
-        LayerAbsorption work =
-                new LayerAbsorption(region.absorb(readers.horizon()), index.entryKeys());
+        LayerAbsorption work = new LayerAbsorption(
+                region.absorb(readers.horizon(), layer.maxTimestamp()), index.entryKeys());
         try (EntryStream versions = kept.retain(layer.tree(TreeId.PRIMARY).cursor())) {
             work.versions(versions);
         }

@@ -76,7 +76,7 @@ final class RegionFill {
      */
     void run(List<ComponentHandle> components, long above, long through, BooleanSupplier stop) {
         VersionRetention readers = core.timestamps().retention(false);
-        IndexRegion.Absorption absorption = region.absorb(readers.horizon());
+        IndexRegion.Absorption absorption = region.absorb(readers.horizon(), through);
         try (EntrySort sort =
                 EntrySort.create(core.sortStorage(), memoryBytes, new Duplicates.Keep())) {
             if (!components.isEmpty()) {

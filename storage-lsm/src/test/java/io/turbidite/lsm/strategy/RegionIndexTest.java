@@ -506,6 +506,74 @@ class RegionIndexTest {
         }
     }
 
+    /**
+     * What the store draws after it was opened makes its last timestamp larger than what the region
+     * had absorbed: the region stays refused, though the process ends before it is built.
+     */
+    @Test
+    void a_region_that_was_refused_as_newer_is_never_believed_again() {
+        try (SimStore sim = open()) {
+            Dataset dataset = create(sim);
+            put(dataset, 1, "early");
+            dataset.flush();
+        }
+        SimDisk before = disk.copy();
+        try (SimStore sim = open()) {
+            Dataset dataset = sim.store.dataset("Visits");
+            put(dataset, 1, "late");
+            put(dataset, 1, "later");
+            dataset.flush();
+        }
+        SimDisk killed;
+        HeapIndexKind left;
+        HeapIndexKind newer = kind.image();
+        try (SimStore sim = SimStore.open(before, 3, options(newer))) {
+            for (long id = 2; id < 6; id++) {
+                put(sim.store.dataset("Visits"), id, "early");
+            }
+            killed = before.copy();
+            left = newer.image();
+        }
+        try (SimStore sim = SimStore.open(killed, 3, options(left))) {
+            Dataset dataset = sim.store.dataset("Visits");
+            sim.tasks.await(() -> dataset.indexes().size() == 1);
+            check(dataset);
+            sim.verify();
+        }
+    }
+
+    /** An opening ends before it has read the log: the next one refuses the region all the same. */
+    @Test
+    void a_region_that_is_newer_is_refused_by_each_opening() {
+        try (SimStore sim = open()) {
+            Dataset dataset = create(sim);
+            put(dataset, 1, "early");
+            dataset.flush();
+        }
+        SimDisk before = disk.copy();
+        try (SimStore sim = open()) {
+            Dataset dataset = sim.store.dataset("Visits");
+            put(dataset, 1, "late");
+            dataset.flush();
+        }
+        var _ = before.fault(FaultScript.with(Fault.EIO)
+                .on(OperationKind.READ, OperationKind.OPEN)
+                .named(name -> name.startsWith("log/"))
+                .forever());
+        assertThatThrownBy(() -> SimStore.open(before, 3, options(kind)))
+                .isInstanceOf(StorageIoException.class);
+        before.clearFaults();
+        try (SimStore sim = SimStore.open(before, 3, options(kind))) {
+            Dataset dataset = sim.store.dataset("Visits");
+            assertThat(sim.store.events().recent())
+                    .filteredOn(StoreEvent.RegionRefused.class::isInstance)
+                    .isNotEmpty();
+            sim.tasks.await(() -> dataset.indexes().size() == 1);
+            check(dataset);
+            sim.verify();
+        }
+    }
+
     @Test
     void an_entry_that_a_region_lost_or_has_at_the_wrong_key_is_found_by_verify() {
         for (boolean isLost : List.of(true, false)) {

@@ -21,7 +21,7 @@ import java.util.concurrent.ArrayBlockingQueue;
  * searches. An absorption is, in this order:
  *
  * <ol>
- *   <li>{@link #begin} with the horizon;
+ *   <li>{@link #begin} with the horizon and the layer's last timestamp, which is written down;
  *   <li>{@link #addVersion} for each primary key of the layer, deleted ones too;
  *   <li>{@link #addEntry} for each entry of the layer, by secondary key and then by timestamp;
  *   <li>{@link #commit} with the layer's last timestamp: durable, as far as the mode goes.
@@ -78,14 +78,14 @@ public final class PmIndex implements AutoCloseable {
             MemoryBudget.Account account,
             long absorbedThrough) {
         Region region = Region.open(memory, spec, epochs, absorbedThrough);
-        long foundThrough = region.absorbedThrough();
+        long foundThrough = region.reachedThrough();
         Validation validation = Validation.open(region, account);
         PmIndex opened = null;
         try {
             PsTree tree = PsTree.open(region, validation);
             region.pages().freeTheRest();
             if (region.isAbsorbing() || region.absorbedThrough() > absorbedThrough) {
-                region.begin();
+                region.begin(absorbedThrough);
                 tree.markAbove(absorbedThrough);
                 region.commit(absorbedThrough);
             }
@@ -103,7 +103,10 @@ public final class PmIndex implements AutoCloseable {
         return absorbedThrough;
     }
 
-    /** The same when it was opened, before anything was taken back. */
+    /**
+     * The largest timestamp that any absorption was to end with when it was opened, a cut one and
+     * one that an earlier opening took back too.
+     */
     public long foundThrough() {
         return foundThrough;
     }
@@ -149,11 +152,12 @@ public final class PmIndex implements AutoCloseable {
      * Begins an absorption.
      *
      * @param horizon below which nobody reads
+     * @param through the layer's last timestamp
      */
-    public void begin(long horizon) {
+    public void begin(long horizon, long through) {
         hasEntries = false;
         validation.setHorizon(horizon);
-        region.begin();
+        region.begin(through);
     }
 
     /**
@@ -217,7 +221,7 @@ public final class PmIndex implements AutoCloseable {
     public int collectHints(int countMax, long horizon) {
         int count = 0;
         if (!hints.isEmpty()) {
-            begin(horizon);
+            begin(horizon, absorbedThrough);
             Slice key = hints.poll();
             while (key != null && count < countMax) {
                 tree.collect(key);

@@ -139,7 +139,7 @@ public final class PmRegion implements IndexRegion {
     }
 
     @Override
-    public Absorption absorb(long horizon) {
+    public Absorption absorb(long horizon, long through) {
         if (isAbsorbing) {
             throw givenUp(); // whoever began it has left: nobody would ever be let in
         }
@@ -147,7 +147,7 @@ public final class PmRegion implements IndexRegion {
         var _ = collect(horizon);
         boolean isBegun = false;
         try {
-            index.begin(horizon);
+            index.begin(horizon, through);
             isBegun = true;
         } finally {
             if (!isBegun) {
@@ -170,8 +170,8 @@ public final class PmRegion implements IndexRegion {
             }
 
             @Override
-            public void commit(long through) {
-                index.commit(through);
+            public void commit(long absorbed) {
+                index.commit(absorbed);
                 counts = count();
                 isAbsorbing = false;
                 writing.release();

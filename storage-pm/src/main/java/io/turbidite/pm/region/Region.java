@@ -2,6 +2,7 @@ package io.turbidite.pm.region;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.epoch.Epochs;
 
 import org.jspecify.annotations.Nullable;
@@ -58,7 +59,7 @@ public final class Region implements AutoCloseable {
             throw Pages.full(memory, spec.bytesMax());
         }
         RegionHeader first = new RegionHeader(
-                1, RegionHeader.State.ABSORBING, 0, 0, 0, 0, spec.pageBytes(), memory.mode());
+                1, RegionHeader.State.ABSORBING, 0, 0, 0, 0, spec.pageBytes(), memory.mode(), 0);
         Region region = new Region(memory, spec, epochs, first);
         // the other slot may be an older region's, with a larger sequence
         region.clearSlot(0);
@@ -83,7 +84,8 @@ public final class Region implements AutoCloseable {
      * @param absorbedMin what the owner knows to be absorbed: less is a stale region
      * @throws CorruptionException if it can't be trusted: damaged, another's, stale, of another
      *     mode (its file was copied to other memory, whose rules it did not go by), or in file mode
-     *     not what its last absorption left
+     *     not what its last absorption left; or a release that did not note where an absorption was
+     *     to end was cut in the middle of one
      */
     public static Region open(
             RegionMemory memory, RegionSpec spec, Epochs epochs, long absorbedMin) {
@@ -132,7 +134,8 @@ public final class Region implements AutoCloseable {
 
     private void checkContents() {
         boolean wasCut = header.state() == RegionHeader.State.ABSORBING;
-        if (header.treeRoot() == 0 || (isSummed && wasCut)) {
+        boolean isUnknown = wasCut && header.reachedThrough() == 0;
+        if (header.treeRoot() == 0 || isUnknown || (isSummed && wasCut)) {
             throw new CorruptionException(
                     memory.name(), RegionHeader.STATE_OFFSET, "state", "whole", "a cut absorption");
         }
@@ -184,6 +187,14 @@ public final class Region implements AutoCloseable {
         return header.absorbedThrough();
     }
 
+    /**
+     * The largest timestamp that any absorption was to end with, a cut one too: nothing here is of a
+     * later one. It outlives what takes a cut absorption back.
+     */
+    public long reachedThrough() {
+        return Math.max(header.reachedThrough(), header.absorbedThrough());
+    }
+
     /** Whether the last absorption was not committed: its entries are to be taken back. */
     public boolean isAbsorbing() {
         return header.state() == RegionHeader.State.ABSORBING;
@@ -209,24 +220,37 @@ public final class Region implements AutoCloseable {
                 treeRoot,
                 tableRoot,
                 header.pageBytes(),
-                memory.mode());
+                memory.mode(),
+                header.reachedThrough());
     }
 
-    /** Says durably that changes follow. */
-    public void begin() {
-        if (!isAbsorbing()) {
-            write(RegionHeader.State.ABSORBING, header.absorbedThrough());
+    /**
+     * Says durably that changes follow.
+     *
+     * @param through none of them is of a later timestamp
+     */
+    public void begin(long through) {
+        if (!isAbsorbing() || through > reachedThrough()) {
+            write(RegionHeader.State.ABSORBING, header.absorbedThrough(), through);
         }
     }
 
-    /** Says durably that all changes are whole, and up to which timestamp. */
+    /**
+     * Says durably that all changes are whole, and up to which timestamp.
+     *
+     * @throws InvalidRequestException if that is later than {@link #begin} said
+     */
     public void commit(long absorbedThrough) {
+        if (absorbedThrough > reachedThrough()) {
+            throw new InvalidRequestException("absorbed through %d, begun for %d or less"
+                    .formatted(absorbedThrough, reachedThrough()));
+        }
         dirty.settle();
-        write(RegionHeader.State.OPEN, absorbedThrough);
+        write(RegionHeader.State.OPEN, absorbedThrough, absorbedThrough);
         pages.release();
     }
 
-    private void write(RegionHeader.State state, long absorbedThrough) {
+    private void write(RegionHeader.State state, long absorbedThrough, long through) {
         write(new RegionHeader(
                 header.sequence() + 1,
                 state,
@@ -235,7 +259,8 @@ public final class Region implements AutoCloseable {
                 header.treeRoot(),
                 header.tableRoot(),
                 header.pageBytes(),
-                memory.mode()));
+                memory.mode(),
+                Math.max(reachedThrough(), through)));
     }
 
     private void write(RegionHeader next) {
@@ -258,7 +283,7 @@ public final class Region implements AutoCloseable {
         closed = true;
         if (!isAbsorbing()) {
             memory.force();
-            write(RegionHeader.State.CLEAN, header.absorbedThrough());
+            write(RegionHeader.State.CLEAN, header.absorbedThrough(), header.absorbedThrough());
             memory.force();
         }
     }

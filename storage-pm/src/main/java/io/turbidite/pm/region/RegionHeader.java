@@ -29,7 +29,9 @@ import java.lang.foreign.MemorySegment;
  *    104     8 tableRoot        offset of the first bucket of the table of versions
  *    112     4 pageBytes        of a page of postings
  *    116     4 mode             1 dax, 2 file, 3 volatile; 0 in regions of before it was kept
- *    120   132 zero
+ *    120     8 reachedThrough   the largest timestamp that any absorption, a cut one too, was to end
+ *                             with; 0 in regions of before it was kept
+ *    128   124 zero
  *    252     4 checksum         masked CRC32C of bytes 0 to 251
  * </pre>
  *
@@ -41,6 +43,8 @@ import java.lang.foreign.MemorySegment;
  * @param tableRoot offset of the first bucket of the table of versions
  * @param pageBytes of a page of postings
  * @param mode of the memory that it was written to; null in regions of before it was kept
+ * @param reachedThrough the largest timestamp that any absorption was to end with, written down
+ *     before it changed anything; it never gets smaller. 0 in regions of before it was kept
  */
 record RegionHeader(
         long sequence,
@@ -50,7 +54,8 @@ record RegionHeader(
         long treeRoot,
         long tableRoot,
         int pageBytes,
-        @Nullable RegionMode mode) {
+        @Nullable RegionMode mode,
+        long reachedThrough) {
     static final String FORMAT = "pm-region";
     static final int VERSION = 1;
 
@@ -66,7 +71,8 @@ record RegionHeader(
     static final int TABLE_ROOT_OFFSET = TREE_ROOT_OFFSET + 8;
     static final int PAGE_BYTES_OFFSET = TABLE_ROOT_OFFSET + 8;
     static final int MODE_OFFSET = PAGE_BYTES_OFFSET + 4;
-    static final int ZERO_OFFSET = MODE_OFFSET + 4;
+    static final int REACHED_OFFSET = MODE_OFFSET + 4;
+    static final int ZERO_OFFSET = REACHED_OFFSET + 8;
     static final int CHECKSUM_OFFSET = SLOT_BYTES - 4;
 
     /** What was going on when a header was written. */
@@ -105,6 +111,7 @@ record RegionHeader(
         slot.set(Bytes.I64, TABLE_ROOT_OFFSET, tableRoot);
         slot.set(Bytes.I32, PAGE_BYTES_OFFSET, pageBytes);
         slot.set(Bytes.I32, MODE_OFFSET, mode == null ? 0 : mode.code());
+        slot.set(Bytes.I64, REACHED_OFFSET, reachedThrough);
         slot.set(Bytes.I32, CHECKSUM_OFFSET, new Crc32c().compute(slot, 0, CHECKSUM_OFFSET));
         return slot;
     }
@@ -179,7 +186,8 @@ record RegionHeader(
                 slot.get(Bytes.I64, TREE_ROOT_OFFSET),
                 slot.get(Bytes.I64, TABLE_ROOT_OFFSET),
                 pageBytes,
-                mode);
+                mode,
+                slot.get(Bytes.I64, REACHED_OFFSET));
     }
 
     private static void require(String file, long at, String what, long expected, long found) {

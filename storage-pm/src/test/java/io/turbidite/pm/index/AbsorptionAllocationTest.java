@@ -64,7 +64,7 @@ class AbsorptionAllocationTest {
         Arrays.sort(bySecondary);
         long before = time;
         time += LAYER_COUNT;
-        index.begin(time);
+        index.begin(time, time);
         for (int i = 0; i < LAYER_COUNT; i++) {
             index.addVersion(primary(records[i]), before + 1 + i, true, 1);
         }

@@ -81,7 +81,7 @@ class AbsorptionOrderTest {
     }
 
     private void absorb(PmIndex index, long horizon, List<Operation> layer) {
-        index.begin(horizon);
+        index.begin(horizon, time);
         Map<String, List<Operation>> byRecord = new TreeMap<>();
         layer.forEach(operation -> byRecord.computeIfAbsent(
                         operation.primaryKey, none -> new ArrayList<>())

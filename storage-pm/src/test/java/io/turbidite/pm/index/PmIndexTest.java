@@ -72,7 +72,7 @@ class PmIndexTest {
 
         /** Feeds the layer, without ending the absorption. */
         void feed(PmIndex index, long horizon) {
-            index.begin(horizon);
+            index.begin(horizon, time);
             TreeMap<String, String> entries = new TreeMap<>();
             layer.forEach((primaryKey, versions) -> {
                 Version newest = versions.getLast();
@@ -339,11 +339,52 @@ class PmIndexTest {
         }
     }
 
+    /** Its store's files were put back, and an opening was killed before the store noticed. */
+    @Test
+    void howFarItHadComeIsFoundByEachOpening() {
+        SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
+        Model model = new Model();
+        try (PmIndex index = PmIndex.create(memory, SPEC, epochs, account)) {
+            for (int layer = 0; layer < 2; layer++) {
+                model.put("record", "key " + layer);
+                model.feed(index, 0);
+                index.commit(model.time);
+                model.absorbed();
+            }
+        }
+        for (int opening = 0; opening < 3; opening++) {
+            try (PmIndex index = PmIndex.open(memory, SPEC, epochs, account, 1)) {
+                assertEquals(2, index.foundThrough(), "opening " + opening);
+                assertEquals(1, index.absorbedThrough());
+            }
+        }
+    }
+
+    /** It has versions that the store that was put back does not know. */
+    @Test
+    void howFarACutAbsorptionWasToGoIsFound() {
+        SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
+        try (PmIndex index = PmIndex.create(memory, SPEC, epochs, account)) {
+            index.begin(0, 1);
+            index.addVersion(key("record"), 1, true, 1);
+            index.addEntry(key("a"), key("record"), 1);
+            index.commit(1);
+            index.begin(1, 20);
+            index.addVersion(key("record"), 18, true, 1);
+            index.addEntry(key("b"), key("record"), 18);
+        }
+        for (int opening = 0; opening < 2; opening++) {
+            try (PmIndex found = PmIndex.open(memory, SPEC, epochs, account, 1)) {
+                assertEquals(20, found.foundThrough(), "opening " + opening);
+            }
+        }
+    }
+
     @Test
     void versionsComeFirst() {
         SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
         try (PmIndex index = PmIndex.create(memory, SPEC, epochs, account)) {
-            index.begin(0);
+            index.begin(0, 1);
             index.addEntry(key("s"), key("p"), 1);
             assertThrows(
                     InvalidRequestException.class, () -> index.addVersion(key("p"), 1, true, 1));
@@ -395,7 +436,7 @@ class PmIndexTest {
     private static void readFigures(
             String name, PmIndex index, Numbers numbers, SplittableRandom random) {
         double before = blocksRead(index, numbers, random);
-        index.begin(numbers.time);
+        index.begin(numbers.time, numbers.time);
         for (int i = 0; i < numbers.keyCount; i++) {
             index.tree().collect(Numbers.slice(i));
         }
@@ -421,7 +462,7 @@ class PmIndexTest {
     private static void insertFigures(
             String name, PmIndex index, Numbers numbers, SplittableRandom random) {
         DirtyLines dirty = index.region().dirty();
-        index.begin(numbers.time);
+        index.begin(numbers.time, numbers.time + 2_000);
         long fences = dirty.fences();
         long blocks = dirty.blocksWritten();
         for (int i = 0; i < 2_000; i++) {
@@ -482,7 +523,7 @@ class PmIndexTest {
                 long primary = isNew ? loaded++ : random.nextInt(recordCount);
                 records.put(primary, new long[] {second(random), ++time, primary});
             }
-            index.begin(time);
+            index.begin(time, time);
             records.forEach((primary, one) -> index.addVersion(slice(primary), one[1], true, 1));
             layer.clear();
             layer.addAll(records.values());

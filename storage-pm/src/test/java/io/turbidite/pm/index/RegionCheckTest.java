@@ -63,7 +63,7 @@ class RegionCheckTest {
     }
 
     private void absorb(PmRegion into, int layer, long horizon) {
-        IndexRegion.Absorption absorption = into.absorb(horizon);
+        IndexRegion.Absorption absorption = into.absorb(horizon, time + RECORDS);
         TreeMap<String, Long> entries = new TreeMap<>();
         for (int i = 0; i < RECORDS; i++) {
             time++;
@@ -131,8 +131,8 @@ class RegionCheckTest {
 
     /** New records of one user. */
     private static void absorbOne(PmRegion into, int from, int count) {
-        IndexRegion.Absorption absorption = into.absorb(0);
         long before = Math.max(from, into.absorbedThrough());
+        IndexRegion.Absorption absorption = into.absorb(0, before + count);
         for (int i = 1; i <= count; i++) {
             absorption.version(key("record %05d".formatted(from + i)), before + i, true, 1);
         }
@@ -162,7 +162,7 @@ class RegionCheckTest {
         absorb(0, 0);
         absorb(1, 0);
         assertTrue(stale() > 0);
-        IndexRegion.Absorption absorption = region.absorb(0);
+        IndexRegion.Absorption absorption = region.absorb(0, time);
         assertFalse(region.tidy(time));
         absorption.commit(time);
     }
@@ -172,10 +172,10 @@ class RegionCheckTest {
     @Timeout(30)
     void a_layer_that_was_given_up_in_the_middle_shuts_the_region() {
         absorb(0, 0);
-        IndexRegion.Absorption givenUp = region.absorb(0);
+        IndexRegion.Absorption givenUp = region.absorb(0, time + 1);
         givenUp.version(key("record 00000"), ++time, true, 1);
         CorruptionException refused =
-                assertThrows(CorruptionException.class, () -> region.absorb(0));
+                assertThrows(CorruptionException.class, () -> region.absorb(0, time));
         assertTrue(String.valueOf(refused.getMessage()).contains("in the middle of a change"));
     }
 
@@ -233,7 +233,7 @@ class RegionCheckTest {
     @Test
     void an_entry_above_the_version_of_its_key_is_found() {
         absorb(0, 0);
-        region.index().begin(0);
+        region.index().begin(0, time + 5);
         region.index().tree().add(key("user 003"), key("record 00003"), time + 5);
         region.index().tree().flush();
         region.index().commit(time + 5);

@@ -37,7 +37,10 @@ class RegionGoldenTest {
     /** Of before the header kept the mode. */
     private static final String WITHOUT_MODE = "/golden/region-v1-long-keys.gz";
 
-    private static final String TODAY = "/golden/region-v1-mode.gz";
+    /** Of before the header kept how far any absorption was to go. */
+    private static final String WITHOUT_REACH = "/golden/region-v1-mode.gz";
+
+    private static final String TODAY = "/golden/region-v1-reach.gz";
 
     private static Slice key(String text) {
         return Slice.of(text.getBytes(StandardCharsets.US_ASCII));
@@ -55,7 +58,7 @@ class RegionGoldenTest {
             long time = 0;
             for (int layer = 1; layer <= 2; layer++) {
                 int step = layer == 1 ? 1 : 3;
-                index.begin(time);
+                index.begin(time, time + RECORD_COUNT);
                 for (int i = 0; i < RECORD_COUNT; i += step) {
                     index.addVersion(key("record-" + i), time + 1 + i, true, 1);
                 }
@@ -72,7 +75,7 @@ class RegionGoldenTest {
                 time += RECORD_COUNT;
                 index.commit(time);
             }
-            index.begin(time);
+            index.begin(time, time + 1);
             index.insert(key("a long key ".repeat(80)), key("record-1"), time + 1);
             index.commit(time + 1);
         }
@@ -101,7 +104,7 @@ class RegionGoldenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {BEFORE, WITHOUT_MODE, TODAY})
+    @ValueSource(strings = {BEFORE, WITHOUT_MODE, WITHOUT_REACH, TODAY})
     void theGoldenRegionIsRead(String name) throws IOException {
         SimMemory memory = SimMemory.of(RegionMode.DAX, golden(name), BYTES_MAX);
         long now = 2 * RECORD_COUNT + 1;

@@ -115,7 +115,7 @@ public final class StaleEntryLincheckTest {
     @Operation
     public synchronized long move(@Param(name = "key") int key) {
         long timestamp = index.absorbedThrough() + 1;
-        index.begin(horizon());
+        index.begin(horizon(), timestamp);
         index.addVersion(record, timestamp, true, 1);
         index.addEntry(keys[key], record, timestamp);
         index.commit(timestamp);

@@ -37,6 +37,7 @@ class RegionTest {
         memory.putLong(tree, 11);
         region.dirty().add(tree, 8);
         region.setRoots(tree, tree);
+        region.begin(5);
         region.commit(5);
         return region;
     }
@@ -53,12 +54,34 @@ class RegionTest {
         assertEquals(5, found.absorbedThrough());
         assertEquals(region.treeRoot(), found.treeRoot());
         assertFalse(found.isAbsorbing());
-        region.begin();
+        region.begin(9);
         assertTrue(reopen(RegionMode.DAX, memory.contents()).isAbsorbing());
         region.commit(9);
         region.close();
         memory.checkSettled();
         assertEquals(9, reopen(RegionMode.DAX, memory.contents()).absorbedThrough());
+    }
+
+    /** A cut absorption says where it was to end, and whoever takes it back does not forget it. */
+    @Test
+    void aHeaderTellsHowFarAnyAbsorptionWasToGo() {
+        SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
+        Region region = create(memory);
+        assertEquals(5, region.reachedThrough());
+        region.begin(5);
+        region.begin(9);
+        Region cut = reopen(RegionMode.DAX, memory.contents());
+        assertEquals(5, cut.absorbedThrough());
+        assertEquals(9, cut.reachedThrough());
+        assertThrows(InvalidRequestException.class, () -> region.commit(10));
+        region.commit(5);
+        assertEquals(9, reopen(RegionMode.DAX, memory.contents()).reachedThrough());
+        region.begin(6);
+        region.commit(6);
+        region.close();
+        Region closed = reopen(RegionMode.DAX, memory.contents());
+        assertEquals(6, closed.absorbedThrough());
+        assertEquals(9, closed.reachedThrough());
     }
 
     /** Whatever is torn when the header is written: one of two neighbours is found. */
@@ -69,7 +92,7 @@ class RegionTest {
         Region region = create(memory);
         for (int i = 6; i < 12; i++) {
             long before = region.absorbedThrough();
-            region.begin();
+            region.begin(i);
             memory.beforeFence(() -> {
                 var _ = memory.eachImage(200, random, image -> {
                     Region found = reopen(RegionMode.DAX, image);
@@ -163,7 +186,7 @@ class RegionTest {
         SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
         Region old = create(memory);
         for (int i = 6; i < 20; i++) {
-            old.begin();
+            old.begin(i);
             old.commit(i);
         }
         var _ = create(memory);
@@ -178,7 +201,7 @@ class RegionTest {
         Region region = create(memory);
         region.close();
         Region open = Region.open(memory, SPEC, epochs, 5);
-        open.begin();
+        open.begin(6);
         for (int i = 0; i < 6; i++) {
             long page = open.pages().allocate(512);
             for (int at = 0; at < 512; at += 8) {
@@ -220,7 +243,7 @@ class RegionTest {
         SimMemory memory = SimMemory.create(RegionMode.FILE, BYTES_MAX);
         Region region = create(memory);
         assertEquals(5, reopen(RegionMode.FILE, memory.contents()).absorbedThrough());
-        region.begin();
+        region.begin(6);
         assertThrows(CorruptionException.class, () -> reopen(RegionMode.FILE, memory.contents()));
     }
 

@@ -77,7 +77,7 @@ public final class SimPmKind implements IndexKind {
         long count = 0;
         for (PmRegion region : opened.values()) {
             PmIndex index = region.index();
-            index.begin(index.absorbedThrough());
+            index.begin(index.absorbedThrough(), index.absorbedThrough());
             TreeCursor keys = index.keys();
             keys.open(null, null, false);
             List<byte[]> all = new ArrayList<>();

@@ -52,7 +52,7 @@ class PsTreeCrashTest {
         long root = PsTree.create(made);
         made.setRoots(root, root);
         made.commit(0);
-        made.begin();
+        made.begin(1);
         Bug bug = switch (plant) {
             case MISSING_FENCE -> Bug.MISSING_FENCE;
             case HALF_WRITTEN_BACK -> Bug.HALF_WRITTEN_BACK;
@@ -141,7 +141,7 @@ class PsTreeCrashTest {
             long root = PsTree.create(made);
             made.setRoots(root, root);
             made.commit(0);
-            made.begin();
+            made.begin(1);
             image = memory.contents();
         }
         TreeModel model = new TreeModel();
@@ -176,7 +176,7 @@ class PsTreeCrashTest {
         long root = PsTree.create(made);
         made.setRoots(root, root);
         made.commit(0);
-        made.begin();
+        made.begin(1);
         Region region = Region.open(memory, SPEC, epochs, 0);
         TreeModel model = new TreeModel();
         PsTree tree = PsTree.open(region, model);
@@ -214,7 +214,7 @@ class PsTreeCrashTest {
         long root = PsTree.create(made);
         made.setRoots(root, root);
         made.commit(0);
-        made.begin();
+        made.begin(1);
         TreeModel model = new TreeModel();
         PsTree tree = PsTree.open(Region.open(memory, SPEC, epochs, 0), model);
         Slice key = TreeModel.key(1, 8);

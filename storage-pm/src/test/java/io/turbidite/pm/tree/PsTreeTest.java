@@ -39,7 +39,7 @@ class PsTreeTest {
         long root = PsTree.create(region);
         region.setRoots(root, root);
         region.commit(0);
-        region.begin();
+        region.begin(Long.MAX_VALUE);
         return region;
     }
 
@@ -106,7 +106,7 @@ class PsTreeTest {
                 model.check(open(region, model));
                 region = Region.open(memory, spec, epochs, 0);
                 tree = open(region, model);
-                region.begin();
+                region.begin(Long.MAX_VALUE);
             }
         }
         checkRanges(tree, model, random, keyCount, keyBytes);

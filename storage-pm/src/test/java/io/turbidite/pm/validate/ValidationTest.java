@@ -52,7 +52,7 @@ class ValidationTest {
         long root = Validation.create(region);
         region.setRoots(root, root);
         region.commit(0);
-        region.begin();
+        region.begin(Long.MAX_VALUE);
         return region;
     }
 
