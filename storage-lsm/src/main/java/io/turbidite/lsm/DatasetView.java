@@ -189,6 +189,7 @@ final class DatasetView implements ReadView {
 
     @Override
     public double missShare() {
+        state.checkOpen();
         return dataset.partitions().getFirst().work().missShare();
     }
 
