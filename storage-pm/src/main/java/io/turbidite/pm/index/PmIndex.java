@@ -12,8 +12,6 @@ import io.turbidite.pm.tree.PsTree;
 import io.turbidite.pm.tree.TreeCursor;
 import io.turbidite.pm.validate.Validation;
 
-import java.util.concurrent.ArrayBlockingQueue;
-
 /**
  * One index of one partition in a region.
  *
@@ -31,13 +29,10 @@ import java.util.concurrent.ArrayBlockingQueue;
  * opened again, or made anew.
  */
 public final class PmIndex implements AutoCloseable {
-    /** Secondary keys that readers met stale entries of; more are forgotten. */
-    static final int HINT_COUNT_MAX = 1_024;
-
     private final Region region;
     private final Validation validation;
     private final PsTree tree;
-    private final ArrayBlockingQueue<Slice> hints = new ArrayBlockingQueue<>(HINT_COUNT_MAX);
+    private final Hints hints = new Hints();
     private volatile long absorbedThrough;
     private final long foundThrough;
     private boolean hasEntries;
@@ -135,15 +130,12 @@ public final class PmIndex implements AutoCloseable {
 
     /** A reader has met stale entries of a key. */
     void hint(Slice secondaryKey) {
-        if (hints.remainingCapacity() > 0) {
-            // a full queue forgets it: the next reader meets them again
-            var _ = hints.offer(Slice.of(secondaryKey.toByteArray()));
-        }
+        hints.add(secondaryKey);
     }
 
     /** How many hints wait. */
     public int hintCount() {
-        return hints.size();
+        return hints.count();
     }
 
     // ---- the writer -----------------------------------------------------------------------------
@@ -209,7 +201,7 @@ public final class PmIndex implements AutoCloseable {
 
     /** Whether readers have met stale entries of some key. */
     boolean hasHints() {
-        return !hints.isEmpty();
+        return hints.count() > 0;
     }
 
     /**
@@ -220,7 +212,7 @@ public final class PmIndex implements AutoCloseable {
      */
     public int collectHints(int countMax, long horizon) {
         int count = 0;
-        if (!hints.isEmpty()) {
+        if (hasHints()) {
             begin(horizon, absorbedThrough);
             Slice key = hints.poll();
             while (key != null && count < countMax) {

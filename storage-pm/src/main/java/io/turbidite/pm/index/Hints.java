@@ -1,0 +1,49 @@
+package io.turbidite.pm.index;
+
+import io.turbidite.core.bytes.Slice;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Secondary keys that readers met stale entries of, each once, in the order in which they were met.
+ * At most {@value #COUNT_MAX}: a reader that meets more forgets them, and the next one meets them
+ * again. <em>Thread-safe.</em>
+ */
+final class Hints {
+    static final int COUNT_MAX = 1_024;
+
+    private final ArrayBlockingQueue<ByteBuffer> queue = new ArrayBlockingQueue<>(COUNT_MAX);
+
+    /** Those in the queue, or on their way into it. */
+    private final Set<ByteBuffer> waiting = ConcurrentHashMap.newKeySet();
+
+    /** A reader has met stale entries of a key. */
+    void add(Slice secondaryKey) {
+        if (queue.remainingCapacity() > 0) {
+            ByteBuffer key = ByteBuffer.wrap(secondaryKey.toByteArray());
+            if (waiting.add(key) && !queue.offer(key)) {
+                waiting.remove(key);
+            }
+        }
+    }
+
+    /** Takes the first one; null if none waits. Whoever meets it from now on adds it again. */
+    @Nullable
+    Slice poll() {
+        ByteBuffer key = queue.poll();
+        if (key == null) {
+            return null;
+        }
+        waiting.remove(key);
+        return Slice.of(key.array());
+    }
+
+    int count() {
+        return queue.size();
+    }
+}
