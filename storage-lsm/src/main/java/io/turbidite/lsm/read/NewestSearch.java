@@ -52,6 +52,11 @@ final class NewestSearch implements IndexCursor {
     /** Pages of searches that were closed. */
     private static final Pool<Page> PAGES = new Pool<>(Page::new);
 
+    /** A page with more room than for so many entries, or so many bytes of keys, is not kept. */
+    private static final int KEPT_COUNT_MAX = 1 << 13;
+
+    private static final int KEPT_BYTES_MAX = 512 << 10;
+
     private final Partition partition;
     private final IndexSchema index;
     private final ViewState view;
@@ -90,7 +95,7 @@ final class NewestSearch implements IndexCursor {
     }
 
     /** Entries of one key. <em>Confined to one thread.</em> */
-    private static final class Page {
+    static final class Page {
         private final ByteSink keys = new ByteSink(512, Integer.MAX_VALUE - 8);
         private long[] timestamps = new long[32];
         private long[] checked = new long[32];
@@ -106,6 +111,12 @@ final class NewestSearch implements IndexCursor {
         private final RegionEntries ofRegion = new RegionEntries();
         private final Slice left = new Slice();
         private final Slice right = new Slice();
+
+        /** What was of the region went through the page: it has no more room than that. */
+        boolean isSmall() {
+            return timestamps.length <= KEPT_COUNT_MAX
+                    && keys.segment().byteSize() <= KEPT_BYTES_MAX;
+        }
 
         Page clear() {
             keys.clear();
@@ -417,7 +428,9 @@ final class NewestSearch implements IndexCursor {
             page = null;
             partition.work().searched(index.id(), 1, entryCount);
             closeReader();
-            PAGES.give(open);
+            if (open.isSmall()) {
+                PAGES.give(open);
+            }
         }
     }
 }
