@@ -4,13 +4,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.scan.FetchOptions;
+import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.expr.RecordPredicate;
+import io.turbidite.ops.fetch.FetchedRecords;
+import io.turbidite.ops.fetch.LookupMeter;
+import io.turbidite.ops.fetch.NearestRecords;
+import io.turbidite.ops.fetch.NewestOfEach;
+import io.turbidite.ops.fetch.NewestRecords;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.search.IndexRange;
+import io.turbidite.ops.search.SearchMeter;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -143,6 +156,35 @@ class ParallelLookupTest {
             assertThat(source.openCount).hasValue(0);
         }
         source.failAfterMoves = Integer.MAX_VALUE;
+    }
+
+    /** It read in its constructor, and nobody had it then to close it. */
+    @Test
+    void a_search_for_keys_that_fails_at_once_leaves_nothing_open() {
+        try (ReadView view = source.openView()) {
+            NewestOfEach records = new NewestOfEach(
+                    view,
+                    List.of(0),
+                    new IndexRange(
+                            view.indexes().getFirst(),
+                            KeyRange.all(),
+                            FilterPredicate.none(),
+                            List.of(),
+                            true),
+                    new NewestRecords.Wanted(1, new RecordPredicate[0]),
+                    Long.MAX_VALUE,
+                    new FetchedRecords.Lookup(1 << 16, 1, FetchOptions.defaults(), null, 0),
+                    new NearestRecords.Meters(
+                            new OperatorMeter(),
+                            new SearchMeter(),
+                            new OperatorMeter(),
+                            new LookupMeter()));
+            source.failAfterMoves = source.moveCount.get();
+            assertThatThrownBy(records::next).isInstanceOf(CorruptionException.class);
+            records.close();
+            source.failAfterMoves = Integer.MAX_VALUE;
+            assertThat(source.openCount).as("the view alone").hasValue(1);
+        }
     }
 
     /** The reader would wait for ever for the slice of a worker that has died. */

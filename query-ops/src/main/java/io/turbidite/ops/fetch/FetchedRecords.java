@@ -1,5 +1,6 @@
 package io.turbidite.ops.fetch;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.geo.Box;
 import io.turbidite.core.geo.Zone;
@@ -151,8 +152,14 @@ public final class FetchedRecords extends RecordsInTurn {
 
     @Override
     public void close() {
-        closeSearch();
-        workers.close();
+        new Cleanup()
+                .add(this::closeSearch)
+                .add(workers::close)
+                .add(this::giveBatch)
+                .run();
+    }
+
+    private void giveBatch() {
         if (!isClosed) {
             isClosed = true;
             KeyBatch used = batch;
@@ -162,10 +169,12 @@ public final class FetchedRecords extends RecordsInTurn {
     }
 
     private void closeSearch() {
-        closeRecords();
-        if (search != null) {
-            search.close();
-            search = null;
+        Candidates ended = search;
+        search = null;
+        if (ended == null) {
+            closeRecords();
+        } else {
+            new Cleanup().add(this::closeRecords).add(ended::close).run();
         }
     }
 

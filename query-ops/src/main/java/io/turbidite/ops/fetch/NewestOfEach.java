@@ -1,6 +1,7 @@
 package io.turbidite.ops.fetch;
 
 import io.turbidite.core.Cleanup;
+import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.IndexCursor;
@@ -35,6 +36,10 @@ public final class NewestOfEach extends RecordsInTurn {
     private final long rowsWanted;
     private final FetchedRecords.Lookup lookup;
     private final NearestRecords.Meters meters;
+
+    /** Of all keys, one after the other. */
+    private final LookupWorkers workers;
+
     private final @Nullable Front[] fronts;
     private @Nullable NewestRecords ofKey;
     private long rowsOfKey;
@@ -64,6 +69,7 @@ public final class NewestOfEach extends RecordsInTurn {
         this.rowsWanted = rowsWanted;
         this.lookup = lookup;
         this.meters = meters;
+        this.workers = new LookupWorkers(lookup.tasks(), lookup.workerCount());
         this.fronts = new @Nullable Front[partitions.size()];
     }
 
@@ -74,9 +80,17 @@ public final class NewestOfEach extends RecordsInTurn {
         private final Slice key = new Slice();
         private boolean standsOnKey;
 
-        Front(IndexCursor cursor) {
+        private Front(IndexCursor cursor) {
             this.cursor = cursor;
-            read();
+        }
+
+        /** Owns the cursor from now on. */
+        static Front open(IndexCursor cursor) {
+            try (Undo undo = Undo.of(cursor::close)) {
+                Front opened = new Front(cursor);
+                opened.read();
+                return undo.keep(opened);
+            }
         }
 
         private void read() {
@@ -128,7 +142,8 @@ public final class NewestOfEach extends RecordsInTurn {
                             range.isExact()),
                     each,
                     lookup,
-                    meters);
+                    meters,
+                    workers);
             ofKey = opened;
             standOn(opened);
         }
@@ -138,9 +153,9 @@ public final class NewestOfEach extends RecordsInTurn {
         ofKey = null;
         standOn(null);
         visitedCount += records.visitedCount();
-        records.close();
         rowCount += Math.min(each.count(), rowsOfKey);
         rowsOfKey = 0;
+        records.close();
     }
 
     /** The smallest key that was not asked for, which is passed over then; null at the end. */
@@ -149,7 +164,7 @@ public final class NewestOfEach extends RecordsInTurn {
         for (int i = 0; i < fronts.length; i++) {
             Front front = fronts[i];
             if (front == null) {
-                front = new Front(view.search(
+                front = Front.open(view.search(
                         partitions.get(i), range.index().name(), range.search(), range.filter()));
                 fronts[i] = front;
             }
@@ -186,6 +201,7 @@ public final class NewestOfEach extends RecordsInTurn {
         if (records != null) {
             cleanup.add(() -> endKey(records));
         }
+        cleanup.add(workers::close);
         for (Front front : fronts) {
             if (front != null) {
                 cleanup.add(front::close);

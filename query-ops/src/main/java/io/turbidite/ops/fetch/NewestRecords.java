@@ -1,5 +1,6 @@
 package io.turbidite.ops.fetch;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -40,6 +41,7 @@ public final class NewestRecords extends RecordsInTurn {
     private final Wanted wanted;
     private final FetchOptions options;
     private final LookupWorkers workers;
+    private final boolean ownsWorkers;
     private final NearestRecords.Meters meters;
     private final Front[] fronts;
     private final RecordView record;
@@ -78,11 +80,25 @@ public final class NewestRecords extends RecordsInTurn {
             Wanted wanted,
             FetchedRecords.Lookup lookup,
             NearestRecords.Meters meters) {
+        this(view, partitions, range, wanted, lookup, meters, null);
+    }
+
+    /** The same with workers of somebody else, who closes them; null for its own. */
+    NewestRecords(
+            ReadView view,
+            List<Integer> partitions,
+            IndexRange range,
+            Wanted wanted,
+            FetchedRecords.Lookup lookup,
+            NearestRecords.Meters meters,
+            @Nullable LookupWorkers shared) {
         this.view = view;
         this.range = range;
         this.wanted = wanted;
         this.options = lookup.options().withPruning(FetchOptions.Pruning.EXACT);
-        this.workers = new LookupWorkers(lookup.tasks(), lookup.workerCount());
+        this.ownsWorkers = shared == null;
+        this.workers =
+                shared == null ? new LookupWorkers(lookup.tasks(), lookup.workerCount()) : shared;
         this.meters = meters;
         this.record = new RecordView(view.source().type());
         int keyBytes = Math.max(
@@ -270,10 +286,13 @@ public final class NewestRecords extends RecordsInTurn {
 
     @Override
     public void close() {
-        closeRecords();
-        workers.close();
-        for (Front front : fronts) {
-            front.close();
+        Cleanup cleanup = new Cleanup().add(this::closeRecords);
+        if (ownsWorkers) {
+            cleanup.add(workers::close);
         }
+        for (Front front : fronts) {
+            cleanup.add(front::close);
+        }
+        cleanup.run();
     }
 }
