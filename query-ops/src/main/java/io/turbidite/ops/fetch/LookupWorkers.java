@@ -26,12 +26,16 @@ final class LookupWorkers implements AutoCloseable {
     /** With fewer keys than this and all pages at hand they would be woken for nothing. */
     static final int KEYS_MIN = 512;
 
-    /** Enough keys where pages are read: each may wait for one (PERS24 §4.4.2). */
-    static final int MISSING_KEYS_MIN = 4;
+    /**
+     * Enough keys where pages are read: each may wait for one (PERS24 §4.4.2). Workers are started
+     * for each query, which costs as much as some reads: with 10 keys a query took 1.2 to 1.3 times
+     * as long as alone, with 25 and more 0.8 to 0.94 ({@code bench pm}, direct I/O, busy machine).
+     */
+    static final int MISSING_KEYS_MIN = 16;
 
     /**
      * The share of the last pages that the cache lacked from which on the next are expected to be
-     * lacking. With less, of ten keys no two wait for a page.
+     * lacking. With less, few keys wait for a page.
      */
     private static final double MISS_SHARE_MIN = 0.25;
 
