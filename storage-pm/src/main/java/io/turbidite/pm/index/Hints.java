@@ -40,7 +40,9 @@ final class Hints {
             return null;
         }
         waiting.remove(key);
-        return Slice.of(key.array());
+        byte[] bytes = new byte[key.remaining()];
+        key.get(0, bytes);
+        return Slice.of(bytes);
     }
 
     int count() {
