@@ -98,7 +98,7 @@ class DoctorCommandTest {
             assertThat(told.outLines())
                     .containsSequence(
                             "warn: writers stand still because write memory is full",
-                            "  write.stall.time is 2,005 ms or more for one in a hundred",
+                            "  write.stall.time is 2,000 ms or more for one in a hundred",
                             "  give the store more write memory, or a faster disk")
                     .containsSequence(
                             "warn: merges had no memory for their side-files",

@@ -9,6 +9,7 @@ import io.turbidite.core.log.Durability;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.Tier;
+import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
@@ -364,7 +365,8 @@ class NewestFirstTest {
     @Timeout(120)
     void the_newest_records_are_read_by_several_workers() {
         StoreOptions small = options().withCacheBytes(1 << 20).withWriteMemoryBytes(1 << 20);
-        try (Store store = Store.open(directory, small)) {
+        try (ThreadTasks lookups = ThreadTasks.create("lookups");
+                Store store = Store.open(directory, small)) {
             Dataset dataset = store.createDataset(spec(Maintenance.VALIDATION, 1));
             String padding = "x".repeat(500);
             SplittableRandom random = new SplittableRandom(Seeds.of("NewestFirstTest.workers"));
@@ -377,9 +379,7 @@ class NewestFirstTest {
                 model.put(id, visit);
             }
             dataset.flush();
-            RunOptions workers = RunOptions.defaults()
-                    .withTasks(store.environment().tasks())
-                    .withLookupWorkers(3);
+            RunOptions workers = RunOptions.defaults().withTasks(lookups).withLookupWorkers(3);
             try (ReadView view = dataset.openView()) {
                 for (int user = 0; user < 400; user++) {
                     int wanted = user;

@@ -98,7 +98,7 @@ record CheckedQuery(
         static final int TIMESTAMP = GroupRows.COUNT_PART - 1;
 
         private static Order newest(int each) {
-            String name = each == 0 ? "newest first" : "the newest %,d of each".formatted(each);
+            String name = each == 0 ? "newest first" : "the newest %d of each".formatted(each);
             return new Order(name, TIMESTAMP, true, false, null, each);
         }
 

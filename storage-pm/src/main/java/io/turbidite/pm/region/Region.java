@@ -188,8 +188,8 @@ public final class Region implements AutoCloseable {
     }
 
     /**
-     * The largest timestamp that any absorption was to end with, a cut one too: nothing here is of a
-     * later one. It outlives what takes a cut absorption back.
+     * The largest timestamp that any absorption was to end with, a cut one too: nothing here is of
+     * a later one. It outlives what takes a cut absorption back.
      */
     public long reachedThrough() {
         return Math.max(header.reachedThrough(), header.absorbedThrough());
