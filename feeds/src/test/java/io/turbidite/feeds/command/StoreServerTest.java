@@ -280,7 +280,10 @@ class StoreServerTest {
                 };
                 List<Object> line = new ArrayList<>(List.of(command.split(" ", -1)));
                 line.addAll(List.of(more));
-                assertThat(Command.run(line.toArray()).code()).as("%s", line).isZero();
+                // a busy machine is something that the doctor may worry about
+                assertThat(Command.run(line.toArray()).code())
+                        .as("%s", line)
+                        .isBetween(0, command.equals("doctor") ? 1 : 0);
             }
         }
     }
