@@ -3,6 +3,7 @@ package io.turbidite.bench.pm;
 import io.turbidite.bench.engine.Costs;
 
 import java.util.SplittableRandom;
+import java.util.function.LongSupplier;
 
 /** Questions for newest records and their answers by the model. <em>Immutable.</em> */
 final class Asking {
@@ -85,30 +86,22 @@ final class Asking {
      * @throws IllegalStateException if an answer is not the model's
      */
     double micros(String who, long nanosMin, Way way) {
-        long before = Costs.cpuNanos();
-        long passed;
-        long asked = 0;
-        do {
-            askAll(who, way);
-            asked += keys.length;
-            passed = Costs.cpuNanos() - before;
-        } while (passed < nanosMin);
-        return passed / 1e3 / asked;
+        return micros(who, nanosMin, way, Costs::cpuNanos);
     }
 
-    /**
-     * Microseconds a question by the clock.
-     *
-     * @throws IllegalStateException if an answer is not the model's
-     */
+    /** The same by the clock. */
     double clockMicros(String who, long nanosMin, Way way) {
-        long before = System.nanoTime();
+        return micros(who, nanosMin, way, System::nanoTime);
+    }
+
+    private double micros(String who, long nanosMin, Way way, LongSupplier nanos) {
+        long before = nanos.getAsLong();
         long passed;
         long asked = 0;
         do {
             askAll(who, way);
             asked += keys.length;
-            passed = System.nanoTime() - before;
+            passed = nanos.getAsLong() - before;
         } while (passed < nanosMin);
         return passed / 1e3 / asked;
     }

@@ -13,8 +13,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Lookups whose keys are dealt out before they begin (+PAR of PERS24 §5.3): each thread has as many
- * as the others, whoever is fast. <em>Confined to one thread</em>, but for its own threads.
+ * Lookups whose keys are dealt out before they begin (+PAR of PERS24 §5.3): each thread has as
+ * many as the others, whoever is fast. <em>Confined to one thread</em>, but for its own threads.
  */
 final class DealtLookups implements AutoCloseable {
     private final ReadView view;

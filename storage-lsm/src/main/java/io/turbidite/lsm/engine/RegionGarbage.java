@@ -5,6 +5,7 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.read.PartitionReads;
+import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.RegionLayer;
 
@@ -18,9 +19,10 @@ final class RegionGarbage {
 
     private RegionGarbage() {}
 
-    /** Whether building the region anew leaves half of its entries out, or more. */
-    static boolean isMostOf(OpenDataset dataset, Partition partition, RegionLayer region) {
-        if (dataset.schema().retention() == null) {
+    /** Whether building the region of an index anew leaves half of its entries out, or more. */
+    static boolean fills(OpenDataset dataset, Partition partition, IndexSchema index) {
+        RegionLayer region = partition.version().region(index.tree());
+        if (region == null || dataset.schema().retention() == null) {
             return false;
         }
         long records = PartitionReads.estimate(

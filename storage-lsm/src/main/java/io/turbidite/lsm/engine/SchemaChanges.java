@@ -442,11 +442,7 @@ public final class SchemaChanges {
                 region.handle()
                         .tellOnce(cause ->
                                 core.events().regionRefused(partition.name(), index.name(), cause));
-                disableQuietly(
-                        dataset,
-                        index,
-                        failure,
-                        RegionGarbage.isMostOf(dataset, partition, region));
+                disableQuietly(dataset, index, partition, failure);
                 return;
             }
         }
@@ -457,15 +453,14 @@ public final class SchemaChanges {
      * at the next opening if the disk would not have it now.
      */
     private void disableQuietly(
-            OpenDataset dataset, IndexSchema index, StorageException failure, boolean isGarbage) {
+            OpenDataset dataset, IndexSchema index, Partition partition, StorageException failure) {
         boolean isFull = failure instanceof StorageIoException io
                 && io.kind() == StorageIoException.Kind.NO_SPACE;
+        boolean isOfGarbage = isFull && RegionGarbage.fills(dataset, partition, index);
+        boolean staysFull = isFull && !isOfGarbage;
         try {
-            change(
-                    dataset,
-                    index.name(),
-                    isFull && !isGarbage ? Change.DISABLE : Change.DISABLE_UNTIL_BUILT);
-            if (!(failure instanceof StorageIoException) || (isFull && isGarbage)) {
+            change(dataset, index.name(), staysFull ? Change.DISABLE : Change.DISABLE_UNTIL_BUILT);
+            if (isOfGarbage || !(failure instanceof StorageIoException)) {
                 rebuildSoon(dataset, index.name());
             }
         } catch (InvalidRequestException busy) {

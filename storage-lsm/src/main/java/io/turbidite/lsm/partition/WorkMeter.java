@@ -25,6 +25,9 @@ public final class WorkMeter {
     /** About three questions for the ten newest. */
     private static final double PAGES_REMEMBERED = 32;
 
+    /** As good as none. */
+    private static final double NO_SHARE = 0.001;
+
     private final LongAdder lookedUp = new LongAdder();
     private final LongAdder found = new LongAdder();
     private final LongAdder fetched = new LongAdder();
@@ -73,8 +76,9 @@ public final class WorkMeter {
      * not count.
      */
     public void pinned(long pages, long misses) {
-        if (pages > 0) {
-            double before = missShare;
+        double before = missShare;
+        // where all pages are at hand nobody writes to what all readers share
+        if (pages > 0 && (misses > 0 || before > NO_SHARE)) {
             double weight = Math.min(1, pages / PAGES_REMEMBERED);
             missShare = before + ((double) misses / pages - before) * weight;
         }

@@ -29,8 +29,8 @@ import java.lang.foreign.MemorySegment;
  *    104     8 tableRoot        offset of the first bucket of the table of versions
  *    112     4 pageBytes        of a page of postings
  *    116     4 mode             1 dax, 2 file, 3 volatile; 0 in regions of before it was kept
- *    120     8 reachedThrough   the largest timestamp that any absorption, a cut one too, was to end
- *                             with; 0 in regions of before it was kept
+ *    120     8 reachedThrough   the largest timestamp that any absorption was to end with, a cut
+ *                             one too; 0 in regions of before it was kept
  *    128   124 zero
  *    252     4 checksum         masked CRC32C of bytes 0 to 251
  * </pre>
