@@ -68,7 +68,12 @@ public final class SocketServer implements AutoCloseable {
             1, new DefaultThreadFactory("turbidite-serve", true), NioIoHandler.newFactory());
     private final ExecutorService commands = Executors.newThreadPerTaskExecutor(
             Thread.ofPlatform().daemon().name("turbidite-command-", 0).factory());
-    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+
+    /** Closes those too that were taken before, and begin after, it was told to close. */
+    private final ChannelGroup connections =
+            new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+
+    private final ChannelGroup listeners = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final AtomicInteger connectionCount = new AtomicInteger();
 
     /**
@@ -122,6 +127,7 @@ public final class SocketServer implements AutoCloseable {
             if (!bound.isSuccess()) {
                 throw new IOException("the socket could not be bound", bound.cause());
             }
+            listeners.add(bound.channel());
             Files.setPosixFilePermissions(
                     draft.resolve(DRAFT), PosixFilePermissions.fromString("rw-------"));
             Files.move(
@@ -230,6 +236,7 @@ public final class SocketServer implements AutoCloseable {
             // the next server replaces it, and clients of it are refused by the system
         }
         closing = true;
+        listeners.close().awaitUninterruptibly();
         letGo(SocketServer::isToGo);
         commands.shutdown();
         try {

@@ -78,7 +78,11 @@ public final class HttpServer implements AutoCloseable {
     private final EventLoopGroup loop;
     private final ExecutorService requests = Executors.newThreadPerTaskExecutor(
             Thread.ofPlatform().daemon().name("turbidite-request-", 0).factory());
-    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+
+    /** Closes those too that a listener had taken before it was closed, and a loop begins after. */
+    private final ChannelGroup connections =
+            new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+
     private final ChannelGroup listeners = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final AtomicInteger connectionCount = new AtomicInteger();
     private final Semaphore admission;

@@ -57,7 +57,11 @@ public final class TcpServer implements AutoCloseable {
     private final EventLoopGroup loop;
     private final Executor reader =
             task -> Thread.ofPlatform().daemon().name("turbidite-tcp-files").start(task);
-    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+
+    /** Closes those too that a listener had taken before it was closed, and a loop begins after. */
+    private final ChannelGroup connections =
+            new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+
     private final ChannelGroup listeners = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
     private final AtomicInteger connectionCount = new AtomicInteger();

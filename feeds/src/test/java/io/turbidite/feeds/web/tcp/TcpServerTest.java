@@ -20,6 +20,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -233,6 +235,41 @@ class TcpServerTest {
             assertThat(sent).hasSize(400);
             assertThat(heldMax).isLessThan(TcpConnection.READ_BYTES + (256 << 10) + (64 << 10));
             assertThat(fixture.count("Lines")).isEqualTo(400_000);
+        }
+    }
+
+    /** One that was taken in by a loop on its end was never closed, and closing again hung. */
+    @Test
+    void a_client_that_comes_while_it_closes_is_let_go() throws Exception {
+        try (TcpFixture fixture = TcpFixture.open(directory)) {
+            for (int round = 0; round < 100; round++) {
+                TcpServer server = fixture.serve(TcpFixture.LINES);
+                InetSocketAddress at = server.addresses().values().iterator().next();
+                List<Socket> clients = new ArrayList<>();
+                Thread coming = Thread.ofPlatform().start(() -> {
+                    try {
+                        while (clients.size() < 50) {
+                            clients.add(new Socket(at.getAddress(), at.getPort()));
+                        }
+                    } catch (IOException refused) {
+                        // nobody listens any more
+                    }
+                });
+                Thread.sleep(round % 4);
+                server.close();
+                coming.join();
+                for (Socket client : clients) {
+                    try (client) {
+                        client.setSoTimeout(5_000); // that it hears nothing is the failure
+                        client.getOutputStream().write('\n'); // one may not have been taken in
+                        assertThat(client.getInputStream().read()).isEqualTo(-1);
+                    } catch (SocketException reset) {
+                        // which says so too
+                    }
+                }
+                server.close();
+                assertThat(server.connectionCount()).isZero();
+            }
         }
     }
 
