@@ -300,6 +300,7 @@ final class LeafWriter {
                         / (NodeBuilder.capacity() * FILL_PERCENT));
         part((bytes + leafCount - 1) / leafCount, (count + leafCount - 1) / leafCount);
         separatePages();
+        dropEmptyParts();
         List<byte[]> bounds = new ArrayList<>();
         for (int part = 0; part < partCount; part++) {
             bounds.add(
@@ -388,6 +389,31 @@ final class LeafWriter {
                 }
             }
         }
+    }
+
+    /** Copying lists may have found that nothing of a part is needed: no leaf is made for it. */
+    private void dropEmptyParts() {
+        int kept = 0;
+        for (int part = 0; part < partCount; part++) {
+            if (hasList(part)) {
+                partEnds[kept++] = partEnds[part];
+            } else if (kept > 0) {
+                partEnds[kept - 1] = partEnds[part];
+            }
+        }
+        if (kept == 0) {
+            partEnds[kept++] = itemCount;
+        }
+        partCount = kept;
+    }
+
+    private boolean hasList(int part) {
+        for (int i = partStart(part); i < partEnds[part]; i++) {
+            if (items[i].pointer != 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean wasSeen(long page, int countBefore) {

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -271,7 +272,6 @@ public final class PsTree {
             image.claim(region, node);
             image.check(memory, Node.Kind.LEAF);
             int count = image.sorted(sorted);
-            require(count > 0 || leaves.isEmpty(), node, "keys of a leaf", "some", "none");
             if (count > 0) {
                 byte[] low = image.key(sorted[0]).toByteArray();
                 require(
@@ -283,7 +283,9 @@ public final class PsTree {
                 bounds.add(leaves.isEmpty() ? new byte[0] : low);
                 last = image.key(sorted[count - 1]).toByteArray();
             } else {
-                bounds.add(new byte[0]);
+                // of releases before leaves without keys were left out: it takes what is behind
+                // last
+                bounds.add(leaves.isEmpty() ? last : Arrays.copyOf(last, last.length + 1));
             }
             leaves.add(node);
             claimLists(image, sorted, count);

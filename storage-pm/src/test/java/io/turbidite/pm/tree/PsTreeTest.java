@@ -165,6 +165,35 @@ class PsTreeTest {
         assertTrue(model.collectedCount() + model.markedCount() > 4_000);
     }
 
+    /** All keys behind the first of a full leaf have garbage alone: no leaf is made for them. */
+    @ParameterizedTest
+    @CsvSource({"1, 2, 3", "2, 1, 3", "3, 1, 2"})
+    void aLeafThatIsPartedLeavesNoLeafWithoutKeys(int live, int other, int another) {
+        RegionSpec spec = new RegionSpec(1, 2, 1_024, BYTES_MAX);
+        SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
+        var _ = create(memory, spec);
+        TreeModel model = new TreeModel();
+        Region region = Region.open(memory, spec, epochs, 0);
+        PsTree tree = open(region, model);
+        for (int number = 1; number <= 3; number++) {
+            model.put(TreeModel.key(10 * number, 300), TreeModel.key(number, 8));
+        }
+        model.absorb(tree);
+        assertEquals(1, tree.leafCount(), "it has room for three keys");
+        int beside = 10 * live + (live == 1 ? -5 : 5);
+        model.put(TreeModel.key(beside, 300), TreeModel.key(other, 8));
+        model.put(TreeModel.key(beside, 300), TreeModel.key(another, 8));
+        model.absorb(tree);
+        model.check(tree);
+        region.commit(model.time());
+        PsTree opened = open(Region.open(memory, spec, epochs, model.time()), model);
+        model.check(opened);
+        model.put(TreeModel.key(25, 300), TreeModel.key(7, 8));
+        model.put(TreeModel.key(35, 300), TreeModel.key(8, 8));
+        model.absorb(opened);
+        model.check(opened);
+    }
+
     @Test
     void anEmptyTreeHasNothing() {
         RegionSpec spec = new RegionSpec(1, 2, 1_024, BYTES_MAX);
