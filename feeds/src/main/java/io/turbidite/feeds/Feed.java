@@ -10,8 +10,11 @@ import io.turbidite.feeds.DefinitionException.Problem;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.IndexPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
+import io.turbidite.feeds.FeedDefinition.PolicyPart;
 import io.turbidite.feeds.flow.DiscardPolicy;
 import io.turbidite.feeds.flow.FeedMeters;
+import io.turbidite.feeds.flow.RecordPolicy;
+import io.turbidite.feeds.flow.ThrottlePolicy;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.parse.RecordParser;
@@ -22,6 +25,7 @@ import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.source.parcel.ParcelSource;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
+import io.turbidite.feeds.store.KeyThrottle;
 import io.turbidite.feeds.store.LetterLines;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
@@ -215,17 +219,27 @@ public final class Feed implements AutoCloseable {
                         clock(),
                         store.events(),
                         aids,
-                        discard(definition)),
+                        policy()),
                 progress,
                 () -> stopped,
                 meters);
     }
 
-    private static @Nullable DiscardPolicy discard(FeedDefinition definition) {
-        return definition.policy()
-                        instanceof FeedDefinition.PolicyPart.Discard(int percentMax, int keptOneIn)
-                ? new DiscardPolicy(percentMax / 100.0, keptOneIn)
-                : null;
+    /** Letters are fed again by hand: none of them is left out. */
+    private RecordPolicy policy() {
+        if (source instanceof LetterSource) {
+            return RecordPolicy.TAKES_ALL;
+        }
+        return switch (definition.policy()) {
+            case PolicyPart.Basic() -> RecordPolicy.TAKES_ALL;
+            case PolicyPart.Discard(int percentMax, int keptOneIn) ->
+                new DiscardPolicy(percentMax / 100.0, keptOneIn);
+            case PolicyPart.Throttle(int recordsPerSecond) ->
+                new KeyThrottle(
+                        store.dataset(definition.dataset().name()),
+                        new ThrottlePolicy(recordsPerSecond),
+                        clock());
+        };
     }
 
     Clock clock() {

@@ -148,6 +148,13 @@ public record FeedDefinition(
          * @param keptOneIn so many of those that may be left out have one that is not
          */
         record Discard(int percentMax, int keptOneIn) implements PolicyPart {}
+
+        /**
+         * No more than so many records a second are taken, sampled evenly over their keys.
+         *
+         * @param recordsPerSecond at least 1
+         */
+        record Throttle(int recordsPerSecond) implements PolicyPart {}
     }
 
     /** The effect of each record on the dataset. */

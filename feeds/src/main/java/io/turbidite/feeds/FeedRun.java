@@ -8,9 +8,9 @@ import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.Batch;
-import io.turbidite.feeds.flow.DiscardPolicy;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.flow.Pipeline;
+import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.parse.MalformedFrameException;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordParser;
@@ -59,7 +59,7 @@ final class FeedRun {
             Clock clock,
             StoreEvents events,
             @Nullable FeedAids aids,
-            @Nullable DiscardPolicy discard) {
+            RecordPolicy policy) {
         /** Of transforms that ask nothing beside the record. */
         Parts(
                 String feed,
@@ -70,7 +70,17 @@ final class FeedRun {
                 Tasks tasks,
                 Clock clock,
                 StoreEvents events) {
-            this(feed, source, parser, separator, delivery, tasks, clock, events, null, null);
+            this(
+                    feed,
+                    source,
+                    parser,
+                    separator,
+                    delivery,
+                    tasks,
+                    clock,
+                    events,
+                    null,
+                    RecordPolicy.TAKES_ALL);
         }
     }
 
@@ -88,6 +98,10 @@ final class FeedRun {
     private boolean resumed;
     private long waiting;
     private long dropped;
+
+    /** Records of the frame in hand that the policy left out. */
+    private int throttled;
+
     private final List<SourceContinued> continued = new ArrayList<>();
     private final long acceptedBefore;
     private final long rejectedBefore;
@@ -515,8 +529,7 @@ final class FeedRun {
             batch.reject(frame, problem);
             return;
         }
-        DiscardPolicy policy = parts.discard;
-        if (policy != null && !policy.takes(pipeline.isBehind())) {
+        if (!parts.policy.takesNext(pipeline.isBehind())) {
             batch.drop(frame, 1, true);
             return;
         }
@@ -533,13 +546,17 @@ final class FeedRun {
     /** Puts what the frame becomes into the batch, all of it or nothing. */
     private void convert(RecordFrame frame, Batch batch) {
         int before = batch.recordCount();
+        throttled = 0;
         int leftOut = parts.parser.parseAll(frame, record -> {
-            if (batch.recordCount() == before) {
+            if (!parts.policy.takes(record)) {
+                throttled++;
+            } else if (batch.recordCount() == before) {
                 batch.add(record, frame);
             } else {
                 batch.addMore(record, frame);
             }
         });
+        leftOut += throttled;
         if (leftOut > 0) {
             batch.drop(frame, leftOut, batch.recordCount() == before);
         }

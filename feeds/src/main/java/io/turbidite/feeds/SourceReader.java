@@ -33,13 +33,14 @@ import java.util.TreeSet;
 record SourceReader(Path directory) {
     private static final List<String> SOURCES_NAMED = List.of("kafka", "tweets");
     private static final List<String> PARSERS = List.of("csv", "json");
-    private static final List<String> POLICIES = List.of("basic", "discard");
-    private static final List<String> POLICIES_NAMED = List.of("spill", "throttle", "elastic");
+    private static final List<String> POLICIES = List.of("basic", "discard", "throttle");
+    private static final List<String> POLICIES_NAMED = List.of("spill", "elastic");
 
     /** By default a long burst leaves a sample of a hundredth. */
     private static final int KEPT_ONE_IN = 100;
 
     private static final int KEPT_ONE_IN_MAX = 1_000_000;
+    private static final int RATE_MAX = 1_000_000_000;
 
     /** The section {@code source}; null only if there are problems. */
     @Nullable
@@ -190,18 +191,35 @@ record SourceReader(Path directory) {
         }
         section.missing("kind");
         String kind = section.choice("kind", POLICIES, POLICIES_NAMED);
-        if (section.ignoreRestOf("kind", POLICIES_NAMED) || !"discard".equals(kind)) {
+        if (section.ignoreRestOf("kind", POLICIES_NAMED) || kind == null) {
             section.end();
             return new PolicyPart.Basic();
         }
-        section.missing("percentMax");
-        Integer percent = section.integer("percentMax", 1, 99);
-        Integer keptOneIn = section.integer("keptOneIn", 2, KEPT_ONE_IN_MAX);
+        PolicyPart policy = policy(section, kind);
         section.end();
-        if (deletes) {
-            section.problem("kind", "discard does not go with mode delete: no delete is left out");
+        if (deletes && !(policy instanceof PolicyPart.Basic)) {
+            section.problem(
+                    "kind",
+                    "%s does not go with mode delete: no delete is left out".formatted(kind));
         }
-        return new PolicyPart.Discard(
-                percent == null ? 1 : percent, keptOneIn == null ? KEPT_ONE_IN : keptOneIn);
+        return policy;
+    }
+
+    private static PolicyPart policy(Section section, String kind) {
+        return switch (kind) {
+            case "discard" -> {
+                section.missing("percentMax");
+                Integer percent = section.integer("percentMax", 1, 99);
+                Integer keptOneIn = section.integer("keptOneIn", 2, KEPT_ONE_IN_MAX);
+                yield new PolicyPart.Discard(
+                        percent == null ? 1 : percent, keptOneIn == null ? KEPT_ONE_IN : keptOneIn);
+            }
+            case "throttle" -> {
+                section.missing("recordsPerSecond");
+                Integer rate = section.integer("recordsPerSecond", 1, RATE_MAX);
+                yield new PolicyPart.Throttle(rate == null ? 1 : rate);
+            }
+            default -> new PolicyPart.Basic();
+        };
     }
 }

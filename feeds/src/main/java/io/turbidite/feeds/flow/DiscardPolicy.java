@@ -15,7 +15,7 @@ import io.turbidite.core.InvalidRequestException;
  *       long burst leaves a sample.
  * </ol>
  */
-public final class DiscardPolicy {
+public final class DiscardPolicy implements RecordPolicy {
     private final double shareMax;
     private final int keptOneIn;
     private long seenCount;
@@ -41,13 +41,8 @@ public final class DiscardPolicy {
         this.keptOneIn = keptOneIn;
     }
 
-    /**
-     * Decides about the next record.
-     *
-     * @param isBehind whether the store is behind
-     * @return whether it is taken
-     */
-    public boolean takes(boolean isBehind) {
+    @Override
+    public boolean takesNext(boolean isBehind) {
         seenCount++;
         if (!isBehind) {
             sinceKept = 0;

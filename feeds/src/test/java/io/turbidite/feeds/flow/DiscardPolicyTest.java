@@ -22,7 +22,7 @@ class DiscardPolicyTest {
             int run = 0;
             for (int seen = 1; seen <= 5_000; seen++) {
                 isBehind = random.nextInt(500) == 0 ? !isBehind : isBehind;
-                boolean takes = policy.takes(isBehind);
+                boolean takes = policy.takesNext(isBehind);
                 String at = "seed %d, record %d".formatted(seed, seen);
                 dropped += takes ? 0 : 1;
                 run = takes ? 0 : run + 1;
@@ -39,8 +39,8 @@ class DiscardPolicyTest {
         DiscardPolicy half = new DiscardPolicy(0.5, 100);
         DiscardPolicy nearlyAll = new DiscardPolicy(0.99, 10);
         for (int i = 0; i < 100_000; i++) {
-            half.takes(true);
-            nearlyAll.takes(true);
+            half.takesNext(true);
+            nearlyAll.takesNext(true);
         }
         assertThat(half.droppedCount()).isBetween(49_900L, 50_000L);
         assertThat(nearlyAll.droppedCount()).isBetween(89_900L, 90_000L);
