@@ -7,9 +7,17 @@ import io.turbidite.feeds.command.common.Interrupts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** How a server is started and ended by the command. */
@@ -72,6 +80,82 @@ class ServeCommandTest {
         assertThat(result.json().at("/stores").toString()).isEqualTo("[\"store\",\"second\"]");
         assertThat(result.json().at("/listening/0").asText()).startsWith("127.0.0.1:");
         assertThat(Command.run("get", one, "Numbers", "7").code()).isZero();
+    }
+
+    /** A client by TCP, with a token, beside a server that its command started. */
+    @Test
+    void takes_lines_where_the_command_says() throws Exception {
+        Path store = numbers("a");
+        Path tokens = directory.resolve("tokens");
+        String token = Command.run("token", tokens, "me", "--rights", "read,write")
+                .out()
+                .strip();
+        Path definition = Files.writeString(directory.resolve("lines.yaml"), """
+                feed: lines
+                dataset: { name: Lines, type: { id: int64 }, primaryKey: id }
+                source: { kind: tcp }
+                parser: { kind: json }
+                """);
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        FutureTask<List<String>> client = new FutureTask<>(() -> talk(port, token));
+        Interrupts untilHeard = stop -> {
+            Thread.ofPlatform().daemon().start(() -> {
+                client.run();
+                stop.run();
+            });
+            return new Interrupts.Watch() {
+                @Override
+                public boolean interrupted() {
+                    return client.isDone();
+                }
+
+                @Override
+                public void close() {
+                    // nothing is held
+                }
+            };
+        };
+        Command.Result served = Command.runIn(
+                Path.of(""),
+                false,
+                untilHeard,
+                "serve",
+                store,
+                definition,
+                "--listen",
+                "127.0.0.1:0",
+                "--tcp",
+                "lines=127.0.0.1:" + port,
+                "--tokens",
+                tokens);
+        assertThat(client.get()).containsExactly("{\"acked\":2}");
+        assertThat(served.code()).as(served.err()).isZero();
+        assertThat(served.out()).contains("taking lines at lines=127.0.0.1:" + port);
+        assertThat(Command.run("query", store, "Lines", "--count").out()).contains("2");
+    }
+
+    /** What a client hears that sends two records; it comes again until somebody listens. */
+    private static List<String> talk(int port, String token) throws Exception {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (true) {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                socket.setSoTimeout(30_000);
+                socket.getOutputStream()
+                        .write("{\"token\":\"%s\"}\n{\"id\":1}\n{\"id\":2}\n"
+                                .formatted(token)
+                                .getBytes(StandardCharsets.UTF_8));
+                socket.shutdownOutput();
+                return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                        .lines()
+                        .toList();
+            } catch (ConnectException notYet) {
+                assertThat(System.nanoTime()).as("nobody listens").isLessThan(end);
+                Thread.sleep(10);
+            }
+        }
     }
 
     @Test
