@@ -109,10 +109,7 @@ public final class LogCheck {
         Counts counts = new Counts();
         boolean finished;
         boolean isOpenable;
-        try (Disk.Lock lock = disk.tryLock(site.directory() + "/LOCK")) {
-            if (lock == null) {
-                throw new StoreInUseException(site.where());
-            }
+        try (Disk.Lock _ = disk.tryLock(site.directory() + "/LOCK").orRefuse(site.where())) {
             RegistryState registry = registry();
             finished = registry == null || pages(registry, counts);
             isOpenable = registry != null && finished && errorCount == 0;

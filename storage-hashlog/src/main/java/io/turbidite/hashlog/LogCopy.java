@@ -73,10 +73,7 @@ public final class LogCopy {
                                 .formatted(target.description()));
             }
         }
-        try (Disk.Lock lock = disk.tryLock(log + "/" + LOCK)) {
-            if (lock == null) {
-                throw new StoreInUseException(site.where());
-            }
+        try (Disk.Lock _ = disk.tryLock(log + "/" + LOCK).orRefuse(site.where())) {
             return new Run(disk, target, stopped).all(directories, log + "/" + REGISTRY);
         }
     }

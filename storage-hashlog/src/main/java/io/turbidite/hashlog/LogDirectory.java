@@ -2,7 +2,6 @@ package io.turbidite.hashlog;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskName;
@@ -92,10 +91,8 @@ final class LogDirectory {
     /** Opens under the directory's lock, and releases the lock if the opening fails. */
     private static HashLog locked(
             Disk disk, String directory, Function<Disk.Lock, HashLog> opening) {
-        Disk.Lock lock = disk.tryLock(directory + "/LOCK");
-        if (lock == null) {
-            throw new StoreInUseException(disk.description() + "/" + directory);
-        }
+        Disk.Lock lock =
+                disk.tryLock(directory + "/LOCK").orRefuse(disk.description() + "/" + directory);
         try (Undo undo = Undo.of(lock::close)) {
             return undo.keep(opening.apply(lock));
         }

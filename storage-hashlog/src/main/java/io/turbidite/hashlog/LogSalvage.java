@@ -116,10 +116,7 @@ public final class LogSalvage implements AutoCloseable {
                     "there is no hash log in %s, nor a segment of one that can be read"
                             .formatted(site.where()));
         }
-        Disk.Lock lock = disk.tryLock(directory + "/LOCK");
-        if (lock == null) {
-            throw new StoreInUseException(site.where());
-        }
+        Disk.Lock lock = disk.tryLock(directory + "/LOCK").orRefuse(site.where());
         try (Undo undo = Undo.of(lock::close)) {
             StorageException damage = null;
             Known known;

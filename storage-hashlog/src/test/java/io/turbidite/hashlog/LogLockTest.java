@@ -10,6 +10,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.ForwardingDisk;
 import io.turbidite.core.file.ForwardingFile;
+import io.turbidite.core.file.LockAnswer;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.hashlog.psf.PsfDefinition;
@@ -36,7 +37,7 @@ class LogLockTest {
     /** Runs something just before the lock is taken: another process is faster. */
     private record Overtaken(Disk disk, Runnable other) implements ForwardingDisk {
         @Override
-        public @Nullable Lock tryLock(String name) {
+        public LockAnswer tryLock(String name) {
             other.run();
             return disk.tryLock(name);
         }
@@ -115,7 +116,8 @@ class LogLockTest {
             assertThatThrownBy(() -> LogBench.reopened(SEED, elsewhere, LogBench.options()))
                     .as(kind)
                     .isInstanceOf(StoreInUseException.class)
-                    .hasMessageContaining(each.description() + "/log");
+                    .hasMessageContaining(each.description() + "/log")
+                    .hasMessageEndingWith("in use by another process");
             assertThat(contents(each)).as(kind).isEqualTo(before);
             assertThat(each.openHandles()).isEmpty();
         }

@@ -50,7 +50,7 @@ public final class KeyValueStore implements AutoCloseable {
     /**
      * Opens the one of a directory, made if there is none, with the default options.
      *
-     * @throws io.turbidite.core.StoreInUseException if another process holds it
+     * @throws io.turbidite.core.StoreInUseException if another process, or this one, has it open
      */
     public static KeyValueStore open(Path directory) {
         return open(directory, StoreOptions.defaults());

@@ -270,7 +270,7 @@ class RunCommandTest {
                 Command.run("inspect", store()),
                 Command.run("verify", store())
             }) {
-                assertRefused(result, 1, "in use by another process", "wait until");
+                assertRefused(result, 1, "in use by this process", "wait until");
             }
         }
     }

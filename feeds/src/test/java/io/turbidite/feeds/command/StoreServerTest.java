@@ -236,7 +236,7 @@ class StoreServerTest {
             Result result = Command.run("inspect", path);
             assertThat(result.code()).isEqualTo(1);
             assertThat(result.err())
-                    .contains("in use by another process", "runs no commands for others");
+                    .contains("in use by this process", "runs no commands for others");
             assertThat(store.datasets()).isNotEmpty();
         }
     }
@@ -259,7 +259,7 @@ class StoreServerTest {
                 assertThat(result.err())
                         .as("%s", command)
                         .contains(
-                                "in use by another process",
+                                "in use by this process",
                                 "that process runs query, sql, get, export, inspect, stats,"
                                         + " doctor, tail, dataset list, verify, advise, trash, flush,"
                                         + " upgrade, backup, ship, job meanwhile; for all else wait"

@@ -250,7 +250,8 @@ class TwoStoresTest {
             case 2, 3 -> {
                 assertThatThrownBy(() -> Store.open(side.path, OtherProcess.options()))
                         .as(as)
-                        .isInstanceOf(StoreInUseException.class);
+                        .isInstanceOf(StoreInUseException.class)
+                        .hasMessageEndingWith("in use by another process");
                 assertThatThrownBy(() -> Store.openForReading(side.path, OtherProcess.options()))
                         .as(as)
                         .isInstanceOf(StoreInUseException.class);

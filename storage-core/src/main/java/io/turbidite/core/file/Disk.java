@@ -106,12 +106,11 @@ public interface Disk {
     long usableBytes();
 
     /**
-     * Takes the exclusive lock of {@code name} (created if missing), held until closed; null if
+     * Takes the exclusive lock of {@code name} (created if missing), held until closed; refused if
      * another process, or another opening in this one, holds it. It keeps out whoever asks for it,
      * nobody else.
      */
-    @Nullable
-    Lock tryLock(String name);
+    LockAnswer tryLock(String name);
 
     /** What people know this disk by: the real path, or the simulation's seed. */
     String description();

@@ -71,6 +71,7 @@ public interface DiskFile extends AutoCloseable {
      * nowhere else in this process.
      *
      * @return false if another process has it locked
+     * @throws io.turbidite.core.InvalidRequestException if this process has it locked already
      */
     boolean tryLock();
 

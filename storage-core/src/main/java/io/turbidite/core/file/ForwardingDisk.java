@@ -99,7 +99,7 @@ public interface ForwardingDisk extends Disk {
     }
 
     @Override
-    default @Nullable Lock tryLock(String name) {
+    default LockAnswer tryLock(String name) {
         return disk().tryLock(name);
     }
 

@@ -353,19 +353,19 @@ public final class RealDisk implements Disk {
     }
 
     @Override
-    public @Nullable Lock tryLock(String name) {
+    public LockAnswer tryLock(String name) {
         Path path = resolve(name);
         if (!LOCKED_NAMES.add(path)) {
-            return null;
+            return LockAnswer.heldHere();
         }
-        RealLock lock = null;
+        LockAnswer answer = LockAnswer.heldElsewhere();
         try {
-            lock = lockPath(name, path);
-            return lock;
+            answer = lockPath(name, path);
+            return answer;
         } catch (IOException e) {
             throw IoErrors.translate("lock", name, e, 1, usableBytesOrMax());
         } finally {
-            if (lock == null) {
+            if (answer instanceof LockAnswer.Refused) {
                 LOCKED_NAMES.remove(path);
             }
         }
@@ -447,9 +447,9 @@ public final class RealDisk implements Disk {
         });
     }
 
-    private static @Nullable RealLock lockPath(String name, Path path) throws IOException {
+    private static LockAnswer lockPath(String name, Path path) throws IOException {
         if (HeldLocks.contains(path)) {
-            return null; // under another name
+            return LockAnswer.heldHere(); // under another name
         }
         FileChannel channel = FileChannel.open(
                 path,
@@ -462,13 +462,17 @@ public final class RealDisk implements Disk {
         try {
             FileLock held = channel.tryLock();
             Object key = held == null ? null : HeldLocks.keyOf(path);
-            // gone meanwhile: whoever comes next would lock another file
-            if (key != null && HeldLocks.add(key)) {
-                lock = new RealLock(name, path, key, channel);
+            if (key == null) {
+                // or gone meanwhile: whoever comes next would lock another file
+                return LockAnswer.heldElsewhere();
             }
-            return lock;
+            if (!HeldLocks.add(key)) {
+                return LockAnswer.heldHere();
+            }
+            lock = new RealLock(name, path, key, channel);
+            return new LockAnswer.Granted(lock);
         } catch (OverlappingFileLockException e) {
-            return null; // another class loader's copy of this class holds it
+            return LockAnswer.heldHere(); // by another class loader's copy of this class
         } finally {
             if (lock == null) {
                 channel.close();

@@ -286,7 +286,8 @@ final class RealFile implements DiskFile {
             lock = Objects.requireNonNull(syncChannel).tryLock();
             return lock != null;
         } catch (OverlappingFileLockException e) {
-            return false; // another class loader's copy of this class holds it
+            // by another class loader's copy of this class
+            throw new InvalidRequestException(path + " is locked by this process already", e);
         } catch (IOException e) {
             throw IoErrors.translate("lock", name, e);
         } finally {

@@ -1,6 +1,7 @@
 package io.turbidite.core.log;
 
 import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.StoreInUseException.Holder;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.MappedFile;
@@ -121,7 +122,7 @@ final class Segment {
      */
     static void lock(Disk disk, DiskFile file) {
         if (!file.tryLock()) {
-            throw new StoreInUseException(disk.description());
+            throw new StoreInUseException(disk.description(), Holder.ANOTHER_PROCESS);
         }
     }
 

@@ -7,6 +7,7 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StorageIoException.Kind;
+import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -24,7 +25,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
@@ -211,15 +211,15 @@ class DiskContractTest {
     @ValueSource(strings = {"real", "simulated"})
     void aLockIsHeldOnceUntilClosed(String kind) {
         Disk disk = disk(kind);
-        try (Disk.Lock held = disk.tryLock("LOCK")) {
-            assertThat(held).isNotNull();
-            assertThat(disk.tryLock("LOCK")).isNull();
-            assertThat(disk.tryLock("LOCK")).isNull();
+        try (Disk.Lock _ = disk.tryLock("LOCK").orRefuse("here")) {
+            assertThat(disk.tryLock("LOCK")).isEqualTo(LockAnswer.heldHere());
+            assertThatThrownBy(() -> disk.tryLock("LOCK").orRefuse("here"))
+                    .isInstanceOf(StoreInUseException.class)
+                    .hasMessage("the store in here is in use by this process,"
+                            + " which opened it before and has not closed it");
         }
         for (int i = 0; i < 3; i++) {
-            try (Disk.Lock again = disk.tryLock("LOCK")) {
-                assertThat(again).isNotNull();
-            }
+            disk.tryLock("LOCK").orRefuse("here").close();
         }
         assertThat(disk.exists("LOCK")).isTrue();
     }
@@ -228,15 +228,15 @@ class DiskContractTest {
     @ValueSource(strings = {"real", "simulated"})
     void aLockTellsWhenItsFileIsGoneOrReplaced(String kind) {
         Disk disk = disk(kind);
-        try (Disk.Lock held = Objects.requireNonNull(disk.tryLock("LOCK"))) {
+        try (Disk.Lock held = disk.tryLock("LOCK").orRefuse("here")) {
             assertThat(held.isInPlace()).isTrue();
             disk.delete("LOCK");
             assertThat(held.isInPlace()).isFalse();
             disk.create("LOCK").close();
             assertThat(held.isInPlace()).isFalse();
-            assertThat(disk.tryLock("LOCK")).isNull(); // not in this process
+            assertThat(disk.tryLock("LOCK")).isEqualTo(LockAnswer.heldHere());
         }
-        try (Disk.Lock again = Objects.requireNonNull(disk.tryLock("LOCK"))) {
+        try (Disk.Lock again = disk.tryLock("LOCK").orRefuse("here")) {
             assertThat(again.isInPlace()).isTrue();
         }
     }
@@ -251,11 +251,10 @@ class DiskContractTest {
             assertThatThrownBy(file::tryLock).isInstanceOf(InvalidRequestException.class);
             disk.rename("f", "g");
             assertRefusedToOpen(disk, "g");
-            assertThat(disk.tryLock("g")).isNull();
+            assertThat(disk.tryLock("g")).isEqualTo(LockAnswer.heldHere());
         }
         disk.open("g").close();
-        try (Disk.Lock held = disk.tryLock("LOCK")) {
-            assertThat(held).isNotNull();
+        try (Disk.Lock _ = disk.tryLock("LOCK").orRefuse("here")) {
             assertRefusedToOpen(disk, "LOCK");
         }
         disk.open("LOCK").close();

@@ -29,7 +29,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -57,6 +56,17 @@ class RealDiskTest {
             assertThat(file.size()).isEqualTo(2);
             assertThat(Thread.interrupted()).isTrue();
         }
+    }
+
+    @Test
+    void aLockSaysWhichProcessHasIt() throws IOException {
+        RealDisk disk = RealDisk.open(directory);
+        try (Disk.Lock _ = disk.tryLock("LOCK").orRefuse("here")) {
+            assertThat(LockProbe.answer(directory, "LOCK"))
+                    .contains("in use by another process")
+                    .doesNotContain("this process");
+        }
+        assertThat(LockProbe.answer(directory, "LOCK")).contains("granted");
     }
 
     @Test
@@ -266,7 +276,7 @@ class RealDiskTest {
         RealDisk disk = RealDisk.open(root);
         disk.createDirectories("inner");
         disk.create("inner/file").close();
-        try (Disk.Lock held = Objects.requireNonNull(disk.tryLock("LOCK"))) {
+        try (Disk.Lock held = disk.tryLock("LOCK").orRefuse("here")) {
             assertThat(held.isInPlace()).isTrue();
         }
         assertThat(modeOf(root)).isEqualTo("rwx------");
@@ -288,9 +298,8 @@ class RealDiskTest {
         RealDisk.open(root).create("f").close();
         RealDisk again = RealDisk.open(directory.resolve("a/../a/b/c"));
         assertThat(again.list("")).containsExactly("f");
-        try (Disk.Lock held = again.tryLock("LOCK")) {
-            assertThat(held).isNotNull();
-            assertThat(RealDisk.open(root).tryLock("LOCK")).isNull();
+        try (Disk.Lock _ = again.tryLock("LOCK").orRefuse("again")) {
+            assertThat(RealDisk.open(root).tryLock("LOCK")).isEqualTo(LockAnswer.heldHere());
         }
     }
 

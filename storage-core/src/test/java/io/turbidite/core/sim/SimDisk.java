@@ -6,6 +6,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.DiskName;
 import io.turbidite.core.file.FileStatus;
+import io.turbidite.core.file.LockAnswer;
 import io.turbidite.core.file.MappedFile;
 import io.turbidite.core.format.Crc32c;
 
@@ -63,6 +64,8 @@ public final class SimDisk implements Disk {
     private final Set<SimFile> handles = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Set<String> lockedNames = new TreeSet<>();
     private final Set<FileNode> lockedFiles = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<FileNode> lockedElsewhere =
+            Collections.newSetFromMap(new IdentityHashMap<>());
     private final Set<SimFile> lockedHandles = Collections.newSetFromMap(new IdentityHashMap<>());
     private final List<FaultScript> faults = new ArrayList<>();
     private final List<byte[]> staleChunks = new ArrayList<>();
@@ -235,7 +238,7 @@ public final class SimDisk implements Disk {
     }
 
     @Override
-    public @Nullable Lock tryLock(String name) {
+    public LockAnswer tryLock(String name) {
         beginOrFail(OperationKind.LOCK, DiskName.check(name));
         if (!exists(name)) {
             beginOrFail(OperationKind.CREATE, name);
@@ -245,11 +248,21 @@ public final class SimDisk implements Disk {
                 var _ = tree.createFile(OperationKind.LOCK, name);
             }
             FileNode node = tree.file(OperationKind.LOCK, name);
+            if (lockedElsewhere.contains(node)) {
+                return LockAnswer.heldElsewhere();
+            }
             if (lockedFiles.contains(node) || !lockedNames.add(name)) {
-                return null;
+                return LockAnswer.heldHere();
             }
             lockedFiles.add(node);
-            return new SimLock(name, node);
+            return new LockAnswer.Granted(new SimLock(name, node));
+        }
+    }
+
+    /** Another process takes the lock of a file that is there, and keeps it until the power fails. */
+    public void lockElsewhere(String name) {
+        synchronized (lock) {
+            lockedElsewhere.add(tree.file(OperationKind.LOCK, name));
         }
     }
 
@@ -336,6 +349,7 @@ public final class SimDisk implements Disk {
         synchronized (lock) {
             lockedNames.clear();
             lockedFiles.clear();
+            lockedElsewhere.clear();
             lockedHandles.clear();
         }
     }

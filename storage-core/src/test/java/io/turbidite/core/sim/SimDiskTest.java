@@ -9,6 +9,7 @@ import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StorageIoException.Kind;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.LockAnswer;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -422,13 +423,12 @@ class SimDiskTest {
             disk.delete("d/f");
             assertThat(reader.size()).isZero();
         }
-        try (Disk.Lock held = disk.tryLock("LOCK")) {
-            assertThat(held).isNotNull();
-            assertThat(disk.tryLock("LOCK")).isNull();
+        try (Disk.Lock _ = disk.tryLock("LOCK").orRefuse("here")) {
+            assertThat(disk.tryLock("LOCK")).isEqualTo(LockAnswer.heldHere());
         }
-        try (Disk.Lock again = disk.tryLock("LOCK")) {
-            assertThat(again).isNotNull();
-        }
+        disk.tryLock("LOCK").orRefuse("here").close();
+        disk.lockElsewhere("LOCK");
+        assertThat(disk.tryLock("LOCK")).isEqualTo(LockAnswer.heldElsewhere());
     }
 
     // ---- helpers ----

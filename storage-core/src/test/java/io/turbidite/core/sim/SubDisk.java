@@ -4,6 +4,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.DiskName;
 import io.turbidite.core.file.FileStatus;
+import io.turbidite.core.file.LockAnswer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -104,7 +105,7 @@ public final class SubDisk implements Disk {
     }
 
     @Override
-    public @Nullable Lock tryLock(String name) {
+    public LockAnswer tryLock(String name) {
         return disk.tryLock(inner(name));
     }
 

@@ -4,6 +4,7 @@ import io.turbidite.core.Cleanup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.StoreInUseException.Holder;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.file.DirectDisk;
@@ -175,7 +176,8 @@ final class SegmentFiles implements AutoCloseable {
      */
     void lockTail() {
         if (!tailToWrite().tryLock()) {
-            throw new StoreInUseException(disk.description() + "/" + directory);
+            throw new StoreInUseException(
+                    disk.description() + "/" + directory, Holder.ANOTHER_PROCESS);
         }
     }
 
@@ -213,7 +215,8 @@ final class SegmentFiles implements AutoCloseable {
 
     private void lock(DiskFile file) {
         if (locking && !file.tryLock()) {
-            throw new StoreInUseException(disk.description() + "/" + directory);
+            throw new StoreInUseException(
+                    disk.description() + "/" + directory, Holder.ANOTHER_PROCESS);
         }
     }
 

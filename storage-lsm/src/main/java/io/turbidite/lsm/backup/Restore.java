@@ -1,7 +1,6 @@
 package io.turbidite.lsm.backup;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.Disk;
@@ -77,11 +76,7 @@ public final class Restore {
                                     .formatted(backup.description(), StoreFiles.MANIFEST));
         }
         if (backup.exists(StoreFiles.LOCK)) {
-            try (Disk.Lock lock = backup.tryLock(StoreFiles.LOCK)) {
-                if (lock == null) {
-                    throw new StoreInUseException(backup.description());
-                }
-            }
+            backup.tryLock(StoreFiles.LOCK).orRefuse(backup.description()).close();
         }
         ManifestState state = Manifest.open(backup).state();
         if (!backup.exists(StoreFiles.UNOPENED)

@@ -4,7 +4,6 @@ import io.turbidite.core.Cleanup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
-import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
@@ -133,10 +132,7 @@ final class OpenStore {
         Disk disk = environment.disk();
         boolean create = mode == OpenMode.CREATE;
         checkIsPlace(disk, create);
-        Disk.Lock lock = disk.tryLock(StoreFiles.LOCK);
-        if (lock == null) {
-            throw new StoreInUseException(disk.description());
-        }
+        Disk.Lock lock = disk.tryLock(StoreFiles.LOCK).orRefuse(disk.description());
         OpenStore opened = null;
         boolean complete = false;
         try {

@@ -431,7 +431,7 @@ class EngineBadInputTest {
                         "delete")
                 .refuse("no backup", () -> restore(elsewhere), "is no backup", "MANIFEST")
                 .refuse("half a backup", () -> restore(broken), "interrupted", "not whole")
-                .refuse("a store in use", () -> restore(disk), "in use by another process")
+                .refuse("a store in use", () -> restore(disk), "in use by this process")
                 .refuse("opened since", () -> restore(opened), "opened as a store")
                 .refuse(
                         "no directory",

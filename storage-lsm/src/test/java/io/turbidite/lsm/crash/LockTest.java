@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreFailedException;
+import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.StoreInUseException.Holder;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.ForwardingDisk;
+import io.turbidite.core.file.LockAnswer;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
@@ -17,7 +20,6 @@ import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
 import io.turbidite.lsm.version.StoreFiles;
 
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
@@ -37,7 +39,7 @@ class LockTest {
     /** Runs something just before the lock is taken: another process is faster. */
     private record Overtaken(Disk disk, Runnable other) implements ForwardingDisk {
         @Override
-        public @Nullable Lock tryLock(String name) {
+        public LockAnswer tryLock(String name) {
             other.run();
             return disk.tryLock(name);
         }
@@ -63,6 +65,26 @@ class LockTest {
             assertThat(SimStore.rows(second.store.dataset("T"))).hasSize(200);
             second.verify();
         }
+    }
+
+    @Test
+    void who_is_refused_hears_which_process_has_the_store() {
+        makeStore();
+        SimDisk elsewhere = disk.copy();
+        try (SimStore _ = SimStore.open(disk, SEED, options)) {
+            assertRefused(disk, Holder.THIS_PROCESS, "in use by this process");
+        }
+        elsewhere.lockElsewhere(StoreFiles.LOCK);
+        assertRefused(elsewhere, Holder.ANOTHER_PROCESS, "in use by another process");
+    }
+
+    private void assertRefused(SimDisk held, Holder holder, String words) {
+        assertThatThrownBy(() -> SimStore.open(held, SEED, options))
+                .isInstanceOfSatisfying(StoreInUseException.class, refused -> {
+                    assertThat(refused.holder()).isEqualTo(holder);
+                    assertThat(refused.store()).isEqualTo(held.description());
+                })
+                .hasMessageContaining(words);
     }
 
     @Test

@@ -209,7 +209,9 @@ class ReadingTest {
     void who_reads_holds_the_lock_and_makes_no_store() {
         SimDisk disk = crashed(Durability.SYNC);
         try (Store store = openForReading(disk)) {
-            assertThatThrownBy(() -> openForReading(disk)).isInstanceOf(StoreInUseException.class);
+            assertThatThrownBy(() -> openForReading(disk))
+                    .isInstanceOf(StoreInUseException.class)
+                    .hasMessageContaining("in use by this process");
             assertThat(store.datasets()).hasSize(1);
         }
         SimDisk empty = new SimDisk(SEED, Profile.STRICT);
