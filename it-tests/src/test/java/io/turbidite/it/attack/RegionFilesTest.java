@@ -31,6 +31,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -86,8 +87,10 @@ class RegionFilesTest {
     }
 
     private static void check(Dataset dataset) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (dataset.indexes().isEmpty()) {
-            Thread.onSpinWait(); // the region is being built
+            assertThat(System.nanoTime()).as("the region is being built").isLessThan(end);
+            Thread.onSpinWait();
         }
         for (int user = 0; user < USERS; user++) {
             assertThat(rows(query(user).usingIndex("by_user"), dataset))
@@ -277,6 +280,61 @@ class RegionFilesTest {
             try (Store store = open()) {
                 assertThat(store.dataset("Visits").get(7L)).containsEntry("id", 7L);
                 store.dataset("Visits").upsert(Map.of("id", 1_000L + opening, "user", "new"));
+            }
+        }
+    }
+
+    /**
+     * A store, and a copy of it that is put in its place, have both built their index and written
+     * as much: what the removed one has left in the path is not taken for the copy's.
+     */
+    @Test
+    void the_region_of_a_removed_store_is_not_believed_by_a_copy_in_its_place() throws IOException {
+        Path path = Files.createDirectory(directory.resolve("pm"));
+        Path own = directory.resolve("store");
+        Path copy = directory.resolve("copy");
+        try (Store store = Store.open(own, options())) {
+            write(
+                    store.createDataset(DatasetSpec.named("Visits")
+                            .field("id", "int64")
+                            .field("user", "string")
+                            .primaryKey("id")
+                            .maintenance(Maintenance.VALIDATION)
+                            .index(IndexSpec.pm("by_user", "user")
+                                    .withParameter("mode", "file")
+                                    .withParameter("path", path.toString())
+                                    .withParameter("bytes", "16MiB"))),
+                    0);
+        }
+        copy(own, copy);
+        try (Store store = Store.open(own, options())) {
+            store.dataset("Visits").rebuildIndex("by_user");
+            write(store.dataset("Visits"), 1);
+        }
+        try (Store store = Store.open(copy, options())) {
+            check(store.dataset("Visits"));
+            write(store.dataset("Visits"), 2);
+        }
+        Files.move(own, directory.resolve("removed"));
+        Files.move(copy, own);
+        try (Store store = open()) {
+            assertThat(refusedCount(store)).isPositive();
+            check(store.dataset("Visits"));
+            assertThat(store.verify().errors()).isEmpty();
+        }
+    }
+
+    private static void write(Dataset dataset, int from) {
+        for (long id = 0; id < 100; id++) {
+            dataset.upsert(Map.of("id", id, "user", "user " + (id + from) % USERS));
+        }
+        dataset.flush();
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, to.resolve(from.relativize(file)));
             }
         }
     }

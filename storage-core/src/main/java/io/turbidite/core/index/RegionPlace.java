@@ -12,7 +12,8 @@ import java.util.Map;
  * @param disk the store's
  * @param directory of the disk, there already, where regions lie that have no place of their own
  * @param storeId the store's random number
- * @param regionId the region's number in its store, never used again
+ * @param regionId the region's number, which no other has: random, in copies of a store too; of
+ *     releases before it is one that the store counted
  * @param name for people: dataset, partition, index
  * @param parameters as {@link IndexKind#define} gave them
  * @param clock for whoever measures
@@ -31,12 +32,12 @@ public record RegionPlace(
         parameters = Map.copyOf(parameters);
     }
 
-    /** The region's file, if it has one in the store: {@code regions/00000000002a.region}. */
+    /** Its file, if it has one in the store: {@code regions/5f0a1c93d27b4e68.region}. */
     public String file() {
         return "%s/%s".formatted(directory, fileName(regionId));
     }
 
-    /** The plain name of a region's file. */
+    /** The plain name of a region's file: 12 to 16 hexadecimal digits, and a suffix. */
     public static String fileName(long regionId) {
         return "%012x.region".formatted(regionId);
     }

@@ -14,6 +14,8 @@ import io.turbidite.lsm.version.StoreFiles;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.SplittableRandom;
+
 /** Makes and opens the regions of a store. Stateless. */
 public final class RegionFiles {
     private RegionFiles() {}
@@ -31,9 +33,18 @@ public final class RegionFiles {
             core.disk().syncDirectory("");
         }
         IndexKind kind = kind(core, schema, index);
-        RegionPlace place =
-                place(core, schema, partition, index, core.manifest().newFileId());
+        RegionPlace place = place(core, schema, partition, index, newId(core));
         return new RegionHandle(kind, place, kind.create(place));
+    }
+
+    /**
+     * A number that no region has, of this store or of a copy of it: a region may lie where it
+     * outlives its store, and its manifest's copies would count on from the same number.
+     */
+    private static long newId(StoreCore core) {
+        long moment = core.clock().wallMicros() ^ core.clock().monotonicNanos();
+        SplittableRandom random = new SplittableRandom(moment ^ core.manifest().newFileId());
+        return Math.max(1, random.nextLong() >>> 1);
     }
 
     /**

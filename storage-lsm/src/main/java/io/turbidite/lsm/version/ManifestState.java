@@ -328,7 +328,7 @@ public record ManifestState(
      * A region of a secondary.
      *
      * @param tree of the index in memory layers
-     * @param regionId its number in the store
+     * @param regionId its number, random; in its header, too
      * @param absorbedThrough operations at or below it are in the region; if that is less than the
      *     partition's flushed timestamp, the region is to be built anew
      */

@@ -75,7 +75,7 @@ public final class StoreFiles {
      * made to try one out. Others may have theirs there.
      */
     public static boolean isRegion(String plainName) {
-        return plainName.matches("[0-9a-f]{12}\\.region(\\.probe)?");
+        return plainName.matches("[0-9a-f]{12,16}\\.region(\\.probe)?");
     }
 
     /** The file id in a plain name of the data directory, or -1 if it is no component's. */
