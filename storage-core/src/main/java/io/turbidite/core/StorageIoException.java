@@ -71,6 +71,16 @@ public final class StorageIoException extends StorageException {
     }
 
     /**
+     * The same, of a caller that knows more than the name of a file.
+     *
+     * @param use what failed, in a few words
+     */
+    public StorageIoException in(String use) {
+        return new StorageIoException(
+                kind, file, "%s: %s".formatted(use, getMessage()), this, ofReading);
+    }
+
+    /**
      * Whether a file was only opened or read: whatever is on disk is there as before, and another
      * try may succeed. Of what was written or synced that can't be said.
      */

@@ -34,9 +34,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A dataset at a registered snapshot, with the indexes that were usable at its opening. If one of
- * them is dropped meanwhile, a search of it fails; another index with the same name never takes its
- * place.
+ * A dataset at a registered snapshot, with the indexes that were usable at its opening. One that was
+ * dropped or disabled meanwhile is not among them any more, and a search that was planned before
+ * fails; another index with the same name never takes its place.
  */
 final class DatasetView implements ReadView {
     /** Memory for the records of a batch that the caller wants in key order. */
@@ -70,7 +70,21 @@ final class DatasetView implements ReadView {
 
     @Override
     public List<IndexDescription> indexes() {
-        return describe(schema);
+        DatasetSchema current = dataset.schema();
+        if (current.equals(schema)) {
+            return describe(schema);
+        }
+        List<IndexDescription> left = new ArrayList<>();
+        for (IndexSchema index : schema.indexes()) {
+            IndexSchema now = current.catalog().find(index.name());
+            if (index.isReady()
+                    && now != null
+                    && now.isReady()
+                    && now.tree().equals(index.tree())) {
+                left.add(index.describe());
+            }
+        }
+        return Collections.unmodifiableList(left);
     }
 
     /** The indexes that can be searched: asked for by each query, so without a stream. */

@@ -12,6 +12,7 @@ import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.IndexBuild;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
@@ -204,8 +205,19 @@ class RegionInputTest {
                 .isInstanceOfSatisfying(
                         StorageIoException.class,
                         e -> assertThat(e.kind()).isEqualTo(StorageIoException.Kind.NO_SPACE))
+                .hasMessageContaining("of index by_user of There")
                 .hasMessageContaining("262144 bytes");
         assertNothingChanged();
+    }
+
+    @Test
+    void a_build_says_how_many_records_it_has_read() {
+        Dataset there = store.dataset("There");
+        fill(there);
+        there.flush();
+        IndexBuild build = there.startIndex(IndexSpec.pm("by_user", "user"));
+        build.await();
+        assertThat(build.entriesRead()).isEqualTo(build.entriesTotal()).isGreaterThan(4_999);
     }
 
     @Test

@@ -233,6 +233,29 @@ class NewestFirstTest {
         return ids;
     }
 
+    /** The view is older than the drop: what is planned now goes another way. */
+    @Test
+    void a_view_plans_no_index_that_was_dropped_since() {
+        try (Store store = Store.open(directory, options())) {
+            Dataset dataset = store.createDataset(spec(Maintenance.VALIDATION, 2));
+            for (long i = 0; i < 60; i++) {
+                dataset.upsert(Map.of("id", i, "user", "user " + i % 2, "at", i));
+            }
+            dataset.flush();
+            try (ReadView view = dataset.openView()) {
+                Query asked = ofUser(view, 1).limit(3);
+                dataset.dropIndex("by_user");
+                assertThat(ids(asked)).containsExactly(59L, 57L, 55L);
+                dataset.dropIndex("by_both");
+                assertThat(ids(asked)).containsExactly(59L, 57L, 55L);
+                assertThat(view.indexes()).isEmpty();
+                dataset.createIndex(IndexSpec.pm("by_user", "user"));
+                assertThat(view.indexes()).as("another of the same name").isEmpty();
+                assertThat(ids(asked)).containsExactly(59L, 57L, 55L);
+            }
+        }
+    }
+
     @Test
     void the_index_stops_at_the_limit_and_says_what_it_read() {
         try (Store store = Store.open(directory, options())) {

@@ -198,10 +198,12 @@ public final class OnlineIndexBuild {
         IndexFilling build = builds.get(partitionNumber);
         long before = build.entriesRead();
         boolean more = build.read(STEP_ENTRY_COUNT);
-        entriesRead.addAndGet(build.entriesRead() - before);
         if (!more) {
             build.complete(this::isStopping);
             partitionNumber++;
+        }
+        entriesRead.addAndGet(build.entriesRead() - before);
+        if (!more) {
             publish("building");
         }
         return true;

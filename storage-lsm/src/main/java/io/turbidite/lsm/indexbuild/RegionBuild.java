@@ -1,5 +1,6 @@
 package io.turbidite.lsm.indexbuild;
 
+import io.turbidite.core.StorageIoException;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.RegionFiles;
@@ -100,6 +101,15 @@ public final class RegionBuild implements IndexFilling {
 
     @Override
     public void complete(BooleanSupplier stop) {
+        try {
+            fill(stop);
+        } catch (StorageIoException failed) {
+            throw failed.in("the region of partition %d of index %s of %s"
+                    .formatted(partition.number(), index.name(), schema.name()));
+        }
+    }
+
+    private void fill(BooleanSupplier stop) {
         RegionHandle made = RegionFiles.create(partition.core(), schema, partition.number(), index);
         handle = made;
         long last = held.isEmpty() ? 0 : held.getFirst().state().maxTimestamp();

@@ -215,7 +215,10 @@ public final class PmRegion implements IndexRegion {
     @Override
     public void verify(Consumer<String> wrong) {
         if (!mayVerify()) {
-            wrong.accept("it is being written to all the while; verify once more");
+            wrong.accept(
+                    Thread.currentThread().isInterrupted()
+                            ? "it was not looked at: the thread was interrupted"
+                            : "it is being written to all the while; verify once more");
             return;
         }
         try {
