@@ -25,10 +25,11 @@ final class RestingWorkers {
     /** Rests end at multiples of this, so that many end at once. */
     private static final long TICK_NANOS = 50_000_000;
 
-    /** Those of a second or more at multiples of this. */
-    private static final long LONG_TICK_NANOS = 250_000_000;
-
-    private static final long LONG_REST_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /**
+     * Rests of so long, or longer, end at multiples of it, and those of twice as long at multiples
+     * of that: nobody waits for what such a rest is for, and so the clock wakes seldom.
+     */
+    private static final long LONG_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private static final long REST_NANOS_MAX = TimeUnit.DAYS.toNanos(365);
 
@@ -71,10 +72,12 @@ final class RestingWorkers {
         return ALL;
     }
 
-    /** The end of a rest that begins now: up to 50 ms late, or 250 if it is of a second or more. */
+    /** The end of a rest that begins now: up to 50 ms late, 500 if it is so long, or a second. */
     static long endOfRest(long restNanos) {
         long nanos = Math.min(restNanos, REST_NANOS_MAX); // beyond it a clock would be behind us
-        long tick = nanos < LONG_REST_NANOS ? TICK_NANOS : LONG_TICK_NANOS;
+        long tick = nanos < LONG_REST_NANOS
+                ? TICK_NANOS
+                : nanos < 2 * LONG_REST_NANOS ? LONG_REST_NANOS : 2 * LONG_REST_NANOS;
         long end = NOW.monotonicNanos() + nanos + tick - 1;
         return end - Math.floorMod(end, tick);
     }

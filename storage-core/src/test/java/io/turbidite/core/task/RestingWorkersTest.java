@@ -31,6 +31,28 @@ class RestingWorkersTest {
         }
     }
 
+    /** Else each would wake the clock for itself. */
+    @Test
+    void restsThatBeginAtDifferentTimesEndTogether() {
+        assertEndsAtMultiples(100, 50);
+        assertEndsAtMultiples(450, 50);
+        assertEndsAtMultiples(500, 500);
+        assertEndsAtMultiples(900, 500);
+        assertEndsAtMultiples(1_000, 1_000);
+        assertEndsAtMultiples(10_300, 1_000);
+    }
+
+    private static void assertEndsAtMultiples(long restMillis, long tickMillis) {
+        long rest = TimeUnit.MILLISECONDS.toNanos(restMillis);
+        long tick = TimeUnit.MILLISECONDS.toNanos(tickMillis);
+        long before = RestingWorkers.NOW.monotonicNanos();
+        long end = RestingWorkers.endOfRest(rest);
+        long after = RestingWorkers.NOW.monotonicNanos();
+        assertThat(Math.floorMod(end, tick)).isZero();
+        assertThat(end - before).isGreaterThanOrEqualTo(rest);
+        assertThat(end - after).isLessThan(rest + tick);
+    }
+
     /** Whoever rests or wakes would get the error, and the worker would be nowhere. */
     @Test
     void noThreadForTheClockFailsNobodyAndTheNextOneStartsIt() throws InterruptedException {
