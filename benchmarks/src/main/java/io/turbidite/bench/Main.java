@@ -78,10 +78,14 @@ public final class Main implements Runnable {
 
     public static void main(String[] args) {
         StandardErrorLogging.install();
+        System.exit(commandLine().execute(args));
+    }
+
+    /** The parser of all experiments. The launcher prints what it says of itself, from a file. */
+    static CommandLine commandLine() {
         CommandLine command = new CommandLine(new Main());
         StrategyCommand.addAll(command);
-        command.setCaseInsensitiveEnumValuesAllowed(true);
-        System.exit(command.execute(args));
+        return command.setCaseInsensitiveEnumValuesAllowed(true);
     }
 
     @Override

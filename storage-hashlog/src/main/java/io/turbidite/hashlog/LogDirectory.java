@@ -68,8 +68,7 @@ final class LogDirectory {
     }
 
     static InvalidRequestException noLog(LogSite site) {
-        return new InvalidRequestException(
-                "there is no hash log in %s: create one".formatted(site.where()));
+        return new InvalidRequestException("there is no hash log in %s".formatted(site.where()));
     }
 
     /** {@link HashLog#openOrCreate}. */

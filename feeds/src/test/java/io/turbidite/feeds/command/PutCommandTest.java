@@ -117,6 +117,17 @@ class PutCommandTest {
     }
 
     @Test
+    void a_flush_says_when_there_is_nothing_to_flush() {
+        Command.run("put", store, "Numbers", "{\"id\":8}");
+        Result result = Command.run("flush", store, "Numbers");
+        assertThat(result.out()).startsWith("Numbers: ").endsWith(" KiB flushed\n");
+        result = Command.run("flush", store, "Numbers");
+        assertThat(result.out()).isEqualTo("Numbers: nothing to flush\n");
+        result = Command.run("flush", store, "Numbers", "--json");
+        assertThat(result.json().path("bytes").asInt(-1)).isZero();
+    }
+
+    @Test
     void components_are_merged() {
         Command.run("put", store, "Numbers", "{\"id\":8}");
         Result result = Command.run("merge", store, "Numbers", "--flush-only", "--json");

@@ -92,6 +92,25 @@ class LauncherTest {
         assertThat(said.subList(1, said.size() - 1)).isEqualTo(maven.subList(0, 40));
     }
 
+    @Test
+    void the_help_of_the_experiments_takes_no_build() throws Exception {
+        Files.writeString(
+                Files.createDirectory(home.resolve("benchmarks")).resolve("help.txt"),
+                "Usage: all experiments\n");
+        for (List<String> arguments : List.of(List.of("bench"), List.of("bench", "--help"))) {
+            ProcessBuilder builder =
+                    new ProcessBuilder("bash", home.resolve("turbidite").toString());
+            builder.command().addAll(arguments);
+            builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+            Process process = builder.redirectErrorStream(true).start();
+            assertThat(process.getInputStream())
+                    .as("%s", arguments)
+                    .hasContent("Usage: all experiments\n");
+            assertThat(process.waitFor()).isZero();
+        }
+        assertThat(home.resolve("benchmarks/target")).doesNotExist();
+    }
+
     /** In a checkout, and where a distribution has no Java of its own. */
     @Test
     void an_older_java_is_told_in_one_line_that_names_what_is_needed() throws Exception {

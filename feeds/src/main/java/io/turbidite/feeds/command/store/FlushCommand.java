@@ -65,10 +65,12 @@ public final class FlushCommand implements Callable<Integer> {
         });
     }
 
+    /** What records take; a memory component without any has some bytes too. */
     private static long memoryBytes(Store store, Dataset dataset) {
         return store.describe().datasets().stream()
                 .filter(one -> one.name().equals(dataset.name()))
                 .flatMap(one -> one.partitions().stream())
+                .filter(partition -> partition.memoryEntries() > 0)
                 .mapToLong(PartitionDescription::memoryBytes)
                 .sum();
     }
@@ -77,7 +79,8 @@ public final class FlushCommand implements Callable<Integer> {
         if (common.json) {
             Json.line().put("dataset", dataset.name()).put("bytes", bytes).printTo(console.out());
         } else {
-            console.out().println("%s: %s flushed".formatted(dataset.name(), Words.bytes(bytes)));
+            String what = bytes == 0 ? "nothing to flush" : Words.bytes(bytes) + " flushed";
+            console.out().println(dataset.name() + ": " + what);
         }
     }
 }
