@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.StoreEvent;
+import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.Dataset;
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -281,6 +284,52 @@ class RegionFilesTest {
                 assertThat(store.dataset("Visits").get(7L)).containsEntry("id", 7L);
                 store.dataset("Visits").upsert(Map.of("id", 1_000L + opening, "user", "new"));
             }
+        }
+    }
+
+    /**
+     * The opening builds both indexes. Who asks for a change meanwhile waits for its turn: a command
+     * that was refused would end the store, and the builds with it, each time.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"rebuild", "enable", "drop", "create"})
+    void a_change_waits_for_what_the_store_builds_by_itself(String change) throws IOException {
+        try (Store store = open()) {
+            Dataset dataset = store.createDataset(DatasetSpec.named("Visits")
+                    .field("id", "int64")
+                    .field("user", "string")
+                    .primaryKey("id")
+                    .maintenance(Maintenance.VALIDATION)
+                    .index(IndexSpec.pm("by_user", "user").withParameter("bytes", "16MiB"))
+                    .index(IndexSpec.pm("by_other", "user").withParameter("bytes", "16MiB")));
+            for (long id = 0; id < 10_000; id++) {
+                dataset.upsert(Map.of("id", id, "user", "user " + id % USERS));
+            }
+            dataset.flush();
+        }
+        for (Path region : regions()) {
+            Files.delete(region);
+        }
+        try (Store store = open()) {
+            Dataset dataset = store.dataset("Visits");
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (store.events().recent().stream()
+                    .noneMatch(event -> event instanceof StoreEvent.IndexChanged changed
+                            && changed.state().equals("building"))) {
+                assertThat(System.nanoTime()).as("a build begins").isLessThan(end);
+                Thread.onSpinWait();
+            }
+            switch (change) {
+                case "rebuild" -> dataset.rebuildIndex("by_other");
+                case "enable" -> dataset.enableIndex("by_other");
+                case "drop" -> dataset.dropIndex("by_other");
+                default -> dataset.createIndex(IndexSpec.btree("by_third", "user"));
+            }
+            check(dataset);
+            assertThat(dataset.indexes())
+                    .extracting(IndexDescription::name)
+                    .contains(change.equals("create") ? "by_third" : "by_user")
+                    .hasSize(change.equals("drop") ? 1 : change.equals("create") ? 3 : 2);
         }
     }
 

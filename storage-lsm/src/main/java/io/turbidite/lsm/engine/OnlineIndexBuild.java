@@ -48,6 +48,10 @@ public final class OnlineIndexBuild {
     private final AtomicLong entriesRead = new AtomicLong();
     private volatile boolean stopping;
     private volatile boolean done;
+
+    /** Begun by the store itself. */
+    private volatile boolean own;
+
     private volatile @Nullable StorageException failure;
     private Step step = Step.HOLD;
     private final Installation installation = new Installation();
@@ -97,6 +101,15 @@ public final class OnlineIndexBuild {
     /** Entries of the primary to be read; 0 until they are counted, which waits for merges. */
     public long entriesTotal() {
         return entriesTotal.get();
+    }
+
+    void markOwn() {
+        own = true;
+    }
+
+    /** Whether the store began it by itself, so that nobody waits for it. */
+    boolean isOwn() {
+        return own;
     }
 
     /** Whether the build has come to its end, well or not. */

@@ -128,6 +128,7 @@ public final class SchemaChanges {
     public OnlineIndexBuild startIndex(
             OpenDataset dataset, String name, Function<DatasetSchema, IndexSchema> definition) {
         core.health().checkWritable();
+        var _ = awaitOwnBuilds(dataset, name);
         DatasetSchema base = dataset.schema();
         IndexSchema there = base.catalog().find(name);
         if (there != null) {
@@ -141,6 +142,10 @@ public final class SchemaChanges {
     /** Starts to build a disabled index anew. */
     public OnlineIndexBuild startEnable(OpenDataset dataset, String name) {
         core.health().checkWritable();
+        OnlineIndexBuild own = takeOver(dataset, name);
+        if (own != null) {
+            return own;
+        }
         DatasetSchema base = dataset.schema();
         IndexSchema there = find(base, name);
         if (there.state() != State.DISABLED) {
@@ -157,9 +162,14 @@ public final class SchemaChanges {
     /** Disables an index if it is not, and starts to build it anew. */
     public OnlineIndexBuild startRebuild(OpenDataset dataset, String name) {
         core.health().checkWritable();
-        IndexSchema there = find(dataset.schema(), name);
+        var _ = find(dataset.schema(), name);
         // before anything is given up: without the records there is nothing to build from
         dataset.partitions().forEach(SchemaChanges::requireWhole);
+        OnlineIndexBuild own = takeOver(dataset, name);
+        if (own != null) {
+            return own;
+        }
+        IndexSchema there = find(dataset.schema(), name);
         if (there.state() != State.DISABLED) {
             disableIndex(dataset, name);
         }
@@ -340,8 +350,8 @@ public final class SchemaChanges {
             if (next == null || !writes.tryPause()) {
                 return;
             }
-            rebuilds.remove(next);
             paused = next;
+            rebuilds.remove(next);
         }
         if (!writes.isPaused()) {
             return;
@@ -351,6 +361,39 @@ public final class SchemaChanges {
         } finally {
             resumeWrites();
         }
+    }
+
+    /** As {@link #awaitOwnBuilds}, of somebody who builds the index if the store has not begun. */
+    private @Nullable OnlineIndexBuild takeOver(OpenDataset dataset, String name) {
+        rebuilds.removeIf(next -> next.dataset().equals(dataset) && next.index().equals(name));
+        return awaitOwnBuilds(dataset, name);
+    }
+
+    /**
+     * Lets the builds that the store began by itself come to their end. Who wants to change the
+     * dataset need not know of them, and a command that was refused would end them with its store.
+     *
+     * @return the one of this index, if it is under way: it is not waited for
+     */
+    private @Nullable OnlineIndexBuild awaitOwnBuilds(OpenDataset dataset, String name) {
+        core.tasks()
+                .await(() -> ownBuild(dataset, name) != null
+                        || !changesByItself(dataset)
+                        || core.health().isOver());
+        return ownBuild(dataset, name);
+    }
+
+    private boolean changesByItself(OpenDataset dataset) {
+        Rebuild starting = paused;
+        return (starting != null && starting.dataset().equals(dataset))
+                || builds.stream().anyMatch(build -> build.isOwn() && build.isOf(dataset))
+                || (rebuilds.stream().anyMatch(next -> next.dataset().equals(dataset))
+                        && dataset.partitions().stream().noneMatch(Partition::hasFrozen));
+    }
+
+    private @Nullable OnlineIndexBuild ownBuild(OpenDataset dataset, String name) {
+        OnlineIndexBuild build = running(dataset, name);
+        return build != null && build.isOwn() ? build : null;
     }
 
     private @Nullable Rebuild nextRebuild() {
@@ -380,11 +423,12 @@ public final class SchemaChanges {
             return;
         }
         try {
-            var _ = start(
-                    dataset,
-                    before,
-                    toBuild(before, there),
-                    building -> registerPaused(dataset, building));
+            start(
+                            dataset,
+                            before,
+                            toBuild(before, there),
+                            building -> registerPaused(dataset, building))
+                    .markOwn();
         } catch (StorageException refused) {
             if (refused instanceof InvalidRequestException
                     && (dataset.admission().isBeingChanged()
@@ -643,18 +687,21 @@ public final class SchemaChanges {
 
     /** Drops an index; the build of one that is being built is stopped. */
     public void dropIndex(OpenDataset dataset, String name) {
+        var _ = awaitOwnBuilds(dataset, name);
         OnlineIndexBuild running = running(dataset, name);
         if (running != null && find(dataset.schema(), name).state() == State.BUILDING) {
             running.stop();
             if (dataset.schema().catalog().find(name) == null) {
                 return;
             }
+            var _ = awaitOwnBuilds(dataset, name);
         }
         change(dataset, name, Change.DROP);
     }
 
     /** Keeps an index's definition and drops the rest. */
     public void disableIndex(OpenDataset dataset, String name) {
+        var _ = awaitOwnBuilds(dataset, name);
         change(dataset, name, Change.DISABLE);
     }
 
