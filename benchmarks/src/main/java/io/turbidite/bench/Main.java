@@ -9,6 +9,7 @@ import io.turbidite.bench.engine.MemoryRun;
 import io.turbidite.bench.engine.ReadSuite;
 import io.turbidite.bench.engine.SmallRecordsRun;
 import io.turbidite.bench.engine.WritersSuite;
+import io.turbidite.bench.feed.FeedSuite;
 import io.turbidite.bench.hashlog.HashLogSuite;
 import io.turbidite.bench.latency.LatencyReport;
 import io.turbidite.bench.latency.LatencySuite;
@@ -71,6 +72,7 @@ import java.util.stream.IntStream;
             Main.SpatialCommand.class,
             Main.RecencyCommand.class,
             Main.PmCommand.class,
+            Main.FeedCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {
@@ -298,6 +300,26 @@ public final class Main implements Runnable {
                 var _ = places.report(page.getKey(), new PmSuite(setting, places.directory).run());
             }
             return 0;
+        }
+    }
+
+    @Command(
+            name = "feed",
+            description = "Records by file, TCP and HTTP, beside batches of ready records.",
+            mixinStandardHelpOptions = true)
+    static final class FeedCommand implements Callable<Integer> {
+        @Option(names = "--records", description = "tweets a round (default ${DEFAULT-VALUE})")
+        int records = 200_000;
+
+        @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
+        int rounds = 3;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report("feed", new FeedSuite(records, rounds, places.directory).run());
         }
     }
 

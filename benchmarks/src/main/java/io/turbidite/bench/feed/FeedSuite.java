@@ -1,0 +1,306 @@
+package io.turbidite.bench.feed;
+
+import io.turbidite.bench.engine.Costs;
+import io.turbidite.bench.engine.Scratch;
+import io.turbidite.bench.report.Aims;
+import io.turbidite.bench.report.Report;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.bytes.Xxh3;
+import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.Feed;
+import io.turbidite.feeds.FeedDefinition;
+import io.turbidite.feeds.FeedProgress;
+import io.turbidite.feeds.FeedReport;
+import io.turbidite.feeds.manage.FeedManager;
+import io.turbidite.feeds.manage.FeedState;
+import io.turbidite.feeds.web.FilesRoot;
+import io.turbidite.feeds.web.ServedStores;
+import io.turbidite.feeds.web.WebServer;
+import io.turbidite.feeds.web.access.Gate;
+import io.turbidite.feeds.web.access.Token;
+import io.turbidite.feeds.web.http.HttpOptions;
+import io.turbidite.feeds.web.http.Right;
+import io.turbidite.feeds.web.tcp.TcpDoor;
+import io.turbidite.feeds.web.tcp.TcpOptions;
+import io.turbidite.feeds.web.tcp.TcpServer;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.WriteBatch;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * CPU time of the whole process a record, from a source until the store has it and is closed:
+ * tweets of 500 bytes, a tenth of them updates, secondaries maintained eagerly, durability {@code
+ * interval}. Beside it the same records as batches of ready records, which is what the store alone
+ * costs. Clients are part of the process, and do little: they send bytes that are there.
+ *
+ * <p>Every store is opened again after its round, and must hold the same records as the first.
+ */
+public final class FeedSuite {
+    /** As many as a feed's batch holds. */
+    private static final int BATCH_COUNT = 512;
+
+    private static final String BATCHES = "batches of ready records";
+    private static final String FILE = "file";
+    private static final String TCP = "TCP";
+    private static final String HTTP = "HTTP, 1 MB requests";
+
+    private static final long WAIT_NANOS_MAX = TimeUnit.MINUTES.toNanos(2);
+
+    private final int count;
+    private final int rounds;
+    private final Path directory;
+    private final Token.Made token =
+            Token.make("sender", EnumSet.of(Right.WRITE), List.of("*"), List.of("*"));
+
+    /**
+     * @param count tweets a round
+     * @param rounds counted ones; one more warms up
+     * @param directory for stores and the file; emptied
+     */
+    public FeedSuite(int count, int rounds, Path directory) {
+        this.count = count;
+        this.rounds = rounds;
+        this.directory = directory;
+    }
+
+    /** Fills a store that is open. */
+    @FunctionalInterface
+    private interface Way {
+        void fill(Store store, FeedTweets tweets) throws IOException;
+    }
+
+    private static String definition(String source, int secondaries) {
+        StringBuilder indexes = new StringBuilder();
+        for (int i = 0; i < secondaries; i++) {
+            indexes.append("    - { name: by_a%d, kind: btree, on: a%d }%n".formatted(i, i));
+        }
+        return """
+            feed: tweets
+            dataset:
+              name: Tweets
+              type: { id: int64, a0: int32, a1: int32, a2: int32, a3: int32, created: int64, message: string }
+              primaryKey: id
+              maintenance: eager
+              indexes:
+            %ssource: { %s }
+            parser: { kind: json }
+            """.formatted(indexes, source);
+    }
+
+    private Map<String, Way> ways(int secondaries) {
+        Map<String, Way> ways = new LinkedHashMap<>();
+        ways.put(BATCHES, (store, tweets) -> batches(store, tweets, secondaries));
+        ways.put(FILE, (store, tweets) -> file(store, tweets, secondaries));
+        ways.put(TCP, (store, tweets) -> tcp(store, tweets, secondaries));
+        ways.put(HTTP, (store, tweets) -> http(store, tweets, secondaries));
+        return ways;
+    }
+
+    /** Runs all ways in turn; the aims first. */
+    public List<Report> run() throws IOException {
+        Path place = Scratch.empty(directory.resolve("feed"));
+        List<String> names = List.copyOf(ways(1).keySet());
+        Report cpu = report("Feeds: CPU, us a record", names);
+        Report rate = report("Feeds: records a second", names);
+        Report heap = report("Feeds: heap, bytes a record", names);
+        FeedDefinition shape = FeedDefinition.parse(
+                "tweets.yaml", place, definition("kind: file, path: tweets.json", 1));
+        FeedTweets tweets =
+                new FeedTweets(count, shape.dataset().type(), place.resolve("tweets.json"));
+        for (int secondaries = 1; secondaries <= 2; secondaries++) {
+            String work = secondaries == 1 ? "1 secondary" : "2 secondaries";
+            long expected = 0;
+            for (int round = -1; round < rounds; round++) {
+                for (Map.Entry<String, Way> way : ways(secondaries).entrySet()) {
+                    Figures figures = measure(way.getValue(), place, tweets);
+                    if (expected == 0) {
+                        expected = figures.digest();
+                    }
+                    if (figures.digest() != expected) {
+                        throw new IllegalStateException(way.getKey() + " has other records");
+                    }
+                    if (round >= 0) {
+                        cpu.add(work, way.getKey(), figures.cpuNanos() / 1e3 / count);
+                        rate.add(work, way.getKey(), count / (figures.nanos() / 1e9));
+                        heap.add(work, way.getKey(), (double) figures.heapBytes() / count);
+                    }
+                }
+            }
+        }
+        Scratch.delete(place);
+        List<Report> all = new ArrayList<>();
+        all.add(aims(cpu, rate, heap));
+        all.addAll(List.of(cpu, rate, heap));
+        return all;
+    }
+
+    private Report report(String title, List<String> columns) {
+        return new Report(title, columns)
+                .setting("machine", Report.machine())
+                .setting(
+                        "data",
+                        "%d tweets of about 500 bytes, a tenth of them updates, eager, durability interval"
+                                .formatted(count))
+                .setting(
+                        "figure",
+                        "median of %d rounds, in turn, after one that warms up; until the store is closed; whole process, the client of TCP and HTTP included"
+                                .formatted(rounds))
+                .setting(
+                        "command",
+                        "./turbidite bench feed --records %d --rounds %d".formatted(count, rounds));
+    }
+
+    private Report aims(Report cpu, Report rate, Report heap) {
+        Aims aims = new Aims();
+        for (String work : cpu.works()) {
+            double file = cpu.figure(work, FILE);
+            aims.atMost("CPU, file : batches, " + work, 1.5, file / cpu.figure(work, BATCHES));
+            aims.atLeast(
+                    "rate, file : batches, " + work,
+                    0.7,
+                    rate.figure(work, FILE) / rate.figure(work, BATCHES));
+            aims.atMost("CPU, TCP : file, " + work, 1.15, cpu.figure(work, TCP) / file);
+            aims.atMost(
+                    "CPU, HTTP : TCP, " + work,
+                    1.2,
+                    cpu.figure(work, HTTP) / cpu.figure(work, TCP));
+            aims.atMost(
+                    "heap, file less batches, bytes a record, " + work,
+                    100,
+                    heap.figure(work, FILE) - heap.figure(work, BATCHES));
+        }
+        return aims.into(report("Feeds: the aims", Aims.COLUMNS));
+    }
+
+    private record Figures(long cpuNanos, long nanos, long heapBytes, long digest) {}
+
+    private static Figures measure(Way way, Path place, FeedTweets tweets) throws IOException {
+        Path at = Scratch.empty(place.resolve("store"));
+        StoreOptions options = StoreOptions.defaults().withDurability(Durability.INTERVAL);
+        long cpu = Costs.cpuNanos();
+        long heap = Costs.allocatedBytes();
+        long start = System.nanoTime();
+        try (Store store = Store.open(at, options)) {
+            way.fill(store, tweets);
+        }
+        long nanos = System.nanoTime() - start;
+        cpu = Costs.cpuNanos() - cpu;
+        heap = Costs.allocatedBytes() - heap;
+        return new Figures(cpu, nanos, heap, digest(at, options, tweets));
+    }
+
+    /** Equal for the same records; checks how many there are. */
+    private static long digest(Path at, StoreOptions options, FeedTweets tweets) {
+        long digest = 1;
+        int there = 0;
+        try (Store store = Store.openExisting(at, options);
+                ReadView view = store.dataset("Tweets").openView()) {
+            for (int p = 0; p < view.partitionCount(); p++) {
+                try (RecordCursor rows = view.scan(p, KeyRange.all(), FilterPredicate.none())) {
+                    while (rows.next()) {
+                        Slice record = rows.record();
+                        digest += Xxh3.hash(record.segment(), record.offset(), record.length());
+                        there++;
+                    }
+                }
+            }
+        }
+        if (there != tweets.distinctCount()) {
+            throw new IllegalStateException(
+                    "%d records are there, not %d".formatted(there, tweets.distinctCount()));
+        }
+        return digest;
+    }
+
+    private void batches(Store store, FeedTweets tweets, int secondaries) {
+        FeedDefinition shape = FeedDefinition.parse(
+                "tweets.yaml", directory, definition("kind: file, path: none", secondaries));
+        Dataset dataset = store.createDataset(shape.toDatasetSpec());
+        WriteBatch batch = store.newBatch();
+        Slice record = new Slice();
+        for (int i = 0; i < tweets.count(); i++) {
+            batch.upsert(dataset, tweets.record(i, record));
+            if (batch.size() == BATCH_COUNT || i == tweets.count() - 1) {
+                store.write(batch);
+                batch.clear();
+            }
+        }
+    }
+
+    private void file(Store store, FeedTweets tweets, int secondaries) {
+        String source = "kind: file, path: '%s'".formatted(tweets.file());
+        FeedDefinition definition =
+                FeedDefinition.parse("tweets.yaml", directory, definition(source, secondaries));
+        try (Feed feed = Feed.open(definition, store)) {
+            FeedReport report = feed.run(FeedProgress.none());
+            if (report.records() != tweets.count()) {
+                throw new IllegalStateException(report.toString());
+            }
+        }
+    }
+
+    private FeedManager managerOf(Store store, String kind, int secondaries) {
+        FeedManager feeds = FeedManager.open(store);
+        feeds.start(definition("kind: " + kind, secondaries), directory);
+        long start = System.nanoTime();
+        while (feeds.status("tweets").state() != FeedState.WAITING) {
+            if (System.nanoTime() - start > WAIT_NANOS_MAX) {
+                throw new IllegalStateException(feeds.status("tweets").toString());
+            }
+            Thread.onSpinWait();
+        }
+        return feeds;
+    }
+
+    private static InetSocketAddress anyPort() {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    }
+
+    private void tcp(Store store, FeedTweets tweets, int secondaries) throws IOException {
+        try (FeedManager feeds = managerOf(store, "tcp", secondaries);
+                TcpServer server = TcpServer.start(
+                        new TcpServer.Parts(
+                                TcpOptions.defaults(),
+                                Map.of("one", feeds),
+                                Gate.of(List.of(token.kept()), false),
+                                null,
+                                new Meters()),
+                        List.of(new TcpDoor("tweets", anyPort(), false)))) {
+            Wires.overTcp(server.addresses().values().iterator().next(), token, tweets);
+        }
+    }
+
+    private void http(Store store, FeedTweets tweets, int secondaries) throws IOException {
+        try (FeedManager feeds = managerOf(store, "http", secondaries);
+                WebServer server = WebServer.start(
+                        new ServedStores(Map.of("one", store), Map.of("one", feeds)),
+                        new WebServer.Options(
+                                List.of(anyPort()),
+                                List.of(),
+                                HttpOptions.defaults(),
+                                Gate.of(List.of(token.kept()), false),
+                                null,
+                                FilesRoot.none()),
+                        Clock.system())) {
+            Wires.overHttp(server.addresses().getFirst(), token, tweets);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package io.turbidite.bench.feed;
+
+import io.turbidite.bench.peer.Tweet;
+import io.turbidite.bench.peer.TweetSource;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.type.RecordType;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The same tweets as lines of JSON in a file, and as records. <em>Confined to one thread.</em> */
+final class FeedTweets {
+    private static final double UPDATE_RATIO = 0.1;
+    private static final int RECORD_BYTES_MEAN = 600;
+
+    private final Path file;
+    private final ByteSink records;
+    private final int[] ends;
+    private final int distinctCount;
+
+    /** Makes {@code count} tweets, and writes their lines into {@code file}. */
+    FeedTweets(int count, RecordType type, Path file) throws IOException {
+        this.file = file;
+        this.records = new ByteSink(count * RECORD_BYTES_MEAN, Integer.MAX_VALUE - 16);
+        this.ends = new int[count];
+        TweetSource source = new TweetSource(1, count, UPDATE_RATIO);
+        Tweet tweet = new Tweet();
+        RecordWriter writer = new RecordWriter(type);
+        try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(file), 1 << 16)) {
+            for (int i = 0; i < count; i++) {
+                source.next(tweet);
+                records.putBytes(record(writer, tweet));
+                ends[i] = records.length();
+                out.write(line(tweet).getBytes(StandardCharsets.UTF_8));
+            }
+        }
+        distinctCount = source.distinctCount();
+    }
+
+    private static Slice record(RecordWriter writer, Tweet tweet) {
+        writer.begin();
+        writer.setLong(0, tweet.id);
+        for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
+            writer.setLong(1 + i, tweet.attributes[i]);
+        }
+        writer.setLong(1 + Tweet.ATTRIBUTE_COUNT, tweet.created);
+        writer.setString(2 + Tweet.ATTRIBUTE_COUNT, tweet.message);
+        return writer.finish();
+    }
+
+    private static String line(Tweet tweet) {
+        return "{\"id\":%d,\"a0\":%d,\"a1\":%d,\"a2\":%d,\"a3\":%d,\"created\":%d,\"message\":\"%s\"}\n"
+                .formatted(
+                        tweet.id,
+                        tweet.attributes[0],
+                        tweet.attributes[1],
+                        tweet.attributes[2],
+                        tweet.attributes[3],
+                        tweet.created,
+                        tweet.message.toUtf8());
+    }
+
+    Path file() {
+        return file;
+    }
+
+    int count() {
+        return ends.length;
+    }
+
+    /** How many keys they have. */
+    int distinctCount() {
+        return distinctCount;
+    }
+
+    /** Record {@code index}, where it lies. */
+    Slice record(int index, Slice slice) {
+        int start = index == 0 ? 0 : ends[index - 1];
+        return slice.set(records.segment(), start, ends[index] - start);
+    }
+
+    /** Takes pieces of the file in order. */
+    @FunctionalInterface
+    interface PieceTaker {
+        void take(byte[] bytes, int length) throws IOException;
+    }
+
+    /** Gives the file's lines in pieces of whole lines, of at most {@code bytesMax} bytes. */
+    void forEachPiece(int bytesMax, PieceTaker taker) throws IOException {
+        byte[] piece = new byte[bytesMax];
+        int length = 0;
+        try (var in = Files.newInputStream(file)) {
+            while (true) {
+                int read = in.readNBytes(piece, length, bytesMax - length);
+                length += read;
+                if (length == 0) {
+                    return;
+                }
+                int end = length;
+                while (piece[end - 1] != '\n') {
+                    end--;
+                }
+                taker.take(piece, end);
+                length -= end;
+                System.arraycopy(piece, end, piece, 0, length);
+            }
+        }
+    }
+}

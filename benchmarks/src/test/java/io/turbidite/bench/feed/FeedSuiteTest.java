@@ -1,0 +1,30 @@
+package io.turbidite.bench.feed;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.bench.report.Report;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** The whole suite, small: every way fills a store with the same records, or it throws. */
+@Timeout(120)
+class FeedSuiteTest {
+    @TempDir
+    private Path directory;
+
+    @Test
+    void all_ways_give_the_same_records_and_each_has_figures() throws Exception {
+        List<Report> reports = new FeedSuite(3_000, 1, directory).run();
+        assertThat(reports).hasSize(4);
+        String cpu = reports.get(1).table();
+        assertThat(cpu).contains("| 1 secondary |", "| 2 secondaries |").doesNotContain("| |");
+        for (String way : List.of("batches of ready records", "file", "TCP")) {
+            assertThat(reports.get(1).figure("2 secondaries", way)).as(way).isPositive();
+        }
+    }
+}
