@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.async.ByteArrayFeeder;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
@@ -15,6 +16,8 @@ import io.turbidite.core.bytes.Utf8;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.Rectangle;
 import io.turbidite.core.type.TypeKind;
+
+import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -36,26 +39,47 @@ final class JsonRecordReader {
 
     private static final int MESSAGE_CHARS_MAX = 160;
 
-    private static final JsonFactory FACTORY = JsonFactory.builder()
-            .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
-            .disable(JsonFactory.Feature.CHARSET_DETECTION)
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .streamReadConstraints(StreamReadConstraints.builder()
-                    // one more than ours, so that ours speaks first
-                    .maxNestingDepth(Limits.NESTING_DEPTH_MAX + 1)
-                    .maxNumberLength(DecimalBytes.DIGIT_COUNT_MAX + 100)
-                    .maxNameLength(6 * RecordFormat.OPEN_NAME_BYTES_MAX)
-                    .maxStringLength(JSON_BYTES_MAX)
-                    .build())
-            .build();
+    /** A parser that is kept remembers all names that it met: it is replaced behind so much. */
+    private static final int FED_BYTES_MAX = 1 << 20;
+
+    private static final byte BOM_FIRST = (byte) 0xEF;
+
+    private static final JsonFactory FACTORY = factory(true);
+
+    /** Names that are there twice are found here: the library makes a set for each object. */
+    private static final JsonFactory FED = factory(false);
 
     private final RecordWriter writer;
     private final OpenWriter open;
     private final RecordType type;
+    private final NamesSeen seen = new NamesSeen();
     private final IsoReader iso = new IsoReader();
     private final Characters characters = new Characters();
     private final double[] coordinates = new double[4];
     private byte[] bytes = new byte[1024];
+
+    /** Stands between two records. */
+    private @Nullable JsonParser fed;
+
+    private long fedBytes;
+
+    /** Whether it is the fed parser that reads. */
+    private boolean isFed;
+
+    private static JsonFactory factory(boolean findsNamesTwice) {
+        return JsonFactory.builder()
+                .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+                .disable(JsonFactory.Feature.CHARSET_DETECTION)
+                .configure(StreamReadFeature.STRICT_DUPLICATE_DETECTION, findsNamesTwice)
+                .streamReadConstraints(StreamReadConstraints.builder()
+                        // one more than ours, so that ours speaks first
+                        .maxNestingDepth(Limits.NESTING_DEPTH_MAX + 1)
+                        .maxNumberLength(DecimalBytes.DIGIT_COUNT_MAX + 100)
+                        .maxNameLength(6 * RecordFormat.OPEN_NAME_BYTES_MAX)
+                        .maxStringLength(JSON_BYTES_MAX)
+                        .build())
+                .build();
+    }
 
     JsonRecordReader(RecordWriter writer, RecordType type) {
         this.writer = writer;
@@ -64,6 +88,20 @@ final class JsonRecordReader {
     }
 
     void read(Slice utf8) {
+        int length = take(utf8);
+        if (!readFed(length)) {
+            var _ = writer.begin();
+            readAlone(length);
+        }
+    }
+
+    /** As {@link #read}, by a parser of its own. */
+    void readAlone(Slice utf8) {
+        readAlone(take(utf8));
+    }
+
+    /** Copies the text, checked as far as no parser does it, and returns its length. */
+    private int take(Slice utf8) {
         int length = utf8.length();
         if (length > JSON_BYTES_MAX) {
             throw new InvalidRequestException("%d bytes of JSON are more than the limit of %d"
@@ -77,6 +115,10 @@ final class JsonRecordReader {
             bytes = new byte[Math.max(length, Math.min(2 * bytes.length, JSON_BYTES_MAX))];
         }
         MemorySegment.copy(utf8.segment(), Bytes.U8, utf8.offset(), bytes, 0, length);
+        return length;
+    }
+
+    private void readAlone(int length) {
         try (JsonParser parser = FACTORY.createParser(bytes, 0, length)) {
             record(parser);
         } catch (JsonProcessingException e) {
@@ -84,6 +126,52 @@ final class JsonRecordReader {
         } catch (IOException e) {
             throw new InvalidRequestException("the text is not JSON: " + e.getMessage(), e);
         }
+    }
+
+    /**
+     * Reads by a parser that is fed, and kept from record to record: a new one for each makes most
+     * of the garbage of a record.
+     *
+     * @return false if it is no record; what is wrong with it is told by a parser of its own
+     */
+    private boolean readFed(int length) {
+        if (length == 0 || bytes[0] == BOM_FIRST) {
+            return false; // a fed parser would pass over the mark at its beginning
+        }
+        int end = length;
+        while (end > 0 && bytes[end - 1] <= ' ' && bytes[end - 1] >= 0) {
+            end--;
+        }
+        try {
+            isFed = true;
+            JsonParser parser = takeFed(end);
+            ByteArrayFeeder feeder = (ByteArrayFeeder) parser.getNonBlockingInputFeeder();
+            feeder.feedInput(bytes, 0, end);
+            object(parser);
+            if (!feeder.needMoreInput()) {
+                return false; // there is text behind the object
+            }
+            fed = parser; // one that did not come so far stands in the midst of something
+            return true;
+        } catch (InvalidRequestException | IOException wrong) {
+            return false;
+        } finally {
+            isFed = false;
+        }
+    }
+
+    private JsonParser takeFed(int length) throws IOException {
+        JsonParser parser = fed;
+        fed = null;
+        if (parser == null || fedBytes > FED_BYTES_MAX) {
+            if (parser != null) {
+                parser.close();
+            }
+            parser = FED.createNonBlockingByteArrayParser();
+            fedBytes = 0;
+        }
+        fedBytes += length;
+        return parser;
     }
 
     private static InvalidRequestException malformed(JsonProcessingException e, String what) {
@@ -100,11 +188,22 @@ final class JsonRecordReader {
     }
 
     private void record(JsonParser parser) throws IOException {
+        object(parser);
+        if (parser.nextToken() != null) {
+            throw new InvalidRequestException("there is text behind the JSON object at byte "
+                    + parser.currentTokenLocation().getByteOffset());
+        }
+    }
+
+    private void object(JsonParser parser) throws IOException {
         if (parser.nextToken() != JsonToken.START_OBJECT) {
             throw new InvalidRequestException("a record must be a JSON object");
         }
+        seen.begin();
+        long object = seen.object();
         String name = parser.nextFieldName();
         while (name != null) {
+            note(object, name);
             int field = type.memberOf(RecordType.TOP, name);
             if (field >= 0) {
                 declared(parser, field, 1);
@@ -113,9 +212,15 @@ final class JsonRecordReader {
             }
             name = parser.nextFieldName();
         }
-        if (parser.nextToken() != null) {
-            throw new InvalidRequestException("there is text behind the JSON object at byte "
-                    + parser.currentTokenLocation().getByteOffset());
+        if (!parser.getParsingContext().inRoot()) { // the token is the last one still
+            throw new InvalidRequestException("the JSON object has no end");
+        }
+    }
+
+    private void note(long object, String name) {
+        if (isFed && !seen.add(object, name)) {
+            throw new InvalidRequestException(
+                    "the name %s may be there twice".formatted(Text.quoted(name)));
         }
     }
 
@@ -205,7 +310,9 @@ final class JsonRecordReader {
             throw wrongType(parser, TypeKind.RECORD);
         }
         writer.setNested(field);
+        long object = seen.object();
         for (String name = parser.nextFieldName(); name != null; name = parser.nextFieldName()) {
+            note(object, name);
             int member = type.memberOf(field, name);
             if (member >= 0) {
                 declared(parser, member, depth + 1);
@@ -380,9 +487,11 @@ final class JsonRecordReader {
             case START_OBJECT -> {
                 OpenWriter.checkDepth(depth + 1);
                 int begun = to.begin(RecordFormat.TAG_OBJECT);
+                long object = seen.object();
                 for (String name = parser.nextFieldName();
                         name != null;
                         name = parser.nextFieldName()) {
+                    note(object, name);
                     to.name(name);
                     openValue(to, parser, parser.nextToken(), depth + 1);
                 }
