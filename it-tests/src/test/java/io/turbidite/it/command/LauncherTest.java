@@ -67,7 +67,7 @@ class LauncherTest {
                 "[ERROR] Failed to execute goal");
         assertThat(saidWhenFailing(maven))
                 .containsExactly(
-                        "turbidite: building, a minute or two ...",
+                        "turbidite: building, which takes some minutes ...",
                         "[ERROR] COMPILATION ERROR : ",
                         "  symbol: class Gone",
                         "[ERROR] Failed to execute goal",
