@@ -34,9 +34,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A dataset at a registered snapshot, with the indexes that were usable at its opening. One that was
- * dropped or disabled meanwhile is not among them any more, and a search that was planned before
- * fails; another index with the same name never takes its place.
+ * A dataset at a registered snapshot, with the indexes that were usable at its opening. One that
+ * was dropped or disabled meanwhile is not among them any more, and a search that was planned
+ * before fails; another index with the same name never takes its place.
  */
 final class DatasetView implements ReadView {
     /** Memory for the records of a batch that the caller wants in key order. */

@@ -288,7 +288,7 @@ class RegionFilesTest {
     }
 
     /**
-     * The opening builds both indexes. Who asks for a change meanwhile waits for its turn: a command
+     * The opening builds both indexes. Who asks for a change waits for its turn: a command
      * that was refused would end the store, and the builds with it, each time.
      */
     @ParameterizedTest

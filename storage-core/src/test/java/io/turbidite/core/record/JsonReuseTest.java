@@ -148,7 +148,7 @@ class JsonReuseTest {
         }
     }
 
-    /** Of an object that is far from full a name may seem to be there twice: then it is looked up. */
+    /** Names may seem to be there twice: then it is looked up. */
     @Test
     void many_names_and_names_of_one_hash_are_told_apart() {
         StringBuilder many = new StringBuilder("{\"id\":1");

@@ -259,7 +259,7 @@ public final class SimDisk implements Disk {
         }
     }
 
-    /** Another process takes the lock of a file that is there, and keeps it until the power fails. */
+    /** Another process takes the lock of a file that is there, until the power fails. */
     public void lockElsewhere(String name) {
         synchronized (lock) {
             lockedElsewhere.add(tree.file(OperationKind.LOCK, name));
