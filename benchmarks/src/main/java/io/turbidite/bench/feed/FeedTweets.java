@@ -35,23 +35,12 @@ final class FeedTweets {
         try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(file), 1 << 16)) {
             for (int i = 0; i < count; i++) {
                 source.next(tweet);
-                records.putBytes(record(writer, tweet));
+                records.putBytes(tweet.record(writer));
                 ends[i] = records.length();
                 out.write(line(tweet).getBytes(StandardCharsets.UTF_8));
             }
         }
         distinctCount = source.distinctCount();
-    }
-
-    private static Slice record(RecordWriter writer, Tweet tweet) {
-        writer.begin();
-        writer.setLong(0, tweet.id);
-        for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
-            writer.setLong(1 + i, tweet.attributes[i]);
-        }
-        writer.setLong(1 + Tweet.ATTRIBUTE_COUNT, tweet.created);
-        writer.setString(2 + Tweet.ATTRIBUTE_COUNT, tweet.message);
-        return writer.finish();
     }
 
     private static String line(Tweet tweet) {

@@ -4,7 +4,6 @@ import io.turbidite.bench.engine.Scratch;
 import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
 import io.turbidite.bench.report.Report;
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.RealDisk;
@@ -186,24 +185,13 @@ public final class LatencySuite {
         for (int i = 0; i < ids.length; i++) {
             source.next(tweet);
             ids[i] = tweet.id;
-            batch.upsert(dataset, record(writer, tweet));
+            batch.upsert(dataset, tweet.record(writer));
             if (batch.size() == BATCH_COUNT || i == ids.length - 1) {
                 store.write(batch);
                 batch.clear();
             }
         }
         return ids;
-    }
-
-    private static Slice record(RecordWriter writer, Tweet tweet) {
-        writer.begin();
-        writer.setLong(0, tweet.id);
-        for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
-            writer.setLong(1 + i, tweet.attributes[i]);
-        }
-        writer.setLong(1 + Tweet.ATTRIBUTE_COUNT, tweet.created);
-        writer.setString(2 + Tweet.ATTRIBUTE_COUNT, tweet.message);
-        return writer.finish();
     }
 
     /**
@@ -332,7 +320,7 @@ public final class LatencySuite {
         void next() {
             source.next(tweet);
             tweet.id = ids[chooser.nextInt(ids.length)];
-            dataset.upsertRecord(record(writer, tweet));
+            dataset.upsertRecord(tweet.record(writer));
         }
     }
 }

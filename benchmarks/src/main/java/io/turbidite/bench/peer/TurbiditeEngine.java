@@ -93,16 +93,7 @@ public final class TurbiditeEngine implements Engine {
     @Override
     public Writer newWriter() {
         RecordWriter writer = tweets.newRecordWriter();
-        return tweet -> {
-            writer.begin();
-            writer.setLong(0, tweet.id);
-            for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
-                writer.setLong(ATTRIBUTE + i, tweet.attributes[i]);
-            }
-            writer.setLong(CREATED, tweet.created);
-            writer.setString(MESSAGE, tweet.message);
-            tweets.upsertRecord(writer.finish());
-        };
+        return tweet -> tweets.upsertRecord(tweet.record(writer));
     }
 
     /**

@@ -115,13 +115,13 @@ final class TweetStore implements AutoCloseable {
     }
 
     void upsert(Tweet tweet) {
-        tweets.upsertRecord(record(tweet));
+        tweets.upsertRecord(tweet.record(writer));
     }
 
     /** Puts it unless its id is taken. */
     void insert(Tweet tweet) {
         try {
-            tweets.insertRecord(record(tweet));
+            tweets.insertRecord(tweet.record(writer));
         } catch (DuplicateKeyException taken) {
             // the experiment is about finding that out
             return;
@@ -132,17 +132,6 @@ final class TweetStore implements AutoCloseable {
         keyBytes.clear();
         KeyCodec.appendLong(keyBytes, id);
         store.write(batch.clear().delete(tweets, keyBytes.asSlice(slice)));
-    }
-
-    private Slice record(Tweet tweet) {
-        writer.begin();
-        writer.setLong(0, tweet.id);
-        for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
-            writer.setLong(ATTRIBUTE + i, tweet.attributes[i]);
-        }
-        writer.setLong(CREATED, tweet.created);
-        writer.setString(MESSAGE, tweet.message);
-        return writer.finish();
     }
 
     void flush() {

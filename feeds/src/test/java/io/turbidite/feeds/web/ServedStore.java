@@ -37,6 +37,7 @@ final class ServedStore implements AutoCloseable {
     final Map<String, Store> stores = new LinkedHashMap<>();
     final Map<String, FeedManager> feeds = new LinkedHashMap<>();
     final WebServer server;
+    private final WebServer.Options options;
     private final HttpClient client = HttpClient.newHttpClient();
 
     Store store(String name) {
@@ -51,16 +52,19 @@ final class ServedStore implements AutoCloseable {
             feeds.put(name, FeedManager.open(store));
         }
         fill(store("one"));
-        server = WebServer.start(
-                new ServedStores(stores, feeds),
-                new WebServer.Options(
-                        List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
-                        List.of("named.example"),
-                        http,
-                        gate,
-                        tls,
-                        FilesRoot.of(directory)),
-                Clock.system());
+        options = new WebServer.Options(
+                List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
+                List.of("named.example"),
+                http,
+                gate,
+                tls,
+                FilesRoot.of(directory));
+        server = anotherServer();
+    }
+
+    /** One more server of the same stores; to be closed by the caller. */
+    WebServer anotherServer() throws IOException {
+        return WebServer.start(new ServedStores(stores, feeds), options, Clock.system());
     }
 
     static ServedStore open(Path directory) throws IOException {

@@ -57,6 +57,16 @@ class WebServerTest {
     }
 
     @Test
+    void a_client_that_comes_while_it_closes_is_let_go() throws Exception {
+        try (ServedStore served = ServedStore.open(directory)) {
+            for (int round = 0; round < 40; round++) {
+                WebServer server = served.anotherServer();
+                LateClients.areLetGo(server.addresses().getFirst(), round % 4, server);
+            }
+        }
+    }
+
+    @Test
     void gives_one_record() throws Exception {
         try (ServedStore served = ServedStore.open(directory)) {
             assertThat(served.get("/v1/stores/one/datasets/T/records/7").body())

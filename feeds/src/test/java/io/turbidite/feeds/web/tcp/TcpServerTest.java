@@ -9,6 +9,7 @@ import com.github.luben.zstd.Zstd;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.meter.Instrument;
 import io.turbidite.core.meter.Reading;
+import io.turbidite.feeds.web.LateClients;
 import io.turbidite.feeds.web.tcp.TcpFixture.Client;
 
 import org.junit.jupiter.api.Test;
@@ -20,8 +21,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
-import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -245,29 +244,7 @@ class TcpServerTest {
             for (int round = 0; round < 100; round++) {
                 TcpServer server = fixture.serve(TcpFixture.LINES);
                 InetSocketAddress at = server.addresses().values().iterator().next();
-                List<Socket> clients = new ArrayList<>();
-                Thread coming = Thread.ofPlatform().start(() -> {
-                    try {
-                        while (clients.size() < 50) {
-                            clients.add(new Socket(at.getAddress(), at.getPort()));
-                        }
-                    } catch (IOException refused) {
-                        // nobody listens any more
-                    }
-                });
-                Thread.sleep(round % 4);
-                server.close();
-                coming.join();
-                for (Socket client : clients) {
-                    try (client) {
-                        client.setSoTimeout(5_000); // that it hears nothing is the failure
-                        client.getOutputStream().write('\n'); // one may not have been taken in
-                        assertThat(client.getInputStream().read()).isEqualTo(-1);
-                    } catch (SocketException reset) {
-                        // which says so too
-                    }
-                }
-                server.close();
+                LateClients.areLetGo(at, round % 4, server);
                 assertThat(server.connectionCount()).isZero();
             }
         }
