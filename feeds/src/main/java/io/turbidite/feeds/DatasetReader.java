@@ -289,6 +289,9 @@ final class DatasetReader {
         for (String parameter : PmKind.PARAMETERS.reversed()) {
             String text = section.scalar(parameter);
             if (text != null) {
+                if (parameter.equals(PmKind.PATH)) {
+                    section.requireAllowed(text);
+                }
                 given.put(parameter, text);
             }
         }

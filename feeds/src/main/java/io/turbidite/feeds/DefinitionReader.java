@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -39,7 +40,11 @@ final class DefinitionReader {
     private final SourceReader sources;
 
     DefinitionReader(String file, Path directory) {
-        this.findings = new Findings(file, new ArrayList<>(), new HashMap<>());
+        this(file, directory, path -> {});
+    }
+
+    DefinitionReader(String file, Path directory, Consumer<String> paths) {
+        this.findings = new Findings(file, new ArrayList<>(), new HashMap<>(), paths);
         this.sources = new SourceReader(directory);
     }
 

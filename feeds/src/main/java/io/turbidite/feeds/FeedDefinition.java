@@ -24,6 +24,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * What a feed does, as its YAML file says: {@code docs/feed-definition.md} lists every key.
@@ -83,7 +84,20 @@ public record FeedDefinition(
      * @param directory to which paths in it are relative; null for the current directory
      */
     public static FeedDefinition parse(String name, @Nullable Path directory, String yaml) {
-        return new DefinitionReader(name, directory == null ? Path.of("") : directory)
+        return parse(name, directory, yaml, path -> {});
+    }
+
+    /**
+     * Reads a definition of somebody who may not name every path.
+     *
+     * @param name by which problems call it
+     * @param directory to which paths in it are relative; null for the current directory
+     * @param paths is asked about each path that an index names, before anything is looked for
+     *     there; throws if it may not be named
+     */
+    public static FeedDefinition parse(
+            String name, @Nullable Path directory, String yaml, Consumer<String> paths) {
+        return new DefinitionReader(name, directory == null ? Path.of("") : directory, paths)
                 .read(YamlTree.read(name, yaml));
     }
 

@@ -20,6 +20,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -30,8 +31,16 @@ import java.util.function.Function;
  * and the author sees all problems at once. <em>Confined to one thread.</em>
  */
 final class Section {
-    /** The problems found and the lines of the keys met, shared by all sections of a file. */
-    record Findings(String file, List<Problem> problems, Map<String, Integer> lineByKey) {
+    /**
+     * The problems found and the lines of the keys met, shared by all sections of a file.
+     *
+     * @param paths is asked about a path that an index names, before anything is looked for there
+     */
+    record Findings(
+            String file,
+            List<Problem> problems,
+            Map<String, Integer> lineByKey,
+            Consumer<String> paths) {
         void add(int line, String key, String message) {
             problems.add(new Problem(file, line, key, message));
         }
@@ -65,6 +74,11 @@ final class Section {
         findings.add(
                 node.line(), path, "must be a mapping of keys to values, not " + node.described());
         return null;
+    }
+
+    /** Asks whether the author may name a path of this machine; throws if not. */
+    void requireAllowed(String pathOfMachine) {
+        findings.paths.accept(pathOfMachine);
     }
 
     String path(String key) {

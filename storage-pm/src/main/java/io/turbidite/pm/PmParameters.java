@@ -91,6 +91,11 @@ record PmParameters(Mode mode, String path, long bytesMax, int pageBytes) {
                             .formatted(use, unknown));
         }
         String path = given.getOrDefault(PATH, "");
+        if (given.containsKey(PATH) && path.isBlank()) {
+            throw new InvalidRequestException(
+                    "%s: path is empty; leave it out to have the regions in the store"
+                            .formatted(use));
+        }
         if (!path.isEmpty() && !isAbsolute(use, path)) {
             throw new InvalidRequestException(
                     "%s: path is '%s' but must be absolute".formatted(use, path));

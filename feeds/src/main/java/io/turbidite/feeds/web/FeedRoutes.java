@@ -155,7 +155,8 @@ final class FeedRoutes {
             throw Problem.of(400, "say which store: ?store= one of " + all.keySet());
         }
         exchange.require(Right.MANAGE, "store", store);
-        FeedDefinition definition = FeedDefinition.parse("definition", files.directory(), yaml);
+        FeedDefinition definition = FeedDefinition.parse(
+                "definition", files.directory(), yaml, path -> files.resolve("path", path));
         if (!definition.feed().equals(exchange.name("feed"))) {
             throw Problem.of(
                     400,

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.command.common.Failures;
@@ -47,10 +48,12 @@ final class SqlRoute {
     private static final long TIMEOUT_MILLIS_MAX = 3_600_000;
 
     private final ServedStores stores;
+    private final FilesRoot files;
     private final Clock clock;
 
-    SqlRoute(ServedStores stores, Clock clock) {
+    SqlRoute(ServedStores stores, FilesRoot files, Clock clock) {
         this.stores = stores;
+        this.files = files;
         this.clock = clock;
     }
 
@@ -96,7 +99,7 @@ final class SqlRoute {
             for (Dataset dataset : store.datasets()) {
                 views.add(snapshot.view(dataset));
             }
-            StoreCatalog catalog = StoreCatalog.of(store, false);
+            Catalog catalog = new ConfinedCatalog(StoreCatalog.of(store, false), files);
             SqlStatement planned = Sql.changes(text)
                     ? Sql.on(catalog).statement(text, deadline::isOver)
                     : Sql.at(views).changing(catalog).statement(text, deadline::isOver);

@@ -70,7 +70,7 @@ public final class WebServer implements AutoCloseable {
                 Right.NONE,
                 exchange -> scrape.answer(exchange, sightOf(exchange))));
         routes.addAll(new StoreRoutes(stores, events).routes());
-        routes.addAll(new SqlRoute(stores, clock).routes());
+        routes.addAll(new SqlRoute(stores, files, clock).routes());
         routes.addAll(new StoreWork(stores, files).routes());
         FeedRoutes feeds = new FeedRoutes(stores, files);
         events.showFeeds(feeds::figures);

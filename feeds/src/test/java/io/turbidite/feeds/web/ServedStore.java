@@ -14,6 +14,7 @@ import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.pm.PmKind;
 
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +48,8 @@ final class ServedStore implements AutoCloseable {
     private ServedStore(Path directory, HttpOptions http, Doorkeeper gate, @Nullable TlsFiles tls)
             throws IOException {
         for (String name : List.of("one", "two")) {
-            Store store = Store.open(directory.resolve(name), StoreOptions.defaults());
+            Store store = Store.open(
+                    directory.resolve(name), StoreOptions.defaults().withIndexKinds(new PmKind()));
             stores.put(name, store);
             feeds.put(name, FeedManager.open(store));
         }

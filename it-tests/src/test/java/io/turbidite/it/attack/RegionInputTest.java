@@ -111,7 +111,8 @@ class RegionInputTest {
                 "path=here | user | | path is 'here' but must be absolute",
                 "path=DIR/none | user | | path: DIR/none does not exist",
                 "path=DIR/file | user | | path: DIR/file is not a directory",
-                "path=/proc | user | | path: /proc takes no files",
+                "path=/proc | user | | path: /proc takes no files: create of ",
+                "path= | user | | path is empty; leave it out to have the regions in the store",
                 "path=DIR/store | user | | path: DIR/store lies in the store",
                 "path=DIR/store/regions | user | | path: DIR/store/regions lies in the store",
                 "speed=high | user | | kind pm takes mode, path, bytes and pageBytes, not [speed]",
@@ -279,5 +280,33 @@ class RegionInputTest {
         assertThat(files("other/regions")).hasSize(2);
         Query rows = Query.on(store.dataset("Two")).where(Predicates.eq("user", "Two"));
         assertThat(rows.usingIndex("by_user").run().toList()).hasSize(1);
+    }
+
+    @Test
+    void a_place_that_takes_no_files_any_more_leaves_a_rebuilt_index_as_it_is() throws IOException {
+        Path place = Files.createDirectories(directory.resolve("place"));
+        Dataset dataset = create(
+                "Placed",
+                IndexSpec.pm("by_user", "user")
+                        .withParameter("path", place.toRealPath().toString()));
+        put(dataset, 1, "user 1");
+        dataset.flush();
+        Path away = Files.move(place, directory.resolve("away"));
+        assertThatThrownBy(() -> dataset.rebuildIndex("by_user"))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("dataset Placed: index by_user: path: ")
+                .hasMessageContaining("does not exist");
+        assertThat(dataset.indexes()).extracting(IndexDescription::name).containsExactly("by_user");
+        Files.move(away, place);
+        dataset.rebuildIndex("by_user");
+        assertThat(store.verify().errors()).isEmpty();
+    }
+
+    @Test
+    void a_dataset_without_an_index_to_repair_is_told_why() {
+        Dataset dataset = create("Mended", IndexSpec.pm("by_user", "user"));
+        assertThatThrownBy(dataset::repair)
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("of a kind that looks after its obsolete entries itself");
     }
 }

@@ -282,6 +282,16 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
+     * A region that no index has any more could not be deleted. In the store's own directory the
+     * next opening deletes it; in another one, that the index named, its file stays until somebody
+     * deletes it.
+     *
+     * @param cause in words; it names the file
+     */
+    record RegionLeft(long wallMicros, String dataset, int partition, String index, String cause)
+            implements StoreEvent {}
+
+    /**
      * A source went on in the middle of a record that a feed had taken, for want of anything more
      * to read.
      *

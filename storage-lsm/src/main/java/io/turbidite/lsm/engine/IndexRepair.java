@@ -51,12 +51,15 @@ public final class IndexRepair {
                 .map(IndexSchema::id)
                 .toList();
         if (ids.isEmpty()) {
-            throw new InvalidRequestException("dataset %s has no index to repair: %s"
-                    .formatted(
-                            schema.name(),
-                            schema.indexes().isEmpty()
-                                    ? "it has none at all"
-                                    : "all are eager, so that no entry is ever obsolete"));
+            throw new InvalidRequestException(
+                    "dataset %s has no index to repair: %s"
+                            .formatted(
+                                    schema.name(),
+                                    schema.indexes().isEmpty()
+                                            ? "it has none at all"
+                                            : schema.regionIndexes().isEmpty()
+                                                    ? "all are eager, so that no entry is ever obsolete"
+                                                    : "each is eager, so that no entry is ever obsolete, or of a kind that looks after its obsolete entries itself"));
         }
         return ids;
     }

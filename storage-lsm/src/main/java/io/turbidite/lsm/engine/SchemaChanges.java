@@ -18,6 +18,7 @@ import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.DirectoryWatch;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
+import io.turbidite.lsm.partition.RegionFiles;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schedule.Backoff;
@@ -171,6 +172,9 @@ public final class SchemaChanges {
         }
         IndexSchema there = find(dataset.schema(), name);
         if (there.state() != State.DISABLED) {
+            if (there.hasRegion()) {
+                RegionFiles.requirePlace(core, dataset.schema(), there);
+            }
             disableIndex(dataset, name);
         }
         try {

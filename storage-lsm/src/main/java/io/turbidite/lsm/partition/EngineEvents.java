@@ -243,6 +243,16 @@ public final class EngineEvents {
                 String.valueOf(cause.getMessage())));
     }
 
+    /** The file of a region that no index has any more could not be deleted. */
+    public void regionLeft(PartitionName partition, String index, Throwable cause) {
+        events.publish(new StoreEvent.RegionLeft(
+                clock.wallMicros(),
+                partition.dataset(),
+                partition.number(),
+                index,
+                String.valueOf(cause.getMessage())));
+    }
+
     /** Files went to the trash, or from it; {@link StoreEvent.TrashChanged} has the causes. */
     public void trashChanged(String cause, List<Trash.Item> items) {
         events.publish(new StoreEvent.TrashChanged(

@@ -2,6 +2,7 @@ package io.turbidite.lsm.partition;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.RegionPlace;
@@ -34,7 +35,7 @@ public final class RegionFiles {
         }
         IndexKind kind = kind(core, schema, index);
         RegionPlace place = place(core, schema, partition, index, newId(core));
-        return new RegionHandle(kind, place, kind.create(place));
+        return handle(core, schema, partition, index, place, kind.create(place));
     }
 
     /**
@@ -72,7 +73,22 @@ public final class RegionFiles {
         IndexRegion opened = reading
                 ? kind.openCopy(place, region.absorbedThrough())
                 : kind.open(place, region.absorbedThrough());
-        return opened == null ? null : new RegionHandle(kind, place, opened);
+        return opened == null ? null : handle(core, schema, partition, index, place, opened);
+    }
+
+    private static RegionHandle handle(
+            StoreCore core,
+            DatasetSchema schema,
+            int partition,
+            IndexSchema index,
+            RegionPlace place,
+            IndexRegion region) {
+        PartitionName owner = new PartitionName(schema.name(), partition);
+        return new RegionHandle(
+                kind(core, schema, index),
+                place,
+                region,
+                left -> core.events().regionLeft(owner, index.name(), left));
     }
 
     /** Deletes the region that the manifest names for an index, if there is one. */
@@ -99,6 +115,19 @@ public final class RegionFiles {
                 .require(
                         "index %s of dataset %s".formatted(index.name(), schema.name()),
                         index.kind().label());
+    }
+
+    /**
+     * Looks whether the place that an index names for its regions takes them still.
+     *
+     * @throws InvalidRequestException if it does not, naming it
+     */
+    public static void requirePlace(StoreCore core, DatasetSchema schema, IndexSchema index) {
+        var _ = kind(core, schema, index)
+                .define(
+                        "dataset %s: index %s".formatted(schema.name(), index.name()),
+                        index.entryKeys().parameters(),
+                        FieldKeys.bytesMax(schema.primaryKey()));
     }
 
     private static String name(DatasetSchema schema, int partition, IndexSchema index) {

@@ -22,16 +22,26 @@ public final class RegionHandle {
     private final IndexKind kind;
     private final RegionPlace place;
     private final IndexRegion region;
+    private final Consumer<StorageException> whenLeft;
     private final AtomicInteger references = new AtomicInteger(1);
     private volatile boolean obsolete;
     private volatile @Nullable StorageException failure;
     private final AtomicBoolean told = new AtomicBoolean();
 
-    /** Owns the region from now on. */
-    public RegionHandle(IndexKind kind, RegionPlace place, IndexRegion region) {
+    /**
+     * Owns the region from now on.
+     *
+     * @param whenLeft is told if its file is obsolete and can't be deleted
+     */
+    public RegionHandle(
+            IndexKind kind,
+            RegionPlace place,
+            IndexRegion region,
+            Consumer<StorageException> whenLeft) {
         this.kind = kind;
         this.place = place;
         this.region = region;
+        this.whenLeft = whenLeft;
     }
 
     /** Its number in the store. */
@@ -121,7 +131,8 @@ public final class RegionHandle {
         try {
             kind.drop(place);
         } catch (StorageException left) {
-            // it may be that its directory is gone; in the store's own the next opening deletes it
+            // in the store's own directory the next opening deletes it; elsewhere nobody does
+            whenLeft.accept(left);
         }
     }
 

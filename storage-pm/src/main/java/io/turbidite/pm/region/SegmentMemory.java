@@ -1,5 +1,6 @@
 package io.turbidite.pm.region;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
@@ -157,13 +158,13 @@ public final class SegmentMemory implements RegionMemory {
         if (disk.exists(probe)) {
             disk.delete(probe);
         }
-        try (DiskFile file = disk.create(probe)) {
+        // where it can't be made it can't be deleted either: the first failure is told
+        try (Cleanup _ = new Cleanup().add(() -> disk.delete(probe));
+                DiskFile file = disk.create(probe)) {
             file.write(0, MemorySegment.ofArray(new byte[bytes]), 0, bytes);
             return maps(file, bytes, true)
                     ? RegionMode.DAX
                     : maps(file, bytes, false) ? RegionMode.FILE : RegionMode.VOLATILE;
-        } finally {
-            disk.delete(probe);
         }
     }
 

@@ -565,14 +565,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** For the server's end: lets a client go that asks for nothing now. */
+    /** For the server's end, on the loop: lets a client go that asks for nothing now. */
     void closeIfIdle() {
-        onLoop(() -> {
-            isLast = true;
-            if (exchange == null || isPushing) {
-                cut();
-            }
-        });
+        isLast = true;
+        if (exchange == null || isPushing) {
+            cut();
+        }
     }
 
     static String reason(int code) {

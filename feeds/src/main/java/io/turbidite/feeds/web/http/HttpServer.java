@@ -434,7 +434,9 @@ public final class HttpServer implements AutoCloseable {
         for (Channel channel : connections) {
             HttpConnection connection = channel.pipeline().get(HttpConnection.class);
             if (connection != null) {
-                connection.closeIfIdle();
+                // behind what opens it: a client that has just come is in the pipeline, not yet
+                // open
+                channel.eventLoop().execute(connection::closeIfIdle);
             }
         }
         requests.shutdown();
