@@ -46,16 +46,16 @@ public final class NavigationSuite {
     private static final double[] BATCH_SELECTIVITIES = {0.01, 0.1, 1, 10};
     private static final int[] BATCH_KIB = {1, 4, 16, 64, 256, 1024};
 
-    private static final String NAIVE = "naive";
-    private static final String BATCH = "batch";
-    private static final String STATEFUL = "batch + sLookup";
-    private static final String PRUNED = "batch + sLookup + pID";
+    static final String NAIVE = "naive";
+    static final String BATCH = "batch";
+    static final String STATEFUL = "batch + sLookup";
+    static final String PRUNED = "batch + sLookup + pID";
 
     /** Layers left out for which the index's components are checked; all are, as after repair. */
     private static final String CHECKED = "batch + sLookup + checked";
 
     private static final String NO_BLOOM = "batch + sLookup - Bloom filter";
-    private static final String CHOSEN = "as chosen by itself";
+    static final String CHOSEN = "as chosen by itself";
     private static final String ALONE = "query, 1 thread";
     private static final String TOGETHER = "query, 4 threads";
     private static final String SCAN = "full scan";
@@ -116,7 +116,7 @@ public final class NavigationSuite {
         return all;
     }
 
-    private static FetchOptions options(String way) {
+    static FetchOptions options(String way) {
         FetchOptions batch = FetchOptions.naive().withBatchBytes(BATCH_BYTES);
         FetchOptions stateful = batch.withCursor(Cursor.STATEFUL);
         return switch (way) {

@@ -14,6 +14,9 @@ public final class TweetSource {
     /** Attributes are below it. */
     public static final int ATTRIBUTE_LIMIT = 100_000;
 
+    /** When the first tweet was made, in microseconds; each next one a microsecond later. */
+    public static final long CREATED_FIRST = 1_700_000_000_000_000L;
+
     private static final int TEXT_BYTES = 1 << 16;
 
     private final SplittableRandom random;
@@ -21,7 +24,7 @@ public final class TweetSource {
     private final long[] ids;
     private final MemorySegment text;
     private int idCount;
-    private long created = 1_700_000_000_000_000L;
+    private long created = CREATED_FIRST;
 
     /**
      * @param count most tweets that will be asked for

@@ -135,12 +135,17 @@ final class Contender implements AutoCloseable {
     private void insert(Operations operations, Operations.Layer layer) {
         rival.begin(layer.end());
         for (int i = (int) absorbedThrough; i < layer.end(); i++) {
-            rival.insert(
-                    secondaryKey.of(operations.keyNumber(operations.key(i))),
-                    primaryKey.of(operations.recordNumber(operations.record(i))),
-                    Operations.timestamp(i));
+            insertOne(operations, i);
         }
         commit(layer);
+    }
+
+    /** Writes an operation by itself; begun, and committed, by the caller. */
+    void insertOne(Operations operations, int operation) {
+        rival.insert(
+                secondaryKey.of(operations.keyNumber(operations.key(operation))),
+                primaryKey.of(operations.recordNumber(operations.record(operation))),
+                Operations.timestamp(operation));
     }
 
     /** Writes a layer at once, as a flush does. */

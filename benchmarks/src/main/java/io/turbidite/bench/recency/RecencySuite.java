@@ -34,7 +34,7 @@ public final class RecencySuite {
     /** CPU is counted in hundredths of a second: each figure is of so much at least. */
     private static final long MEASURED_NANOS = 200_000_000;
 
-    private static final int RECORD_BYTES = 1_000;
+    static final int RECORD_BYTES = 1_000;
     private static final int WARM_UP_LOADS = 2;
 
     /** Where time is the clock's, the disk is what counts. */
@@ -43,10 +43,10 @@ public final class RecencySuite {
     private static final int WARM_UP_ROUNDS_COLD = 1;
     private static final int USERS_OF_ALL = 400;
     private static final double COLD_CACHE_SHARE = 0.05;
-    private static final String PREFIX = "prefix";
-    private static final String CORRELATED = "correlated-prefix";
-    private static final String NO_MERGE = "no-merge";
-    private static final String CONSTANT = "constant";
+    static final String PREFIX = "prefix";
+    static final String CORRELATED = "correlated-prefix";
+    static final String NO_MERGE = "no-merge";
+    static final String CONSTANT = "constant";
     private static final String NEWEST = "newest 1 % by time";
 
     private final int rounds;
@@ -128,11 +128,9 @@ public final class RecencySuite {
             Variant variant, int round, Report ingestion, Map<Variant, RecencyStore> stores) {
         RecencyStore store = new RecencyStore(
                 directory.resolve(variant.toString().replace(' ', '-')),
-                parameters(variant.policy),
+                parameters(variant.policy, bytes()),
                 variant.hasFilter,
-                StoreOptions.defaults()
-                        .withWriteMemoryBytes(Math.max(1 << 20, bytes() / MEMORY_SHARE))
-                        .withCacheBytes(2 * bytes() + (64 << 20)));
+                options(bytes()));
         long before = Costs.cpuNanos();
         store.load(tweets);
         double micros = (Costs.cpuNanos() - before) / 1e3 / tweets.count();
@@ -149,13 +147,20 @@ public final class RecencySuite {
     }
 
     /** So that some tens of components are left where the policy lets them be. */
-    private String parameters(String policy) {
-        long mergeable = Math.max(1 << 20, bytes() / 20);
+    static String parameters(String policy, long bytes) {
+        long mergeable = Math.max(1 << 20, bytes / 20);
         return switch (policy) {
             case PREFIX, CORRELATED -> "%s(mergeableBytesMax=%d)".formatted(policy, mergeable);
             case CONSTANT -> "constant(componentCountMax=3)";
             default -> policy;
         };
+    }
+
+    /** Of a store of so many bytes, all of which its cache holds. */
+    static StoreOptions options(long bytes) {
+        return StoreOptions.defaults()
+                .withWriteMemoryBytes(Math.max(1 << 20, bytes / MEMORY_SHARE))
+                .withCacheBytes(2 * bytes + (64 << 20));
     }
 
     private long bytes() {

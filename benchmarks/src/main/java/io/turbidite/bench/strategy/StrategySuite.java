@@ -33,8 +33,6 @@ public final class StrategySuite {
     private static final String BY_RECORDS = "primary repair (DELI)";
     private static final String BY_MERGE = "deferred: merge of the primary";
 
-    private static final long FIRST_MICROS = 1_700_000_000_000_000L;
-
     private final int tweets;
     private final int rounds;
     private final StrategyTurns turns;
@@ -287,12 +285,16 @@ public final class StrategySuite {
                         long span = size / 50;
                         column.ask(
                                 "oldest 2 %, ms",
-                                3, low -> store.createdIn(FIRST_MICROS, FIRST_MICROS + span));
+                                3,
+                                low -> store.createdIn(
+                                        TweetSource.CREATED_FIRST,
+                                        TweetSource.CREATED_FIRST + span));
                         column.ask(
                                 "newest 2 %, ms",
                                 3,
                                 low -> store.createdIn(
-                                        FIRST_MICROS + size - span, FIRST_MICROS + size));
+                                        TweetSource.CREATED_FIRST + size - span,
+                                        TweetSource.CREATED_FIRST + size));
                     }
                 });
                 if (ratio > 0) {
