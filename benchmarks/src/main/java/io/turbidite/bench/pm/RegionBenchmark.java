@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One question to an index in byte-addressable memory, and one insert, of the tree and of the
- * baselines: the axes of PERS24 figures 8, 10 and 12, in plain memory. {@code bench pm} has them take
+ * baselines: the axes of PERS24 figures 8 and 10, in plain memory. {@code bench pm} has them take
  * turns, counts blocks and fences, and asks whole stores.
  */
 @State(Scope.Benchmark)

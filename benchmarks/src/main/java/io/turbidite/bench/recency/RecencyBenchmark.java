@@ -24,7 +24,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One query for recent tweets, with a filter on the send time and without, under each merge policy:
- * the axes of ALS15 figures 6, 7 and 9, in the cache. {@code bench recency} has all of them take turns.
+ * the axes of ALS15 figures 6, 7 and 9, in the cache. {@code bench recency} has all of them take
+ * turns.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
