@@ -46,6 +46,14 @@ public final class Crc32c {
         return begin().update(segment, offset, byteCount).value();
     }
 
+    /** The masked checksum of the first bytes of an array: without a view of it. */
+    public int compute(byte[] bytes, int byteCount) {
+        crc.reset();
+        numberBytes = 0;
+        crc.update(bytes, 0, byteCount);
+        return mask((int) crc.getValue());
+    }
+
     /** Forgets what was seen; then {@link #update} any number of times, then {@link #value()}. */
     public Crc32c begin() {
         crc.reset();

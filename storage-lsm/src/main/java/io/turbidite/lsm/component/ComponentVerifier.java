@@ -73,6 +73,22 @@ final class ComponentVerifier {
         }
     }
 
+    /** Reads the record tree's leaf pages, and compares each with its checksum. */
+    void checkPages() {
+        Fences fences = component.recordFences();
+        try (StreamedLeafPages pages = streamed(Kind.RECORD_LEAF, fences)) {
+            for (int i = 0; i < fences.pageCount(); i++) {
+                int page = i;
+                guarded(() -> pages.page(page));
+            }
+        }
+    }
+
+    private StreamedLeafPages streamed(Kind kind, Fences fences) {
+        return new StreamedLeafPages(
+                component.blocks(), kind, fences, DiskComponent.READ_AHEAD_BYTES);
+    }
+
     private void walk(TreeWalker records, @Nullable TreeWalker keys) {
         Fences fences = component.recordFences();
         ComponentId id = component.id();
@@ -173,9 +189,7 @@ final class ComponentVerifier {
     }
 
     private TreeWalker walker(Kind kind, Fences fences) {
-        StreamedLeafPages pages = new StreamedLeafPages(
-                component.blocks(), kind, fences, DiskComponent.READ_AHEAD_BYTES);
-        return new TreeWalker(fences, pages, new TreeWalker.Findings() {
+        return new TreeWalker(fences, streamed(kind, fences), new TreeWalker.Findings() {
             @Override
             public void damage(CorruptionException damage) {
                 pagesDamaged = true;

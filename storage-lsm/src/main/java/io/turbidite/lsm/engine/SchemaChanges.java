@@ -196,8 +196,8 @@ public final class SchemaChanges {
     }
 
     /**
-     * Reads all of the primary: damage that nobody has met yet would end the build when the index
-     * is gone.
+     * Reads all pages of the primary that the build will read, once, and compares their checksums:
+     * damage that nobody has met yet would end the build when the index is gone.
      */
     private static void requireWhole(Partition partition) {
         Version pinned = partition.pin();
@@ -205,7 +205,7 @@ public final class SchemaChanges {
             for (ComponentHandle handle : pinned.tree(TreeId.PRIMARY)) {
                 handle.component().requireSound();
                 List<CorruptionException> found = new ArrayList<>();
-                handle.component().verify(found::add);
+                handle.component().verifyPages(found::add);
                 if (!found.isEmpty()) {
                     throw found.getFirst();
                 }

@@ -4,10 +4,10 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.ByteSink;
-import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.EntryKeyList;
 import io.turbidite.core.index.IndexRegion;
+import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryStream;
@@ -39,6 +39,12 @@ import java.util.function.BooleanSupplier;
 final class RegionFill {
     private static final Slice NOTHING = Slice.of(new byte[0]);
 
+    /**
+     * What an entry takes while it is sorted, if its keys have some twenty bytes each. One that
+     * takes more meets the bound sooner, and the sort spills.
+     */
+    private static final long SORTED_ENTRY_BYTES = 96;
+
     private final StoreCore core;
     private final DatasetSchema schema;
     private final IndexSchema index;
@@ -50,6 +56,11 @@ final class RegionFill {
     private final Slice slice = new Slice();
     private final Slice other = new Slice();
     private long entriesRead;
+
+    /** Timestamps of the span are counted from it, in as few bytes as the last one takes. */
+    private long above;
+
+    private int timestampBytes;
 
     RegionFill(
             StoreCore core,
@@ -75,20 +86,40 @@ final class RegionFill {
      * @throws InvalidRequestException if the current version of a record has a key that is too long
      */
     void run(List<ComponentHandle> components, long above, long through, BooleanSupplier stop) {
+        this.above = above;
+        // so that the first eight bytes of most keys differ, which are what a sort compares first
+        this.timestampBytes = (Long.SIZE - Long.numberOfLeadingZeros(through - above) + 7) / 8;
         VersionRetention readers = core.timestamps().retention(false);
         IndexRegion.Absorption absorption = region.absorb(readers.horizon(), through);
-        try (EntrySort sort =
-                EntrySort.create(core.sortStorage(), memoryBytes, new Duplicates.Keep())) {
+        long lent = borrow(components);
+        try (EntrySort sort = EntrySort.create(
+                core.sortStorage(), Math.max(memoryBytes, lent), new Duplicates.Keep())) {
             if (!components.isEmpty()) {
                 try (EntryStream versions = readers.retain(streams(components))) {
-                    read(versions, above, through, absorption, sort, stop);
+                    read(versions, through, absorption, sort, stop);
                 }
             }
             try (EntryStream entries = sort.sorted()) {
                 give(entries, absorption, stop);
             }
+        } finally {
+            core.regions().release(lent);
         }
         absorption.commit(through);
+    }
+
+    /**
+     * What a sort of the entries takes, of the memory that is there for regions, half of what is
+     * free at most: the region's own tables grow meanwhile. 0 if it has no need, or there is none.
+     */
+    private long borrow(List<ComponentHandle> components) {
+        long wanted = 0;
+        for (ComponentHandle component : components) {
+            wanted += component.component().entryCount() * SORTED_ENTRY_BYTES;
+        }
+        MemoryBudget.Account regions = core.regions();
+        long lent = Math.min(wanted, regions.bytesFree() / 2);
+        return wanted > memoryBytes && lent > memoryBytes && regions.reserve(lent) ? lent : 0;
     }
 
     private static EntryCursor streams(List<ComponentHandle> components) {
@@ -108,7 +139,6 @@ final class RegionFill {
 
     private void read(
             EntryStream versions,
-            long above,
             long through,
             IndexRegion.Absorption absorption,
             EntrySort sort,
@@ -166,10 +196,10 @@ final class RegionFill {
         }
         Slice entry = keys.key(0, other);
         int secondaryBytes = index.entryKeys().secondaryBytes(entry);
-        sortKey.clear().putBytes(new Slice().set(entry.segment(), entry.offset(), secondaryBytes));
+        sortKey.clear().putBytes(entry.segment(), entry.offset(), secondaryBytes);
         long timestamp = version.timestamp();
-        for (int shift = 56; shift >= 0; shift -= 8) {
-            sortKey.putByte((int) (timestamp >>> shift) & 0xff);
+        for (int shift = 8 * (timestampBytes - 1); shift >= 0; shift -= 8) {
+            sortKey.putByte((int) ((timestamp - above) >>> shift) & 0xff);
         }
         sortKey.putBytes(primary);
         to.add(sortKey.asSlice(other), timestamp, false, NOTHING);
@@ -188,10 +218,8 @@ final class RegionFill {
             Slice key = entries.key();
             int secondaryBytes = index.entryKeys().secondaryBytes(key);
             secondary.set(key.segment(), key.offset(), secondaryBytes);
-            int before = secondaryBytes + Long.BYTES;
+            int before = secondaryBytes + timestampBytes;
             primary.set(key.segment(), key.offset() + before, key.length() - before);
-            assert key.segment().get(Bytes.I64_BE, key.offset() + secondaryBytes)
-                    == entries.timestamp();
             absorption.entry(secondary, primary, entries.timestamp());
         }
     }

@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -105,6 +106,32 @@ class ComponentDamageTest {
                 assertThatThrownBy(() -> Components.open(disk, cache))
                         .as("%d of %d bytes", length, sound.length)
                         .isInstanceOf(CorruptionException.class);
+            }
+        }
+    }
+
+    /** What a rebuild of an index looks at before it gives the index up. */
+    @Test
+    void each_damaged_leaf_page_is_found_by_its_checksum_alone() {
+        SimDisk disk = new SimDisk(1, Profile.STRICT);
+        Components.write(disk, ComponentOptions.primary().withPageBytes(4096), entries);
+        byte[] sound = disk.content(Components.NAME);
+        try (BufferCache cache = Components.cache(8 << 20);
+                DiskComponent component = Components.open(disk, cache)) {
+            List<CorruptionException> none = new ArrayList<>();
+            component.verifyPages(none::add);
+            assertThat(none).isEmpty();
+            Fences fences = component.recordFences();
+            assertThat(fences.pageCount()).isGreaterThan(1);
+            for (int page = 0; page < fences.pageCount(); page++) {
+                byte[] damaged = sound.clone();
+                int at = random.nextInt(fences.blockBytes(page));
+                damaged[(int) fences.fileOffset(page) + at] ^= (byte) (1 << random.nextInt(8));
+                try (DiskComponent other = Components.open(disk(damaged), cache)) {
+                    List<CorruptionException> found = new ArrayList<>();
+                    other.verifyPages(found::add);
+                    assertThat(found).as("page %d, byte %d", page, at).hasSize(1);
+                }
             }
         }
     }

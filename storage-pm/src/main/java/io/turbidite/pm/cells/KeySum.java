@@ -15,14 +15,14 @@ import java.lang.foreign.MemorySegment;
  */
 final class KeySum {
     private final Crc32c crc = new Crc32c();
-    private final MemorySegment copy =
-            MemorySegment.ofArray(new byte[Limits.KEY_BYTES_MAX + Integer.BYTES]);
+    private final byte[] bytes = new byte[Limits.KEY_BYTES_MAX + Integer.BYTES];
+    private final MemorySegment copy = MemorySegment.ofArray(bytes);
 
     /** The head of the cell of a key. */
     long head(Slice key) {
         int length = key.length();
-        MemorySegment.copy(key.segment(), key.offset(), copy, 0, length);
+        Bytes.copyShort(key.segment(), key.offset(), copy, 0, length);
         copy.set(Bytes.I32, length, length);
-        return (long) crc.compute(copy, 0, length + Integer.BYTES) << 32 | length;
+        return (long) crc.compute(bytes, length + Integer.BYTES) << 32 | length;
     }
 }

@@ -57,8 +57,13 @@ public final class NodeBuilder {
      * @return the offset of its cell in the node
      */
     public int add(long word, Slice key, long hash) {
+        return add(word, sums.head(key), key, hash);
+    }
+
+    /** The same with the {@link #head} of the key, which its word may be salted with. */
+    public int add(long word, long head, Slice key, long hash) {
         int length = key.length();
-        writeCell(sums, bytes, end, word, key);
+        writeCell(bytes, end, word, head, key);
         bytes.set(Bytes.U8, Node.FINGERPRINTS_OFFSET + count, (byte) hash);
         bytes.set(Bytes.U8, Node.PLACES_OFFSET + count, (byte) (end / 8));
         count++;
@@ -67,15 +72,20 @@ public final class NodeBuilder {
         return place;
     }
 
-    /** What {@link NodeImage#keySum} will say of a key. */
-    public int keySum(Slice key) {
-        return (int) (sums.head(key) >>> 32);
+    /** The head of the cell of a key. */
+    public long head(Slice key) {
+        return sums.head(key);
     }
 
-    static void writeCell(KeySum sums, MemorySegment target, int at, long word, Slice key) {
+    /** What {@link NodeImage#keySum} will say of a key with this head. */
+    public static int keySum(long head) {
+        return (int) (head >>> 32);
+    }
+
+    static void writeCell(MemorySegment target, int at, long word, long head, Slice key) {
         int length = key.length();
         target.set(Bytes.I64, at, word);
-        target.set(Bytes.I64, at + Node.HEAD_OFFSET, sums.head(key));
+        target.set(Bytes.I64, at + Node.HEAD_OFFSET, head);
         int padded = Node.cellBytes(length) - Node.KEY_OFFSET;
         if (padded > length) {
             target.set(Bytes.I64, at + Node.KEY_OFFSET + padded - 8L, 0);

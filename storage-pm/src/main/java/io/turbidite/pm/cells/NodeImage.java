@@ -204,6 +204,11 @@ public final class NodeImage {
         return bytes.get(Bytes.I64, place(slot));
     }
 
+    /** The head of a slot's cell. */
+    public long head(int slot) {
+        return bytes.get(Bytes.I64, place(slot) + Node.HEAD_OFFSET);
+    }
+
     /** Where the cell of a slot is in the region; its word is there. */
     public long cell(int slot) {
         return node + place(slot);
@@ -294,7 +299,7 @@ public final class NodeImage {
     public int add(Region region, long word, Slice added, long hash) {
         int slot = freeSlot();
         RegionMemory memory = region.memory();
-        NodeBuilder.writeCell(sums, bytes, end, word, added);
+        NodeBuilder.writeCell(bytes, end, word, sums.head(added), added);
         int cellBytes = Node.cellBytes(added.length());
         memory.putBytes(node + end, bytes, end, cellBytes);
         region.dirty().add(node + end, cellBytes);

@@ -333,8 +333,9 @@ final class LeafWriter {
     }
 
     private void addToBuilder(LeafItem item) {
-        var _ = builder.add(
-                KeyWord.of(item.pointer, builder.keySum(item.key)), item.key, Node.hash(item.key));
+        long head = builder.head(item.key);
+        long word = KeyWord.of(item.pointer, NodeBuilder.keySum(head));
+        var _ = builder.add(word, head, item.key, Node.hash(item.key));
     }
 
     /** Parts the items with a list for leaves of about the same size. */

@@ -189,14 +189,15 @@ final class BucketCopies {
 
     private int addOld(int i) {
         NodeImage image = image(i);
-        return builder.add(image.word(slot(i)), image.key(slot(i), key), plan.hash(i));
+        return builder.add(
+                image.word(slot(i)), image.head(slot(i)), image.key(slot(i), key), plan.hash(i));
     }
 
     private int addFresh(int index) {
         Slice fresh = slice.key(index, key);
-        int keySum = builder.keySum(fresh);
-        return builder.add(
-                LayerVersion.merged(0, slice.word(index), keySum), fresh, slice.hash(index));
+        long head = builder.head(fresh);
+        long word = LayerVersion.merged(0, slice.word(index), NodeBuilder.keySum(head));
+        return builder.add(word, head, fresh, slice.hash(index));
     }
 
     private void note(int i) {

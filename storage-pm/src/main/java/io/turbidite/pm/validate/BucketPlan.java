@@ -20,8 +20,8 @@ final class BucketPlan {
     /** A bucket of that many keys may have several nodes; a node has room for any key. */
     private static final int CHAIN_KEY_COUNT = 8;
 
-    /** Keys of a bucket and of a slice; their numbers take the low bits in {@link #order}. */
-    private static final int KEY_COUNT_MAX = HashedKeys.KEY_COUNT_MAX * 2;
+    /** Keys of a bucket and of a part of a slice; their numbers take the low bits of the order. */
+    private static final int KEY_COUNT_MAX = 1 << 17;
 
     // ---- keys, numbered in the order they were added
     private long[] hashes = new long[64];

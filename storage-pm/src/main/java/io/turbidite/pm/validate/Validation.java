@@ -57,13 +57,13 @@ public final class Validation implements Judge, AutoCloseable {
     /**
      * Opens the tables of a region, all checked; the table of stale keys is rebuilt on the way.
      *
-     * @param account what the table of stale keys may take
+     * @param account what the table of stale keys may take, and who fills empty tables
      */
     public static Validation open(Region region, MemoryBudget.Account account) {
         StaleTable stale = new StaleTable(region.memory(), region.epochs(), account);
         Validation opened = null;
         try {
-            opened = new Validation(region, stale, VersionTable.open(region, stale));
+            opened = new Validation(region, stale, VersionTable.open(region, stale, account));
             return opened;
         } finally {
             if (opened == null) {
@@ -169,6 +169,7 @@ public final class Validation implements Judge, AutoCloseable {
     /** Makes durable what was absorbed; before any entry of the layer is added. */
     public void flush() {
         versions.flush();
+        versions.giveBack();
     }
 
     /** Writes what was absorbed; it counts after {@link #publish}. */
@@ -242,5 +243,6 @@ public final class Validation implements Judge, AutoCloseable {
     @Override
     public void close() {
         stale.clear();
+        versions.close();
     }
 }

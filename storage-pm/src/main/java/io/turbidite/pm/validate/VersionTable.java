@@ -2,6 +2,7 @@ package io.turbidite.pm.validate;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.pm.cells.Node;
 import io.turbidite.pm.cells.NodeBuilder;
 import io.turbidite.pm.cells.NodeImage;
@@ -52,10 +53,12 @@ final class VersionTable {
     private final HashedKeys slice = new HashedKeys();
 
     private final BucketCopies copies;
+    private final MemoryBudget.Account account;
 
     private long keyCount;
 
-    private VersionTable(Region region, StaleTable stale) {
+    private VersionTable(Region region, StaleTable stale, MemoryBudget.Account account) {
+        this.account = account;
         this.region = region;
         this.memory = region.memory();
         this.stale = stale;
@@ -77,10 +80,11 @@ final class VersionTable {
      * Reads the table that begins at the region's root: checks all of it, claims its pages, and
      * fills the table of stale keys.
      *
+     * @param account lends memory to whoever fills an empty table
      * @throws CorruptionException if anything is not as it was written
      */
-    static VersionTable open(Region region, StaleTable stale) {
-        VersionTable table = new VersionTable(region, stale);
+    static VersionTable open(Region region, StaleTable stale, MemoryBudget.Account account) {
+        VersionTable table = new VersionTable(region, stale, account);
         table.read();
         return table;
     }
@@ -135,11 +139,14 @@ final class VersionTable {
     /**
      * The newest operation on a key in a layer that is absorbed. Durable with {@link #flush}.
      *
+     * <p>Into an empty table go as many at once as there is memory for: in the order of their
+     * hashes each bucket is written once then, and not copied with every slice.
+     *
      * @param hasEntry whether that operation has an entry in the index
      * @param entryCount how many entries the layer has for the key
      */
     void absorb(Slice absorbed, long timestamp, boolean hasEntry, int entryCount) {
-        if (slice.isFull(absorbed.length())) {
+        if (slice.isFull(absorbed.length()) && !(keyCount == 0 && slice.mayGrow(account))) {
             flush();
         }
         slice.add(absorbed, LayerVersion.of(timestamp, hasEntry, entryCount));
@@ -161,6 +168,17 @@ final class VersionTable {
      */
     void publish() {
         staged.publish();
+    }
+
+    /** Gives back what was borrowed for {@link #absorb}; all of it is staged. */
+    void giveBack() {
+        slice.giveBack(account);
+    }
+
+    /** Forgets what is not staged, and gives back what was borrowed for it. */
+    void close() {
+        slice.clear();
+        giveBack();
     }
 
     /**
