@@ -28,6 +28,8 @@ module io.turbidite.feeds {
     requires static com.github.luben.zstd_jni;
     requires static java.desktop;
     requires static java.xml;
+    // it has no name of its own: that of its file
+    requires static kafka.clients;
     requires static org.apache.xmlgraphics.batik.awt.util;
     requires static org.apache.xmlgraphics.batik.svggen;
     // it has no name of its own: that of its file
@@ -46,6 +48,7 @@ module io.turbidite.feeds {
 
     provides io.turbidite.feeds.source.SourceKind with
             io.turbidite.feeds.source.file.FileKind,
+            io.turbidite.feeds.source.kafka.KafkaKind,
             io.turbidite.feeds.source.parcel.HttpKind,
             io.turbidite.feeds.source.parcel.TcpKind,
             io.turbidite.feeds.source.tail.TailKind;

@@ -53,6 +53,7 @@ public final class Feed implements AutoCloseable {
     private final Store store;
     private final FeedSource source;
     private final RecordParser parser;
+    private final @Nullable RecordParser deletes;
     private final FeedDelivery delivery;
     private final FeedAids aids;
     private final FeedMeters meters;
@@ -63,6 +64,7 @@ public final class Feed implements AutoCloseable {
             Store store,
             FeedSource source,
             RecordParser parser,
+            @Nullable RecordParser deletes,
             FeedDelivery delivery,
             FeedAids aids,
             FeedMeters meters) {
@@ -72,6 +74,7 @@ public final class Feed implements AutoCloseable {
         this.store = store;
         this.source = source;
         this.parser = parser;
+        this.deletes = deletes;
         this.delivery = delivery;
     }
 
@@ -148,7 +151,7 @@ public final class Feed implements AutoCloseable {
         if (there != null) {
             problems.addAll(DatasetMatch.problems(definition, there, store));
         } else {
-            checkNotRun(definition, store, problems);
+            checkNotRun(definition, source, store, problems);
             checkRegions(definition, store, problems);
         }
         try {
@@ -183,7 +186,9 @@ public final class Feed implements AutoCloseable {
                 store,
                 source,
                 newParser(definition, dataset.type(), aids),
-                FeedDelivery.into(store, dataset, definition.feed(), operation),
+                deletes(definition, dataset.type(), aids),
+                FeedDelivery.into(
+                        store, dataset, definition.feed(), owner(definition, source), operation),
                 aids,
                 meters);
     }
@@ -219,7 +224,8 @@ public final class Feed implements AutoCloseable {
                         clock(),
                         store.events(),
                         aids,
-                        policy()),
+                        policy(),
+                        deletes),
                 progress,
                 () -> stopped,
                 meters);
@@ -292,6 +298,14 @@ public final class Feed implements AutoCloseable {
         }
     }
 
+    /** Under what name the store keeps how far the feed is. */
+    private static String owner(FeedDefinition definition, FeedSource source) {
+        String group = source.group();
+        return group == null
+                ? definition.feed()
+                : FeedDelivery.owner(definition.dataset().name(), group);
+    }
+
     private static FeedSource openSource(FeedDefinition definition) {
         try {
             return definition.source().open();
@@ -305,8 +319,14 @@ public final class Feed implements AutoCloseable {
      * them.
      */
     private static void checkNotRun(
-            FeedDefinition definition, Store store, List<Problem> problems) {
-        FeedDelivery.partitions(store, definition.feed()).stream()
+            FeedDefinition definition,
+            @Nullable FeedSource source,
+            Store store,
+            List<Problem> problems) {
+        if (source == null) {
+            return;
+        }
+        FeedDelivery.partitions(store, owner(definition, source)).stream()
                 .findFirst()
                 .ifPresent(partition -> problems.addAll(definition
                         .problem(
@@ -359,13 +379,31 @@ public final class Feed implements AutoCloseable {
     /** @param declared by the dataset; the definition may have its fields in another order */
     private static RecordParser newParser(
             FeedDefinition definition, RecordType declared, TransformAids aids) {
-        boolean whole = definition.mode() != Mode.DELETE;
+        return newParser(definition, declared, aids, definition.mode() != Mode.DELETE);
+    }
+
+    /** Of what a source of messages says is to be deleted; null in a format that has no names. */
+    private static @Nullable RecordParser deletes(
+            FeedDefinition definition, RecordType declared, TransformAids aids) {
+        if (!(definition.format() instanceof FormatPart.Json)) {
+            return null;
+        }
+        RecordType type = FeedDelivery.keyType(declared, definition.dataset().primaryKey());
+        return new JsonRecordParser(type, false, transforms(definition, type), null, aids);
+    }
+
+    private static List<Transform> transforms(FeedDefinition definition, RecordType type) {
+        return definition.transforms().stream()
+                .filter(transform -> type.indexOf(transform.field()) >= 0)
+                .toList();
+    }
+
+    private static RecordParser newParser(
+            FeedDefinition definition, RecordType declared, TransformAids aids, boolean whole) {
         RecordType type = whole
                 ? declared
                 : FeedDelivery.keyType(declared, definition.dataset().primaryKey());
-        List<Transform> transforms = definition.transforms().stream()
-                .filter(transform -> type.indexOf(transform.field()) >= 0)
-                .toList();
+        List<Transform> transforms = transforms(definition, type);
         String explode = definition.shape().explode();
         RecordParser parser = switch (definition.format()) {
             case FormatPart.Csv(var format) ->

@@ -272,6 +272,11 @@ public record FeedDefinition(
             return directory.resolve(path);
         }
 
+        /** The files that it names beside the path: see {@link SourceKind#files}. */
+        public List<String> files() {
+            return SourceKinds.require(kind).files(options);
+        }
+
         /** The key that problems of opening the source are told at. */
         String key() {
             return options.containsKey(PATH) ? "source.path" : "source";

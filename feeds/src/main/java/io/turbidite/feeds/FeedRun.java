@@ -1,9 +1,9 @@
 package io.turbidite.feeds;
 
 import io.turbidite.core.Cleanup;
-import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.meter.StoreEvent.SourceContinued;
+import io.turbidite.core.meter.StoreEvent.SourceGap;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
@@ -11,7 +11,6 @@ import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.flow.Pipeline;
 import io.turbidite.feeds.flow.RecordPolicy;
-import io.turbidite.feeds.parse.MalformedFrameException;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.FeedSource;
@@ -59,7 +58,8 @@ final class FeedRun {
             Clock clock,
             StoreEvents events,
             @Nullable FeedAids aids,
-            RecordPolicy policy) {
+            RecordPolicy policy,
+            @Nullable RecordParser deletes) {
         /** Of transforms that ask nothing beside the record. */
         Parts(
                 String feed,
@@ -80,7 +80,8 @@ final class FeedRun {
                     clock,
                     events,
                     null,
-                    RecordPolicy.TAKES_ALL);
+                    RecordPolicy.TAKES_ALL,
+                    null);
         }
     }
 
@@ -90,6 +91,7 @@ final class FeedRun {
     private final BooleanSupplier stopped;
     private final SourceHost host;
     private final Pipeline pipeline;
+    private final Intake intake;
     private final long sourceBytesTotal;
     private long sourceBytesBefore;
     private long reportedNanos;
@@ -98,9 +100,6 @@ final class FeedRun {
     private boolean resumed;
     private long waiting;
     private long dropped;
-
-    /** Records of the frame in hand that the policy left out. */
-    private int throttled;
 
     private final List<SourceContinued> continued = new ArrayList<>();
     private final long acceptedBefore;
@@ -128,10 +127,16 @@ final class FeedRun {
         this.progress = progress;
         this.stopped = stopped;
         this.host = new SourceHost(
-                parts.feed, parts.parser, parts.separator, parts.tasks, parts.clock, () -> {
+                parts.feed,
+                parts.parser,
+                parts.separator,
+                parts.tasks,
+                parts.clock,
+                () -> {
                     reportSometimes();
                     return isStopped();
-                });
+                },
+                this::missed);
         this.sourceBytesTotal = parts.source.byteCount();
         this.acceptedBefore = parts.delivery.accepted();
         this.rejectedBefore = parts.delivery.rejected();
@@ -139,16 +144,28 @@ final class FeedRun {
         parts.delivery.whenDurable(listener(parts.source));
         meters.begin(parts.source.isEndless());
         this.pipeline = Pipeline.start(parts.tasks, "feed-" + parts.feed, meters, this::deliver);
+        this.intake = new Intake(parts.parser, parts.deletes, parts.policy, pipeline);
     }
 
     /** On the pipeline's thread. */
     private void deliver(Batch batch) {
         long accepted = parts.delivery.accepted();
         long rejected = parts.delivery.rejected();
-        parts.delivery.deliver(batch);
+        try {
+            parts.delivery.deliver(batch);
+        } catch (RuntimeException | Error e) {
+            parts.source.failed();
+            throw e;
+        }
         long more = parts.delivery.rejected() - rejected;
         meters.stored(
                 parts.delivery.accepted() - accepted, more == 0 ? 0 : more - batch.rejectedCount());
+    }
+
+    private void missed(String partition, long from, long to) {
+        meters.missed(Math.max(0, to - from));
+        parts.events.publish(
+                new SourceGap(parts.clock.wallMicros(), parts.feed, partition, from, to));
     }
 
     private static Delivery.DurableListener listener(FeedSource source) {
@@ -287,6 +304,7 @@ final class FeedRun {
         boolean hasRead = false;
         boolean isBehind = false;
         List<String> there = parts.source.partitions();
+        parts.source.gone().forEach(this::letGo);
         ended.retainAll(there);
         for (String partition : there) {
             if (isStopped()) {
@@ -311,9 +329,7 @@ final class FeedRun {
             hasRead |= last != Step.NOTHING;
             if (last == Step.END) {
                 ended.add(partition);
-                open.remove(partition);
-                sourceBytesBefore += opened.reader.bytesRead();
-                opened.close();
+                letGo(partition);
             }
         }
         if (isStopped()) {
@@ -329,6 +345,14 @@ final class FeedRun {
             pipeline.drain(); // which says how
         }
         return Turn.RESTED;
+    }
+
+    private void letGo(String partition) {
+        Opened gone = open.remove(partition);
+        if (gone != null) {
+            sourceBytesBefore += gone.reader.bytesRead();
+            gone.close();
+        }
     }
 
     private Turn full(boolean untilDrained) {
@@ -466,11 +490,9 @@ final class FeedRun {
                         endLookUps();
                         batch = begin(opened);
                     }
-                    case NOTHING -> {
-                        return step;
-                    }
-                    case END -> {
-                        if (!Objects.equals(opened.reader.position(), opened.published)) {
+                    case NOTHING, END -> {
+                        if ((step == Step.END || opened.reader.keepsPosition())
+                                && !Objects.equals(opened.reader.position(), opened.published)) {
                             batch.move();
                         }
                         return step;
@@ -524,42 +546,7 @@ final class FeedRun {
             }
             opened.continuation = null;
         }
-        @Nullable String problem = frame.problem();
-        if (problem != null) {
-            batch.reject(frame, problem);
-            return;
-        }
-        if (!parts.policy.takesNext(pipeline.isBehind())) {
-            batch.drop(frame, 1, true);
-            return;
-        }
-        try {
-            convert(frame, batch);
-        } catch (MalformedFrameException e) {
-            opened.reader.cutToFirstLine();
-            batch.reject(opened.reader.frame(), String.valueOf(e.getMessage()));
-        } catch (InvalidRequestException e) {
-            batch.reject(frame, String.valueOf(e.getMessage()));
-        }
-    }
-
-    /** Puts what the frame becomes into the batch, all of it or nothing. */
-    private void convert(RecordFrame frame, Batch batch) {
-        int before = batch.recordCount();
-        throttled = 0;
-        int leftOut = parts.parser.parseAll(frame, record -> {
-            if (!parts.policy.takes(record)) {
-                throttled++;
-            } else if (batch.recordCount() == before) {
-                batch.add(record, frame);
-            } else {
-                batch.addMore(record, frame);
-            }
-        });
-        leftOut += throttled;
-        if (leftOut > 0) {
-            batch.drop(frame, leftOut, batch.recordCount() == before);
-        }
+        intake.take(opened.reader, batch);
     }
 
     private void reportSometimes() {

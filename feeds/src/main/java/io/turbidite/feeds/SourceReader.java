@@ -31,7 +31,7 @@ import java.util.TreeSet;
  * @param directory that relative paths start at
  */
 record SourceReader(Path directory) {
-    private static final List<String> SOURCES_NAMED = List.of("kafka", "tweets");
+    private static final List<String> SOURCES_NAMED = List.of("tweets");
     private static final List<String> PARSERS = List.of("csv", "json");
     private static final List<String> POLICIES = List.of("basic", "discard", "throttle");
     private static final List<String> POLICIES_NAMED = List.of("spill", "elastic");
@@ -63,25 +63,34 @@ record SourceReader(Path directory) {
         boolean sound = true;
         for (String key : new TreeSet<>(kind.required())) {
             section.missing(key);
-            sound &= put(section, key, options) != null;
+            sound &= put(section, kind, key, options) != null;
         }
         for (String key : new TreeSet<>(kind.optional())) {
-            sound &= section.value(key) == null || put(section, key, options) != null;
+            sound &= section.value(key) == null || put(section, kind, key, options) != null;
         }
         section.end();
         return sound ? new SourcePart(kind.name(), options, directory) : null;
     }
 
     /** Null if there is no value, or not a sound one. */
-    private @Nullable String put(Section section, String key, Map<String, String> options) {
+    private @Nullable String put(
+            Section section, SourceKind kind, String key, Map<String, String> options) {
         boolean isPath = key.equals("path");
         String value = isPath ? section.text(key) : section.scalar(key);
         if (value != null) {
             options.put(key, value);
+            if (section.convert(key, value, text -> checked(kind, key, text)) == null) {
+                return null;
+            }
         }
         return isPath && value != null && section.convert(key, value, this::resolve) == null
                 ? null
                 : value;
+    }
+
+    private static String checked(SourceKind kind, String key, String value) {
+        kind.check(key, value);
+        return value;
     }
 
     private Path resolve(String path) {

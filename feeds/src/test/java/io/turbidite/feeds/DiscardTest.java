@@ -78,7 +78,8 @@ class DiscardTest {
                             store.environment().clock(),
                             store.events(),
                             null,
-                            new DiscardPolicy(0.5, 100)),
+                            new DiscardPolicy(0.5, 100),
+                            null),
                     FeedProgress.none(),
                     () -> false);
             assertThat(run.run()).isTrue();

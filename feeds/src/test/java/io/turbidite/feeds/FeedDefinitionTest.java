@@ -351,7 +351,7 @@ class FeedDefinitionTest {
                 "kind: btree, on: tailnum | on: tailnum | f.yaml:16: dataset.indexes[0].kind | is missing",
                 "name: by_two | name: by_tail | f.yaml:17: dataset.indexes[1].name | names an earlier index",
                 "on: tailnum | on: nix | f.yaml:16: dataset.indexes[0].on | 'nix', which is not declared",
-                "kind: file | kind: kafka | f.yaml:18: source.kind | 'kafka' is not available in this release",
+                "kind: file | kind: tweets | f.yaml:18: source.kind | 'tweets' is not available in this release",
                 "kind: file | kind: fiel | f.yaml:18: source.kind | 'fiel' is unknown; choices are file",
                 "path: data | pfad: data | f.yaml:18: source.path | is missing",
                 "kind: csv | kind: xml | f.yaml:19: parser.kind | 'xml' is unknown; choices are csv, json",

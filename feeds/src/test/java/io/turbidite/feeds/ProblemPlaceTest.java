@@ -152,7 +152,7 @@ class ProblemPlaceTest {
             value = {
                 "events.json | nobody.json | 9: source.path | nobody.json",
                 "events.json | empty | 9: source.path | holds no file",
-                "kind: file | kind: kafka | 9: source.kind | not available",
+                "kind: file | kind: tweets | 9: source.kind | not available",
                 "name: Events | name: a/b | 3: log.name | 1 to 64",
                 "name: Events | nam: Events | 2: log.name | is missing",
                 "parser: json | parser: binary(8) | 4: log.parser | ''",

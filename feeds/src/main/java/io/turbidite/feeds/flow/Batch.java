@@ -49,6 +49,7 @@ public final class Batch {
     private long[] offsets = new long[RECORDS_MAX];
     private long[] lines = new long[RECORDS_MAX];
     private @Nullable String[] sources = new String[RECORDS_MAX];
+    private boolean[] deletes = new boolean[RECORDS_MAX];
 
     /** The places of those of which nothing is left. */
     private final long[] droppedOffsets = new long[RECORDS_MAX];
@@ -88,7 +89,7 @@ public final class Batch {
     /** Takes a copy of the record that {@code frame} was turned into. */
     public void add(Slice record, RecordFrame frame) {
         int rawStart = raw.length();
-        raw.putBytes(frame.segment(), frame.start(), frame.length());
+        raw.putBytes(frame.segment(), frame.shownStart(), shownBytes(frame));
         add(record, frame, rawStart);
     }
 
@@ -105,6 +106,7 @@ public final class Batch {
         offsets[count] = frame.offset();
         lines[count] = frame.line();
         sources[count] = frame.source();
+        deletes[count] = frame.isDelete();
         rawStarts[count] = rawStart;
         rawEnds[count] = raw.length();
         count++;
@@ -118,6 +120,7 @@ public final class Batch {
         offsets = Arrays.copyOf(offsets, length);
         lines = Arrays.copyOf(lines, length);
         sources = Arrays.copyOf(sources, length);
+        deletes = Arrays.copyOf(deletes, length);
     }
 
     /**
@@ -151,10 +154,14 @@ public final class Batch {
                 .append(
                         letters,
                         frame.segment(),
-                        frame.start(),
-                        frame.length(),
-                        frame.fullLength());
+                        frame.shownStart(),
+                        shownBytes(frame),
+                        Math.max(shownBytes(frame), frame.fullLength()));
         rejections.add(new Rejection(frame.offset(), frame.line(), reason));
+    }
+
+    private static int shownBytes(RecordFrame frame) {
+        return frame.start() + frame.length() - frame.shownStart();
     }
 
     private String sourceOf(@Nullable String first) {
@@ -224,6 +231,11 @@ public final class Batch {
                 (before == null ? 0 : before.sequence()) + 1,
                 (counted == null ? 0 : counted.records()) + taken,
                 (counted == null ? 0 : counted.rejected()) + rejections.size() + refused);
+    }
+
+    /** Whether record {@code index} is a key whose record is to be deleted. */
+    public boolean isDelete(int index) {
+        return deletes[index];
     }
 
     public int recordCount() {

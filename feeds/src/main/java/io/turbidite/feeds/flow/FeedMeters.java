@@ -37,6 +37,7 @@ public final class FeedMeters {
     private final Counter rejectedStoring;
     private final Counter busyParsing;
     private final Counter busyStoring;
+    private final Counter missed;
     private final Counter waitsForSource;
     private final Counter waitsForStore;
     private final Counter waitsForBatches;
@@ -69,6 +70,7 @@ public final class FeedMeters {
         rejectedStoring = store.counter("feed.rejected");
         busyParsing = parse.counter("feed.busy.nanos");
         busyStoring = store.counter("feed.busy.nanos");
+        missed = meters.counter("feed.missed");
         waitsForSource = meters.scope(CAUSE_TAG, "source").counter("feed.wait.nanos");
         waitsForStore = meters.scope(CAUSE_TAG, STORE).counter("feed.wait.nanos");
         waitsForBatches = meters.scope(CAUSE_TAG, PARSE).counter("feed.wait.nanos");
@@ -186,6 +188,11 @@ public final class FeedMeters {
     /** A function of a transform was called. */
     public void functionCalled(long nanos) {
         functionTime.record(nanos);
+    }
+
+    /** The source has lost records before they were read. */
+    public void missed(long records) {
+        missed.add(records);
     }
 
     /** Bytes were read of the source. */

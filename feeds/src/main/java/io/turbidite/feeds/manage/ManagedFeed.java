@@ -20,6 +20,7 @@ import io.turbidite.feeds.source.parcel.Parcel;
 import io.turbidite.feeds.source.parcel.ParcelSource;
 import io.turbidite.feeds.source.parcel.Receipt;
 import io.turbidite.feeds.source.parcel.Ticket;
+import io.turbidite.feeds.store.OvertakenException;
 import io.turbidite.lsm.Store;
 
 import org.jspecify.annotations.Nullable;
@@ -661,7 +662,9 @@ final class ManagedFeed {
 
     /** Whether another try may find it mended. */
     private static boolean mayPass(Throwable failure) {
-        return failure instanceof StorageIoException || failure instanceof CacheFullException;
+        return failure instanceof StorageIoException
+                || failure instanceof CacheFullException
+                || failure instanceof OvertakenException;
     }
 
     private void move(Cue cue, @Nullable String why) {

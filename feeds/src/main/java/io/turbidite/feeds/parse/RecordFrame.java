@@ -11,6 +11,9 @@ import java.util.Arrays;
  * framer's next step. <em>Confined to one thread.</em>
  */
 public final class RecordFrame {
+    /** What stands before the key of a record to be deleted, in dead letters: no record is so. */
+    private static final byte[] TOMBSTONE = "tombstone ".getBytes(StandardCharsets.UTF_8);
+
     byte[] bytes = new byte[0];
     MemorySegment segment = MemorySegment.ofArray(bytes);
     int start;
@@ -20,6 +23,7 @@ public final class RecordFrame {
     long endOffset;
     long endLine;
     boolean spansLines;
+    boolean isDelete;
 
     /** Of a record over the limit; else 0. */
     long fullLength;
@@ -79,6 +83,32 @@ public final class RecordFrame {
         return frame;
     }
 
+    /**
+     * A frame of its own of bytes that are no record.
+     *
+     * @param problem says why
+     */
+    public static RecordFrame ofProblem(byte[] bytes, long offset, long line, String problem) {
+        RecordFrame frame = of(bytes, offset, line);
+        frame.problem = problem;
+        return frame;
+    }
+
+    /**
+     * A frame of its own that asks for a record to be deleted.
+     *
+     * @param key an object with the fields of the record's key
+     */
+    public static RecordFrame ofDelete(byte[] key, long offset, long line) {
+        byte[] shown = Arrays.copyOf(TOMBSTONE, TOMBSTONE.length + key.length);
+        System.arraycopy(key, 0, shown, TOMBSTONE.length, key.length);
+        RecordFrame frame = of(shown, offset, line);
+        frame.start = TOMBSTONE.length;
+        frame.length = key.length;
+        frame.isDelete = true;
+        return frame;
+    }
+
     /** A frame of its own over a copy of one line, whose place is of no interest. */
     static RecordFrame copyOf(byte[] from, int start, int end) {
         RecordFrame frame = new RecordFrame();
@@ -131,6 +161,11 @@ public final class RecordFrame {
         return start;
     }
 
+    /** Where that begins by which a dead letter shows the record; it ends with the record. */
+    public int shownStart() {
+        return isDelete ? start - TOMBSTONE.length : start;
+    }
+
     /** Without the line end. */
     public int length() {
         return length;
@@ -175,6 +210,11 @@ public final class RecordFrame {
     /** Whether a quoted field carried the record over a line end. */
     public boolean spansLines() {
         return spansLines;
+    }
+
+    /** Whether the record that has this key is to be deleted: the bytes are only its key. */
+    public boolean isDelete() {
+        return isDelete;
     }
 
     /** Why these bytes are no record, or null. */

@@ -28,10 +28,27 @@ public interface FeedSource extends AutoCloseable {
     default void begin(Supplier<Map<String, PartitionState>> taken, SourceHost host) {}
 
     /**
+     * Under what name the feed keeps how far it is: feeds into one dataset whose sources have the
+     * same group share that, so that one goes on where another stopped. Null: each feed has its
+     * own.
+     */
+    default @Nullable String group() {
+        return null;
+    }
+
+    /**
      * The names of the partitions that are there now, in the order in which they should be read. A
      * name stays with its partition for good; up to 512 bytes of UTF-8, not empty.
      */
     List<String> partitions();
+
+    /**
+     * Partitions that were taken from this run since it was last asked, behind {@link #partitions}:
+     * their readers are closed, and opened anew if they are there again. Of an endless source.
+     */
+    default List<String> gone() {
+        return List.of();
+    }
 
     /**
      * Whether reading can begin at any position that the source has given out. If not, what was
@@ -74,6 +91,11 @@ public interface FeedSource extends AutoCloseable {
      * it may be told, and forget it.
      */
     default void durable(String partition, SourcePosition position) {}
+
+    /**
+     * The run has failed to deliver: nothing more becomes durable. By any thread.
+     */
+    default void failed() {}
 
     /**
      * A record became a dead letter, which is durable. Told once in a run, before {@link #durable}

@@ -40,6 +40,14 @@ public interface PartitionReader extends AutoCloseable {
     }
 
     /**
+     * Whether the position is to be kept where {@link Step#NOTHING} is the answer, though no record
+     * lies before it: where reading began, or what is passed over without a record.
+     */
+    default boolean keepsPosition() {
+        return false;
+    }
+
+    /**
      * Whether the partition is another one than that of which the feed took something under its
      * name, so that its position and counts are past.
      */

@@ -15,6 +15,7 @@ import java.util.function.BooleanSupplier;
  * @param tasks to wait with
  * @param clock the time
  * @param stopped whether the run should end; to be asked often where something takes long
+ * @param gaps is told what the source has lost
  */
 public record SourceHost(
         String feed,
@@ -22,4 +23,29 @@ public record SourceHost(
         char separator,
         Tasks tasks,
         Clock clock,
-        BooleanSupplier stopped) {}
+        BooleanSupplier stopped,
+        Gaps gaps) {
+    /** Without anybody to be told of gaps. */
+    public SourceHost(
+            String feed,
+            RecordParser parser,
+            char separator,
+            Tasks tasks,
+            Clock clock,
+            BooleanSupplier stopped) {
+        this(feed, parser, separator, tasks, clock, stopped, (partition, from, to) -> {});
+    }
+
+    /** Hears of records that are gone before the feed has read them. */
+    @FunctionalInterface
+    public interface Gaps {
+        /**
+         * Records of a partition are gone.
+         *
+         * @param from the place of the first one, as the source counts
+         * @param to the place behind the last one; below {@code from} if the source has less than
+         *     was read of it
+         */
+        void missed(String partition, long from, long to);
+    }
+}

@@ -3,6 +3,7 @@ package io.turbidite.feeds.source;
 import io.turbidite.core.InvalidRequestException;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -20,6 +21,23 @@ public interface SourceKind {
     /** The keys that it may have beside those. */
     default Set<String> optional() {
         return Set.of();
+    }
+
+    /**
+     * Looks at one option when a definition is read, before it is kept anywhere.
+     *
+     * @throws InvalidRequestException saying what is wrong with it, without repeating a secret
+     */
+    default void check(String key, String value) {}
+
+    /**
+     * The files that options name, beside {@code path}: those of a definition that came over the
+     * network must lie where the server's operator allows it. Relative to the definition.
+     *
+     * @throws InvalidRequestException if such a definition may not ask for what these do
+     */
+    default List<String> files(Map<String, String> options) {
+        return List.of();
     }
 
     /**

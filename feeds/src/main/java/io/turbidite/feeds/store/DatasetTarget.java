@@ -54,12 +54,19 @@ final class DatasetTarget implements DeliveryTarget {
     private final Dataset dataset;
     private final Operation operation;
     private final Positions positions;
+    private final Positions ofLetters;
+    private final boolean isShared;
     private final Clock clock;
 
     private final WriteBatch write;
     private final WriteBatch probe;
     private final RecordView view;
     private final KeySpec keySpec;
+
+    /** Of what a delete gives: the key's fields. */
+    private final RecordView keyView;
+
+    private final KeySpec deleteSpec;
 
     /** Equal for equal values, in a dataset of an older key form too. */
     private final KeySpec valueSpec;
@@ -73,23 +80,34 @@ final class DatasetTarget implements DeliveryTarget {
     /** What was last read or written of each partition's row. */
     private final Map<String, Row> rows = new HashMap<>();
 
-    DatasetTarget(Store store, Dataset dataset, String feed, Operation operation) {
+    /**
+     * A target.
+     *
+     * @param owner of the rows that say how far partitions were read: the feed, or its group
+     */
+    DatasetTarget(Store store, Dataset dataset, String feed, String owner, Operation operation) {
         this.store = store;
         this.dataset = dataset;
         this.operation = operation;
-        this.positions = Positions.open(store, feed);
+        this.ofLetters = Positions.open(store, feed);
+        this.isShared = !owner.equals(feed);
+        this.positions = isShared ? Positions.open(store, owner) : ofLetters;
         this.clock = store.environment().clock();
         this.write = store.newBatch();
         this.probe = store.newBatch();
         RecordType type = recordType();
         this.view = new RecordView(type);
         this.keySpec = KeySpec.of(type, dataset.primaryKey(), "primary key", dataset.keyForm());
+        RecordType keyType = FeedDelivery.keyType(dataset.type(), dataset.primaryKey());
+        this.keyView = new RecordView(keyType);
+        this.deleteSpec =
+                KeySpec.of(keyType, dataset.primaryKey(), "primary key", dataset.keyForm());
         this.valueSpec = keySpec.withForm(KeyForm.CURRENT);
     }
 
     @Override
     public long letterBytes() {
-        return positions.letterBytes();
+        return ofLetters.letterBytes();
     }
 
     @Override
@@ -117,6 +135,12 @@ final class DatasetTarget implements DeliveryTarget {
     }
 
     @Override
+    public @Nullable PartitionState reread(String partition) {
+        rows.remove(partition);
+        return last(partition);
+    }
+
+    @Override
     public Taken take(Batch batch, DeadLetterFile letters, DurableListener durable) {
         String partition = batch.partition();
         Row row = rows.get(partition);
@@ -133,13 +157,13 @@ final class DatasetTarget implements DeliveryTarget {
             positions.put(write, partition, behind, nowMicros);
             write.onlyIf(row == null ? 0 : row.version());
             if (batch.rejectedCount() + refusedCount > 0) {
-                positions.putLetterBytes(write, letters.byteCount(), nowMicros);
+                ofLetters.putLetterBytes(write, letters.byteCount(), nowMicros);
             }
             try {
                 store.write(write);
                 if (write.isRefused()) {
                     rows.remove(partition);
-                    throw overtaken(partition);
+                    throw overtaken(partition, isShared);
                 }
                 rows.put(partition, new Row(behind, write.version()));
                 tellRejected(batch, durable);
@@ -209,10 +233,10 @@ final class DatasetTarget implements DeliveryTarget {
         // nothing is held
     }
 
-    private static InvalidRequestException overtaken(String partition) {
-        return new InvalidRequestException(
-                "another run of the feed has read %s on meanwhile: this one ends"
-                        .formatted(partition));
+    private static InvalidRequestException overtaken(String partition, boolean isShared) {
+        String message = "another run of the feed has read %s on meanwhile: this one ends"
+                .formatted(partition);
+        return isShared ? new OvertakenException(message) : new InvalidRequestException(message);
     }
 
     /**
@@ -244,16 +268,20 @@ final class DatasetTarget implements DeliveryTarget {
 
     private void put(WriteBatch target, Batch batch, int index) {
         Slice record = batch.record(index, slice);
+        if (batch.isDelete(index)) {
+            target.delete(dataset, key(record, deleteSpec, keyView));
+            return;
+        }
         switch (operation) {
             case UPSERT -> target.upsert(dataset, record);
             case INSERT -> target.insert(dataset, record);
-            case DELETE -> target.delete(dataset, key(record));
+            case DELETE -> target.delete(dataset, key(record, keySpec, view));
         }
     }
 
-    private Slice key(Slice record) {
+    private Slice key(Slice record, KeySpec spec, RecordView of) {
         key.clear();
-        keySpec.append(view.wrap(record), key);
+        spec.append(of.wrap(record), key);
         Limits.checkKeyBytes("primary key of " + dataset.name(), key.length());
         return key.asSlice(slice);
     }
@@ -305,13 +333,22 @@ final class DatasetTarget implements DeliveryTarget {
         refused.clear();
         int duplicateCount = 0;
         Set<ByteBuffer> seen = new HashSet<>();
+        Set<ByteBuffer> freed = new HashSet<>();
         for (int i = 0; i < batch.recordCount(); i++) {
             if (reasons[i] == null) {
+                boolean deletes = batch.isDelete(i);
+                KeySpec spec = deletes ? deleteSpec.withForm(KeyForm.CURRENT) : valueSpec;
                 key.clear();
-                valueSpec.append(view.wrap(batch.record(i, slice)), key);
-                boolean taken = !seen.add(ByteBuffer.wrap(key.asSlice(slice).toByteArray()));
-                Slice recordKey = key(batch.record(i, slice));
-                if (taken || dataset.getRecord(recordKey, found)) {
+                spec.append((deletes ? keyView : view).wrap(batch.record(i, slice)), key);
+                ByteBuffer value = ByteBuffer.wrap(key.asSlice(slice).toByteArray());
+                if (deletes) {
+                    seen.remove(value);
+                    freed.add(value);
+                    continue;
+                }
+                boolean taken = !seen.add(value);
+                Slice recordKey = key(batch.record(i, slice), keySpec, view);
+                if (taken || (!freed.contains(value) && dataset.getRecord(recordKey, found))) {
                     String decoded = keySpec.decode(recordKey, 0).toString();
                     refuse(batch, i, new DuplicateKeyException(dataset.name(), decoded));
                     duplicateCount++;

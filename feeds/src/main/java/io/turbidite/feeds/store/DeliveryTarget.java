@@ -28,6 +28,11 @@ interface DeliveryTarget extends AutoCloseable {
     @Nullable
     PartitionState last(String partition);
 
+    /** As {@link #last}, of another run of the feed that may have read on meanwhile. */
+    default @Nullable PartitionState reread(String partition) {
+        return last(partition);
+    }
+
     /** See {@link Delivery#replaces}. */
     boolean replaces(Slice before, Slice after);
 

@@ -34,6 +34,7 @@ public final class FeedDelivery implements Delivery {
     private final DeliveryTarget target;
     private final DeadLetterFile letters;
     private final Disk disk;
+    private final boolean isShared;
     private final Slice slice = new Slice();
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong repeated = new AtomicLong();
@@ -48,7 +49,9 @@ public final class FeedDelivery implements Delivery {
         DELETE
     }
 
-    private FeedDelivery(DeliveryTarget target, DeadLetterFile letters, Disk disk) {
+    private FeedDelivery(
+            DeliveryTarget target, DeadLetterFile letters, Disk disk, boolean isShared) {
+        this.isShared = isShared;
         this.target = target;
         this.letters = letters;
         this.disk = disk;
@@ -62,11 +65,27 @@ public final class FeedDelivery implements Delivery {
      */
     public static FeedDelivery into(
             Store store, Dataset dataset, String feed, Operation operation) {
+        return into(store, dataset, feed, feed, operation);
+    }
+
+    /**
+     * As {@link #into(Store, Dataset, String, Operation)}, of a feed that shares how far it is.
+     *
+     * @param owner of that: see {@link #owner}
+     */
+    public static FeedDelivery into(
+            Store store, Dataset dataset, String feed, String owner, Operation operation) {
         store.requireOwn(dataset); // before anything is made for the feed
         return open(
-                new DatasetTarget(store, dataset, feed, operation),
+                new DatasetTarget(store, dataset, feed, owner, operation),
                 store.environment().disk(),
-                feed);
+                feed,
+                !owner.equals(feed));
+    }
+
+    /** Under what name feeds into a dataset share how far they are; none of a feed. */
+    public static String owner(String dataset, String group) {
+        return dataset + "/" + group;
     }
 
     /**
@@ -76,18 +95,19 @@ public final class FeedDelivery implements Delivery {
      * @param disk where positions and dead letters are kept
      */
     public static FeedDelivery into(HashLog log, Disk disk, Clock clock, String feed) {
-        return open(LogTarget.open(log, disk, clock, feed), disk, feed);
+        return open(LogTarget.open(log, disk, clock, feed), disk, feed, false);
     }
 
-    private static FeedDelivery open(DeliveryTarget target, Disk disk, String feed) {
+    private static FeedDelivery open(
+            DeliveryTarget target, Disk disk, String feed, boolean isShared) {
         try (Undo undo = Undo.of(target::close)) {
             DeadLetterFile letters = DeadLetterFile.open(
                     disk, LETTERS_DIRECTORY + "/" + feed + ".jsonl", target.letterBytes());
-            return undo.keep(new FeedDelivery(target, letters, disk));
+            return undo.keep(new FeedDelivery(target, letters, disk, isShared));
         }
     }
 
-    /** The partitions of which {@code feed} has read into this store. */
+    /** The partitions that {@code feed}, or another owner, has read into this store. */
     public static Set<String> partitions(Store store, String feed) {
         return store.findDataset(Positions.DATASET) == null
                 ? Set.of()
@@ -124,6 +144,10 @@ public final class FeedDelivery implements Delivery {
         PartitionState last = target.last(batch.partition());
         SourcePosition position = last == null ? null : last.position();
         if (!Objects.equals(batch.follows(), position)) {
+            last = target.reread(batch.partition()); // another feed of the group may have had it
+            position = last == null ? null : last.position();
+        }
+        if (!Objects.equals(batch.follows(), position)) {
             pass(batch, position);
             return;
         }
@@ -140,15 +164,15 @@ public final class FeedDelivery implements Delivery {
      */
     private void pass(Batch batch, @Nullable SourcePosition position) {
         if (position == null || batch.position().compareTo(position) > 0) {
-            throw new InvalidRequestException(
-                    "%s goes on behind position %s, but the feed has taken it up to %s: %s"
-                            .formatted(
-                                    batch.partition(),
-                                    batch.follows() == null ? "none" : batch.follows(),
-                                    position == null ? "none" : position,
-                                    isGap(batch.follows(), position)
-                                            ? "the source has left out what is between"
-                                            : "another run of the feed has read on meanwhile"));
+            String message = "%s goes on behind position %s, but the feed has taken it up to %s: %s"
+                    .formatted(
+                            batch.partition(),
+                            batch.follows() == null ? "none" : batch.follows(),
+                            position == null ? "none" : position,
+                            isGap(batch.follows(), position)
+                                    ? "the source has left out what is between"
+                                    : "another run of the feed has read on meanwhile");
+            throw isShared ? new OvertakenException(message) : new InvalidRequestException(message);
         }
         repeated.addAndGet(batch.recordCount() + batch.rejectedCount());
         durable.durable(batch.partition(), position);

@@ -167,6 +167,9 @@ final class FeedRoutes {
         if (path != null) {
             var _ = files.resolve("source.path", path);
         }
+        for (String file : definition.source().files()) {
+            var _ = files.resolve("source", file);
+        }
         exchange.answer(200, toMap(store, manager.startOrChange(yaml, files.directory())));
     }
 

@@ -314,6 +314,18 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
+     * A feed's source has lost records before the feed has read them, and the feed went on behind
+     * them, as its definition says.
+     *
+     * @param partition of the source
+     * @param from the place of the first of them, as the source counts
+     * @param to the place behind the last one; below {@code from} if the source has less than was
+     *     read of it, so that the feed reads what it has
+     */
+    record SourceGap(long wallMicros, String feed, String partition, long from, long to)
+            implements StoreEvent {}
+
+    /**
      * A feed among many came to another state: see {@code FeedState}.
      *
      * @param before the state's word, {@code "running"} for one, as is {@code after}; empty if the

@@ -1,0 +1,227 @@
+package io.turbidite.feeds.source.kafka;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.feeds.parse.RecordFrame;
+import io.turbidite.feeds.source.kafka.MessageFields.KeyFormat;
+
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Objects;
+
+/**
+ * Makes the text of a record of a message: its value, and in front of the value's members those
+ * that the definition asks for. A message without a value asks for the record of its key to be
+ * deleted. <em>Confined to the thread of the run.</em>
+ *
+ * <p>Text is composed of bytes and not of a tree, since a tree of each record costs as much as its
+ * parsing. What results is parsed strictly: a name that the value has too makes it a dead letter.
+ */
+final class MessageFrames {
+    private static final int TEXT_BYTES_MAX = Integer.MAX_VALUE - 16;
+    private static final String HEX = "0123456789abcdef";
+
+    private final MessageFields fields;
+    private final ByteSink text = new ByteSink(1024, TEXT_BYTES_MAX);
+    private final Slice slice = new Slice();
+    private boolean hasMember;
+
+    MessageFrames(MessageFields fields) {
+        this.fields = fields;
+    }
+
+    RecordFrame frame(ConsumerRecord<byte[], byte[]> message) {
+        byte @Nullable [] value = message.value();
+        long offset = message.offset();
+        if (value == null && (!fields.takesKey() || message.key() == null)) {
+            return RecordFrame.ofProblem(
+                    new byte[0],
+                    offset,
+                    offset + 1,
+                    message.key() == null
+                            ? "it has neither key nor value"
+                            : "it has no value, and the definition has no key to delete by");
+        }
+        if (value == null) {
+            begin();
+            members(message);
+            text.putByte('}');
+            return RecordFrame.ofDelete(text.asSlice(slice).toByteArray(), offset, offset + 1);
+        }
+        int open = fields.isEmpty() ? -1 : objectStart(value);
+        if (open < 0) {
+            return RecordFrame.of(
+                    value, offset, offset + 1); // what is no object the parser refuses
+        }
+        begin();
+        members(message);
+        int rest = skipSpace(value, open + 1);
+        if (hasMember && rest < value.length && value[rest] != '}') {
+            text.putByte(',');
+        }
+        part(value, open + 1, value.length);
+        return RecordFrame.of(text.asSlice(slice).toByteArray(), offset, offset + 1);
+    }
+
+    private void begin() {
+        text.clear();
+        text.putByte('{');
+        hasMember = false;
+    }
+
+    private void members(ConsumerRecord<byte[], byte[]> message) {
+        if (fields.takesKey()) {
+            key(message.key());
+        }
+        if (fields.timestamp() != null && message.timestamp() >= 0) {
+            name(fields.timestamp());
+            string(Instant.ofEpochMilli(message.timestamp()).toString());
+        }
+        if (fields.partition() != null) {
+            name(fields.partition());
+            raw(Integer.toString(message.partition()));
+        }
+        if (fields.offset() != null) {
+            name(fields.offset());
+            raw(Long.toString(message.offset()));
+        }
+        if (fields.topic() != null) {
+            name(fields.topic());
+            string(message.topic());
+        }
+        if (fields.headers() != null) {
+            headers(fields.headers(), message);
+        }
+    }
+
+    private void key(byte @Nullable [] key) {
+        if (key == null) {
+            return; // a missing field
+        }
+        if (fields.keyFormat() == KeyFormat.OBJECT) {
+            int open = objectStart(key);
+            int close = lastNonSpace(key);
+            if (open < 0 || close <= open || key[close] != '}') {
+                name("key"); // which no record is: the parser says so of a name without a value
+                return;
+            }
+            if (skipSpace(key, open + 1) < close) {
+                separate();
+                part(key, open + 1, close);
+            }
+            return;
+        }
+        name(Objects.requireNonNull(fields.key()));
+        if (fields.keyFormat() == KeyFormat.TEXT) {
+            string(key);
+        } else {
+            text.putBytes(key);
+        }
+    }
+
+    /** An object of texts; of a name that comes twice the last one counts, as for Kafka. */
+    private void headers(String field, ConsumerRecord<byte[], byte[]> message) {
+        name(field);
+        text.putByte('{');
+        hasMember = false;
+        Header[] headers = message.headers().toArray();
+        for (int i = 0; i < headers.length; i++) {
+            if (isLast(headers, i)) {
+                name(headers[i].key());
+                byte @Nullable [] value = headers[i].value();
+                if (value == null) {
+                    raw("null");
+                } else {
+                    string(value);
+                }
+            }
+        }
+        text.putByte('}');
+        hasMember = true;
+    }
+
+    private static boolean isLast(Header[] headers, int index) {
+        for (int i = index + 1; i < headers.length; i++) {
+            if (headers[i].key().equals(headers[index].key())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void separate() {
+        if (hasMember) {
+            text.putByte(',');
+        }
+        hasMember = true;
+    }
+
+    private void name(String name) {
+        separate();
+        string(name);
+        text.putByte(':');
+    }
+
+    private void part(byte[] bytes, int from, int to) {
+        text.putBytes(MemorySegment.ofArray(bytes), from, to - from);
+    }
+
+    private void raw(String ascii) {
+        for (int i = 0; i < ascii.length(); i++) {
+            text.putByte(ascii.charAt(i));
+        }
+    }
+
+    private void string(String value) {
+        string(value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Text as a JSON string; what is not UTF-8 stays so, and the parser refuses it. */
+    private void string(byte[] utf8) {
+        text.putByte('"');
+        for (byte b : utf8) {
+            if (b == '"' || b == '\\') {
+                text.putByte('\\');
+                text.putByte(b);
+            } else if (b >= 0 && b < 0x20) {
+                raw("\\u00");
+                text.putByte(HEX.charAt(b >> 4));
+                text.putByte(HEX.charAt(b & 15));
+            } else {
+                text.putByte(b);
+            }
+        }
+        text.putByte('"');
+    }
+
+    /** Where the bracket of an object stands; -1 if it is none. */
+    private static int objectStart(byte[] bytes) {
+        int at = skipSpace(bytes, 0);
+        return at < bytes.length && bytes[at] == '{' ? at : -1;
+    }
+
+    private static int skipSpace(byte[] bytes, int from) {
+        int at = from;
+        while (at < bytes.length && isSpace(bytes[at])) {
+            at++;
+        }
+        return at;
+    }
+
+    private static int lastNonSpace(byte[] bytes) {
+        int at = bytes.length - 1;
+        while (at >= 0 && isSpace(bytes[at])) {
+            at--;
+        }
+        return at;
+    }
+
+    private static boolean isSpace(byte b) {
+        return b == ' ' || b == '\n' || b == '\r' || b == '\t';
+    }
+}

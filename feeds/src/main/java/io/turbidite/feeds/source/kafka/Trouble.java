@@ -1,0 +1,50 @@
+package io.turbidite.feeds.source.kafka;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
+
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.jspecify.annotations.Nullable;
+
+/** What the client fails of, in the words of this project. */
+final class Trouble {
+    private static final String UNRESOLVABLE = "No resolvable bootstrap";
+
+    private Trouble() {}
+
+    /** What may pass: brokers that are away, rights that are missing for now. */
+    static StorageIoException of(String bootstrap, String why, @Nullable Throwable cause) {
+        return new StorageIoException(
+                StorageIoException.Kind.IO, "reading", "Kafka at " + bootstrap, why, cause);
+    }
+
+    /** A wrong setting stays wrong; all else may pass. */
+    static StorageException of(String bootstrap, Throwable failure) {
+        if (failure instanceof InterruptException) {
+            return StorageIoException.ofEndedWait("Kafka at " + bootstrap, "interrupted");
+        }
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            String message = String.valueOf(cause.getMessage());
+            if (cause instanceof ConfigException && !message.startsWith(UNRESOLVABLE)) {
+                return new InvalidRequestException("Kafka's client says: " + message, failure);
+            }
+        }
+        StringBuilder why = new StringBuilder(words(failure));
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        if (!root.equals(failure)) {
+            why.append(": ").append(words(root));
+        }
+        return of(bootstrap, why.toString(), failure);
+    }
+
+    private static String words(Throwable failure) {
+        return failure.getMessage() == null
+                ? failure.getClass().getSimpleName()
+                : failure.getMessage();
+    }
+}
