@@ -203,6 +203,8 @@ public record Description(String name, String kind, String unit, String text) {
             were parsed
             feed.lag.seconds | gauge, s | what came before that many seconds ago is read: 0 \
             while the feed waits for its source. Of sources without an end
+            feed.missed | counter | records that the source has lost before the feed read them, \
+            as retention of a topic does; the event SourceGap says which
             feed.queue.batches | gauge | parsed batches that wait for the store
             feed.queue.bytes | gauge, bytes | what the batches that wait for the store hold, \
             raw text too

@@ -49,13 +49,13 @@ import java.util.function.Supplier;
  *   <li>When the topic's ID is known the partition has its name, which the feed's rows have too.
  *       The run opens it, and it is sought where its row says, or where it is to start.
  *   <li>Before a partition goes all that was read of it is waited for until it is durable. So who
- *       gets it next finds the row where this feed has left it. One that was lost goes at once: what
- *       is on its way then meets a row that was moved on, and is refused.
+ *       gets it next finds the row where this feed has left it. One that was lost goes at once:
+ *       what is on its way then meets a row that was moved on, and is refused.
  * </ol>
  *
  * <p>Memory: what the client fetches ahead ({@code fetch.max.bytes}, 50 MiB), and up to two fetches
- * of {@value #FETCH_MESSAGES} messages beside. {@link #durable} and {@link #failed} may be called by
- * any thread; all else is <em>confined to the thread of the run</em>.
+ * of {@value #FETCH_MESSAGES} messages beside. {@link #durable} and {@link #failed} may be called
+ * by any thread; all else is <em>confined to the thread of the run</em>.
  */
 final class KafkaSource implements FeedSource {
     /** A batch of a feed has 512 records, and there are some partitions. */
