@@ -5,6 +5,7 @@ import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.PathArgument;
+import io.turbidite.feeds.command.common.Words;
 
 import org.jspecify.annotations.Nullable;
 
@@ -54,7 +55,13 @@ final class ManCommand implements Callable<Integer> {
         Path to = console.directory().resolve(PathArgument.path("DIRECTORY", directory));
         try {
             Files.createDirectories(to);
-            write(Objects.requireNonNull(spec).root(), to);
+            int pages = write(Objects.requireNonNull(spec).root(), to);
+            console.out()
+                    .println("%s in %s; man -l %s"
+                            .formatted(
+                                    Words.count(pages, "page"),
+                                    to,
+                                    to.resolve(spec.root().name() + ".1")));
         } catch (IOException failed) {
             throw new StorageIoException(
                     StorageIoException.Kind.IO,
@@ -66,14 +73,17 @@ final class ManCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private static void write(CommandSpec command, Path to) throws IOException {
+    /** Returns how many pages it wrote. */
+    private static int write(CommandSpec command, Path to) throws IOException {
         String name = command.qualifiedName("-");
         Files.writeString(to.resolve(name + ".1"), page(command, name));
+        int pages = 1;
         for (CommandLine below : command.subcommands().values()) {
             if (!below.getCommandSpec().usageMessage().hidden()) {
-                write(below.getCommandSpec(), to);
+                pages += write(below.getCommandSpec(), to);
             }
         }
+        return pages;
     }
 
     private static String page(CommandSpec command, String name) {

@@ -27,6 +27,9 @@ import java.util.TreeSet;
  * to the feed and to its store. <em>Thread-safe.</em>
  */
 final class FeedRoutes {
+    /** The parameter that names a store, where several have a feed of the name. */
+    private static final String STORE = "store";
+
     private static final long DEFINITION_BYTES_MAX = 256 << 10;
     private static final int LETTERS_MAX = 1_000;
 
@@ -43,14 +46,20 @@ final class FeedRoutes {
     List<Route> routes() {
         return List.of(
                 Route.of("GET", "/v1/feeds", Right.NONE, this::list),
-                Route.of("GET", "/v1/feeds/{feed}", Right.READ, this::show),
+                Route.of("GET", "/v1/feeds/{feed}", Right.READ, this::show).withParameters(STORE),
                 Route.of("PUT", "/v1/feeds/{feed}", Right.MANAGE, this::define)
-                        .withBodyBytesMax(DEFINITION_BYTES_MAX),
-                Route.of("DELETE", "/v1/feeds/{feed}", Right.MANAGE, this::drop),
-                Route.of("POST", "/v1/feeds/{feed}", Right.WRITE, this::take),
-                Route.of("POST", "/v1/feeds/{feed}/pause", Right.MANAGE, this::pause),
-                Route.of("POST", "/v1/feeds/{feed}/resume", Right.MANAGE, this::resume),
-                Route.of("GET", "/v1/feeds/{feed}/letters", Right.READ, this::letters));
+                        .withBodyBytesMax(DEFINITION_BYTES_MAX)
+                        .withParameters(STORE),
+                Route.of("DELETE", "/v1/feeds/{feed}", Right.MANAGE, this::drop)
+                        .withParameters(STORE),
+                Route.of("POST", "/v1/feeds/{feed}", Right.WRITE, this::take)
+                        .withParameters(STORE, ParcelRoute.PRODUCER, ParcelRoute.SEQUENCE),
+                Route.of("POST", "/v1/feeds/{feed}/pause", Right.MANAGE, this::pause)
+                        .withParameters(STORE),
+                Route.of("POST", "/v1/feeds/{feed}/resume", Right.MANAGE, this::resume)
+                        .withParameters(STORE),
+                Route.of("GET", "/v1/feeds/{feed}/letters", Right.READ, this::letters)
+                        .withParameters(STORE, "from", "limit"));
     }
 
     /** Those that the caller may read. */
@@ -104,7 +113,7 @@ final class FeedRoutes {
      */
     private Found find(Exchange exchange, Right right) {
         String name = exchange.name("feed");
-        String store = exchange.parameter("store");
+        String store = exchange.parameter(STORE);
         Found found = null;
         TreeSet<String> names = new TreeSet<>();
         for (Map.Entry<String, FeedManager> one : stores.feeds().entrySet()) {
@@ -146,7 +155,7 @@ final class FeedRoutes {
     private void define(Exchange exchange) throws IOException {
         String yaml = new String(exchange.body().readAllBytes(), StandardCharsets.UTF_8);
         Map<String, FeedManager> all = stores.feeds();
-        String store = exchange.parameter("store");
+        String store = exchange.parameter(STORE);
         if (store == null && all.size() == 1) {
             store = all.keySet().iterator().next();
         }

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.web;
 
+import io.netty.handler.codec.http.HttpUtil;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
@@ -29,6 +30,14 @@ import java.util.Set;
  * <em>Thread-safe.</em>
  */
 final class ParcelRoute {
+    /** The parameter that names who numbers the records. */
+    static final String PRODUCER = "producer";
+
+    /** The parameter with the number of the first record. */
+    static final String SEQUENCE = "sequence";
+
+    private static final Set<String> CHARSETS = Set.of("utf-8", "utf8", "us-ascii", "ascii");
+
     /** So long a request waits for the feed; then the client is told to send it again. */
     private static final long WAIT_MICROS = 30_000_000;
 
@@ -107,11 +116,20 @@ final class ParcelRoute {
                     .advise("send it as Content-Type: "
                             + (isCsv ? "text/csv" : "application/x-ndjson"));
         }
+        CharSequence charset = HttpUtil.getCharsetAsSequence(header);
+        if (charset != null && !isUtf8(charset.toString())) {
+            throw Problem.of(415, "records are UTF-8, not '%s'".formatted(charset));
+        }
+    }
+
+    /** ASCII is UTF-8 too. */
+    private static boolean isUtf8(String charset) {
+        return CHARSETS.contains(charset.replace("\"", "").toLowerCase(Locale.ROOT));
     }
 
     private static Parcel numbered(Exchange exchange, Parcel parcel) {
-        String producer = exchange.parameter("producer");
-        String sequence = exchange.parameter("sequence");
+        String producer = exchange.parameter(PRODUCER);
+        String sequence = exchange.parameter(SEQUENCE);
         if (producer == null && sequence == null) {
             return parcel;
         }
@@ -136,14 +154,14 @@ final class ParcelRoute {
     private static void answer(Exchange exchange, String feed, Receipt receipt) {
         switch (receipt) {
             case Receipt.Taken taken ->
-                exchange.answer(200, toMap(taken, exchange.parameter("producer") != null));
+                exchange.answer(200, toMap(taken, exchange.parameter(PRODUCER) != null));
             case Receipt.Gap(long expected) ->
                 throw Problem.of(
                                 409,
                                 "records are missing before %s: the next one of producer %s is number %d"
                                         .formatted(
-                                                exchange.parameter("sequence"),
-                                                exchange.parameter("producer"),
+                                                exchange.parameter(SEQUENCE),
+                                                exchange.parameter(PRODUCER),
                                                 expected))
                         .advise("send from sequence=%d on".formatted(expected));
             case Receipt.TooManyProducers(int countMax) ->

@@ -32,7 +32,8 @@ final class StoreRoutes {
     List<Route> routes() {
         return List.of(
                 Route.of("GET", "/v1/stores", Right.NONE, this::list),
-                Route.of("GET", "/v1/stores/{store}", Right.READ, this::describe),
+                Route.of("GET", "/v1/stores/{store}", Right.READ, this::describe)
+                        .withParameters("since"),
                 Route.of(
                         "GET",
                         "/v1/stores/{store}/datasets/{dataset}/records/{key}",

@@ -59,23 +59,25 @@ public final class WebServer implements AutoCloseable {
         this.scrape = new Scrape(stores.all(), meters);
         this.events = new EventHub(stores.all(), meters, clock);
         routes.add(Route.light(
-                "GET",
-                "/health/live",
-                Right.NONE,
-                exchange -> exchange.answer(200, Map.of("live", true))));
-        routes.add(Route.of("GET", "/health/ready", Right.NONE, this::ready));
+                        "GET",
+                        "/health/live",
+                        Right.NONE,
+                        exchange -> exchange.answer(200, Map.of("live", true)))
+                .withAnyParameters());
+        routes.add(Route.of("GET", "/health/ready", Right.NONE, this::ready).withAnyParameters());
         routes.add(Route.of(
-                "GET",
-                "/metrics",
-                Right.NONE,
-                exchange -> scrape.answer(exchange, sightOf(exchange))));
+                        "GET",
+                        "/metrics",
+                        Right.NONE,
+                        exchange -> scrape.answer(exchange, sightOf(exchange)))
+                .withAnyParameters());
         routes.addAll(new StoreRoutes(stores, events).routes());
         routes.addAll(new SqlRoute(stores, files, clock).routes());
         routes.addAll(new StoreWork(stores, files).routes());
         FeedRoutes feeds = new FeedRoutes(stores, files);
         events.showFeeds(feeds::figures);
         routes.addAll(feeds.routes());
-        routes.add(Route.of("GET", "/v1/events", Right.NONE, this::follow));
+        routes.add(Route.of("GET", "/v1/events", Right.NONE, this::follow).withParameters("since"));
     }
 
     /**
@@ -119,10 +121,8 @@ public final class WebServer implements AutoCloseable {
     }
 
     /** Every route that there is, as method and template. */
-    List<String> routeNames() {
-        return routes.stream()
-                .map(route -> route.method() + " " + route.template())
-                .toList();
+    List<Route> routes() {
+        return routes;
     }
 
     private void ready(Exchange exchange) {

@@ -62,8 +62,8 @@ class DatasetCommandTest {
         assertThat(result.err()).isEmpty();
         assertThat(result.out()).isEqualTo("dataset Trips is created\n");
         assertThat(Command.run("dataset", "list", store()).out())
-                .startsWith(
-                        "Trips: key carrier, number; 2 partitions; indexed by by_tail on tail;");
+                .isEqualTo(
+                        "Trips: key carrier, number; 2 partitions; indexed by by_tail on tail; 0 B on disk, 0 B in memory\n");
         // the section alone is enough
         int section = Command.FEED.indexOf("dataset:");
         Files.writeString(file, Command.FEED.substring(section, Command.FEED.indexOf("source:")));

@@ -158,7 +158,9 @@ class MainTest {
     @Test
     void each_command_has_a_page_of_the_manual(@TempDir Path directory) throws IOException {
         Path pages = directory.resolve("man");
-        assertThat(Command.run("man", pages).code()).isZero();
+        Result written = Command.run("man", pages);
+        assertThat(written.code()).isZero();
+        assertThat(written.out()).contains(" pages in " + pages);
         String query = Files.readString(pages.resolve("turbidite-query.1"));
         assertThat(query).startsWith(".TH \"turbidite\\-query\" 1\n").contains("\\-\\-where");
         assertThat(pages.resolve("turbidite-log-ingest.1")).exists();

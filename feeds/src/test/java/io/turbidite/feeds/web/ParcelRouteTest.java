@@ -135,6 +135,22 @@ class ParcelRouteTest {
         return found;
     }
 
+    /** It would be passed over, and the same records sent again would come twice. */
+    @Test
+    void a_parameter_that_is_none_is_refused() throws Exception {
+        try (ServedStore served = serve()) {
+            HttpResponse<String> wrong =
+                    send(served, "?store=two&produce=p&sequence=1", lines(0, 3));
+            assertThat(wrong.statusCode()).isEqualTo(400);
+            assertThat(wrong.body())
+                    .contains(
+                            "there is no parameter 'produce' here",
+                            "[producer, sequence, store]",
+                            "is 'producer' meant?");
+            assertThat(count(served.store("two"), "Sent")).isZero();
+        }
+    }
+
     @Test
     void says_what_became_of_good_and_bad_records() throws Exception {
         try (ServedStore served = serve()) {
@@ -271,6 +287,13 @@ class ParcelRouteTest {
             assertThat(form.body()).contains("Content-Type: application/x-ndjson");
             assertThat(send(served, sender, path, "text/csv", body).statusCode())
                     .isEqualTo(415);
+            HttpResponse<String> latin =
+                    send(served, sender, path, type + "; charset=iso-8859-1", body);
+            assertThat(latin.statusCode()).isEqualTo(415);
+            assertThat(latin.body()).contains("records are UTF-8, not 'iso-8859-1'");
+            assertThat(send(served, sender, path, type + "; charset=\"UTF-8\"", body)
+                            .statusCode())
+                    .isEqualTo(200);
             byte[] large = new byte
                     [HttpOptions.defaults().bodyBytesMax() > Integer.MAX_VALUE / 2
                             ? 1

@@ -109,7 +109,9 @@ public final class DatasetCommand implements Callable<Integer> {
                     .flatMap(index -> index.components().stream())
                     .mapToLong(ComponentDescription::bytes)
                     .sum();
+            // an empty component has memory of its own too, but nothing that is not on disk
             long memoryBytes = dataset.partitions().stream()
+                    .filter(partition -> partition.memoryEntries() > 0)
                     .mapToLong(PartitionDescription::memoryBytes)
                     .sum();
             if (common.json) {

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -109,6 +110,10 @@ public final class Exchange {
     /** A parameter behind the question mark; null if it is not there. */
     public @Nullable String parameter(String name) {
         return target.parameters().get(name);
+    }
+
+    Set<String> parameterNames() {
+        return target.parameters().keySet();
     }
 
     /** A header; null if it is not there. */

@@ -260,6 +260,7 @@ public final class HttpServer implements AutoCloseable {
                     doorkeeper.admit(exchange.header(HttpHeaderNames.AUTHORIZATION.toString()));
             exchange.calledBy(caller);
             checkRight(exchange, route);
+            route.checkParameters(exchange.parameterNames());
             long bytesMax =
                     route.bodyBytesMax() < 0 ? options.bodyBytesMax() : route.bodyBytesMax();
             bodyBytesMax.accept(bytesMax);
@@ -335,7 +336,7 @@ public final class HttpServer implements AutoCloseable {
         if (!method.equals("GET")) {
             throw Problem.of(404, "there is no " + exchange.path());
         }
-        return Route.light("GET", "/", Right.NONE, otherwise);
+        return Route.light("GET", "/", Right.NONE, otherwise).withAnyParameters();
     }
 
     private static void checkRight(Exchange exchange, Route route) {
