@@ -3,6 +3,7 @@ package io.turbidite.feeds.web;
 import com.fasterxml.jackson.databind.JsonNode;
 
 import io.turbidite.core.Cleanup;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.catalog.Catalog;
@@ -12,6 +13,7 @@ import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.web.http.Exchange;
 import io.turbidite.feeds.web.http.Problem;
+import io.turbidite.feeds.web.http.Problems;
 import io.turbidite.feeds.web.http.Right;
 import io.turbidite.feeds.web.http.Route;
 import io.turbidite.lsm.Dataset;
@@ -197,6 +199,9 @@ final class SqlRoute {
                 last = error(
                         504,
                         "the statement took longer than %d ms".formatted(asked.timeoutMillis()));
+            } catch (StorageException e) {
+                Problem problem = Problems.of(e);
+                last = error(problem.code(), problem.detail());
             } catch (RuntimeException e) {
                 last = error(500, Failures.oneLine(String.valueOf(e.getMessage())));
             }

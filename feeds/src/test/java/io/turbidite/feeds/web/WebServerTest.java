@@ -147,7 +147,9 @@ class WebServerTest {
             assertThat(lines.lines().toList().getLast()).contains("\"error\"");
             JsonNode whole =
                     ServedStore.json(rows(served, "application/json", failing).body());
-            assertThat(whole.at("/error/status").asInt()).isEqualTo(500);
+            assertThat(whole.at("/error/status").asInt())
+                    .as("as before the first row")
+                    .isEqualTo(400);
             assertThatThrownBy(() -> rows(served, "text/csv", failing))
                     .isInstanceOf(IOException.class);
             assertThat(rows(served, "text/csv", "select 1 as one from T where id = 1")

@@ -110,7 +110,16 @@ public final class SqlCommand implements Callable<Integer> {
         return console.terminal() && typed != null && typed.isTerminal();
     }
 
+    private void requireThere() {
+        if (!Files.exists(given.path())) {
+            throw new InvalidRequestException(
+                    "%s does not exist; ./turbidite dataset create and run make a store"
+                            .formatted(given.directory()));
+        }
+    }
+
     private int shell() {
+        requireThere(); // before somebody types a statement for nothing
         return SqlShell.run(
                 console, (to, text, asCsv) -> run(access(to, text, asCsv), to, text, asCsv));
     }
@@ -167,11 +176,7 @@ public final class SqlCommand implements Callable<Integer> {
     private int run(StoreAccess access, Console to, String text, boolean asCsv) {
         boolean asJson = common.json && !asCsv;
         if (Sql.changes(text)) {
-            if (!Files.exists(given.path())) {
-                throw new InvalidRequestException(
-                        "%s does not exist; ./turbidite dataset create and run make a store"
-                                .formatted(given.directory()));
-            }
+            requireThere();
             return access.change(
                     given,
                     store -> new SqlRun(to, asJson, asCsv, common.debug).change(store, text));
