@@ -89,6 +89,7 @@ final class Broker implements AutoCloseable {
                 Map.entry("num.network.threads", "1"),
                 Map.entry("num.io.threads", "2"),
                 Map.entry("background.threads", "1"),
+                Map.entry("log.retention.ms", "-1"),
                 Map.entry("log.cleaner.enable", "false")));
         Path file = directory.resolve("server.properties");
         try (var out = Files.newOutputStream(file)) {
@@ -177,7 +178,7 @@ final class Broker implements AutoCloseable {
                 .get(20, TimeUnit.SECONDS);
     }
 
-    KafkaProducer<String, @Nullable String> producer(Map<String, Object> more) {
+    KafkaProducer<String, String> producer(Map<String, Object> more) {
         Properties settings = new Properties();
         settings.put("bootstrap.servers", address());
         settings.put("delivery.timeout.ms", PRODUCER_MILLIS);

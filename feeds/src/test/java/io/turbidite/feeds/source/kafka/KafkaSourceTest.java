@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.sim.LeaksOnPurpose;
+import io.turbidite.core.sim.Tier;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
 import io.turbidite.lsm.Store;
@@ -42,7 +43,7 @@ class KafkaSourceTest {
     private static final long LONG_NANOS = 30_000_000_000L;
 
     private static Broker broker;
-    private static KafkaProducer<String, @Nullable String> producer;
+    private static KafkaProducer<String, String> producer;
 
     private static long before;
 
@@ -146,7 +147,7 @@ class KafkaSourceTest {
                 "f", "plain", ", partition: p, offset: o, topic: t, timestamp: at, headers: h"));
         awaitRecord("a", 1);
         awaitRecord("b", 2);
-        ProducerRecord<String, @Nullable String> withHeaders =
+        ProducerRecord<String, String> withHeaders =
                 new ProducerRecord<>("plain", 1, 1_764_000_000_123L, "d", " { \"n\" : 4 } ");
         withHeaders
                 .headers()
@@ -196,12 +197,12 @@ class KafkaSourceTest {
     @Test
     void transactions_that_were_aborted_are_not_read() throws Exception {
         broker.create("tx", 1);
-        try (KafkaProducer<String, @Nullable String> sender =
+        try (KafkaProducer<String, String> sender =
                 broker.producer(Map.of("transactional.id", "t"))) {
             sender.initTransactions();
             for (int i = 0; i < 6; i++) {
                 sender.beginTransaction();
-                sender.send(new ProducerRecord<>("tx", "k" + i, "{\"n\":%d}".formatted(i)));
+                var _ = sender.send(new ProducerRecord<>("tx", "k" + i, "{\"n\":%d}".formatted(i)));
                 sender.flush();
                 if (i % 2 == 0) {
                     sender.commitTransaction();
@@ -227,7 +228,7 @@ class KafkaSourceTest {
                 producer.send(new ProducerRecord<>(
                                 topic,
                                 0,
-                                1_000_000L + i * 1_000,
+                                1_000_000L + i * 1_000L,
                                 topic + i,
                                 "{\"n\":%d}".formatted(i)))
                         .get(20, TimeUnit.SECONDS);
@@ -358,6 +359,11 @@ class KafkaSourceTest {
         }
         assertThat(records).isEqualTo(sent);
         assertThat(manager.status("b").state()).isIn(FeedState.RUNNING, FeedState.WAITING);
+    }
+
+    @Test
+    void after_any_kill_each_message_has_been_taken_once() throws Exception {
+        KafkaHistory.run(broker, Tier.count(3, 20, 200));
     }
 
     private static @Nullable Long groupOffset(String group, TopicPartition partition) {
