@@ -13,6 +13,8 @@ final class Asking {
      */
     static final long MEASURED_NANOS = 500_000_000;
 
+    private static final int COMPILED_SHARE = 20;
+
     static final int SMALL_LIMIT = 10;
     static final int LARGE_LIMIT = 200;
 
@@ -92,6 +94,21 @@ final class Asking {
     /** The same by the clock. */
     double clockMicros(String who, long nanosMin, Way way) {
         return micros(who, nanosMin, way, System::nanoTime);
+    }
+
+    /**
+     * Asks until code is compiled: until the compilers took less than a twentieth of the CPU, or
+     * {@code rounds} times as much as a figure is of.
+     */
+    void warmUp(String who, long nanosMin, int rounds, Way way) {
+        boolean isCompiled = false;
+        for (int i = 0; i < rounds && !isCompiled; i++) {
+            long cpu = Costs.cpuNanos();
+            long compiled = Costs.compilerNanos();
+            double _ = micros(who, nanosMin, way);
+            isCompiled =
+                    (Costs.compilerNanos() - compiled) * COMPILED_SHARE < Costs.cpuNanos() - cpu;
+        }
     }
 
     private double micros(String who, long nanosMin, Way way, LongSupplier nanos) {

@@ -286,6 +286,54 @@ final class StoreRival implements AutoCloseable {
         return kind == Kind.PM ? IndexSearch.Newest.of(key) : KeyRange.closed(key, key);
     }
 
+    /** Asks for the newest of one key after the other; by one search where the index can. */
+    Asker asker(ReadView view, int limit) {
+        return new Asker(this, view, limit);
+    }
+
+    /** <em>Confined to one thread.</em> */
+    static final class Asker implements AutoCloseable {
+        private final StoreRival store;
+        private final ReadView view;
+        private final int limit;
+        private final @Nullable ValidSearch one;
+        private final ByteSink key = new ByteSink(16, 16);
+        private final Slice keySlice = new Slice();
+
+        private Asker(StoreRival store, ReadView view, int limit) {
+            this.store = store;
+            this.view = view;
+            this.limit = limit;
+            this.one = store.kind == Kind.PM
+                    ? ValidSearch.open(
+                            view,
+                            0,
+                            view.indexes().getFirst(),
+                            store.search(0),
+                            FilterPredicate.none(),
+                            limit)
+                    : null;
+        }
+
+        long answer(long keyNumber) {
+            ValidSearch search = one;
+            if (search == null) {
+                return newest(view, store.search(keyNumber), limit);
+            }
+            key.clear();
+            KeyCodec.appendLong(key, keyNumber);
+            search.restart(key.asSlice(keySlice), limit);
+            return sumOfFirst(search, limit);
+        }
+
+        @Override
+        public void close() {
+            if (one != null) {
+                one.close();
+            }
+        }
+    }
+
     /** The newest records of a secondary key, as one number. */
     static long newest(ReadView view, IndexSearch search, int limit) {
         IndexDescription index = view.indexes().getFirst();
@@ -351,12 +399,16 @@ final class StoreRival implements AutoCloseable {
 
     private static long newestFirst(
             ReadView view, IndexDescription index, IndexSearch search, int limit) {
-        long sum = 0;
         try (ValidSearch found =
                 ValidSearch.open(view, 0, index, search, FilterPredicate.none(), limit)) {
-            for (int i = 0; i < limit && found.next(); i++) {
-                sum = Operations.mixed(sum, number(found.primaryKey()));
-            }
+            return sumOfFirst(found, limit);
+        }
+    }
+
+    private static long sumOfFirst(ValidSearch found, int limit) {
+        long sum = 0;
+        for (int i = 0; i < limit && found.next(); i++) {
+            sum = Operations.mixed(sum, number(found.primaryKey()));
         }
         return sum;
     }

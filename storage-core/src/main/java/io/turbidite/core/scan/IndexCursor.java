@@ -30,6 +30,16 @@ public interface IndexCursor extends AutoCloseable {
         return new OneEntry(this);
     }
 
+    /**
+     * In a search for the newest: begins anew, with the newest entries of another secondary key.
+     *
+     * @param secondaryKey encoded; copied
+     * @return false if this search can't, and nothing is changed: another one is to be opened
+     */
+    default boolean restart(Slice secondaryKey) {
+        return false;
+    }
+
     /** Moves to the previous entry; false at the start of the range. */
     boolean previous();
 

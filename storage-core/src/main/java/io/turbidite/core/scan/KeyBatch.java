@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.function.IntBinaryOperator;
 
 /**
  * A bounded list of encoded keys: collect, sort and read them back. One off-heap buffer holds the
@@ -52,6 +53,8 @@ public final class KeyBatch {
 
     /** For sorting: of a whole batch. */
     private long[] prefixes = NONE;
+
+    private final IntBinaryOperator comparison = this::compare;
 
     private final @Nullable KeySort sorter;
     private final Slice left;
@@ -258,7 +261,7 @@ public final class KeyBatch {
             prefixes[i] = Bytes.prefix(bytes.segment(), offsets[at], offsets[at + 1] - offsets[at])
                     ^ Long.MIN_VALUE;
         }
-        sorting.sort(prefixes, order, count, this::compare);
+        sorting.sort(prefixes, order, count, comparison);
     }
 
     private int compare(int a, int b) {

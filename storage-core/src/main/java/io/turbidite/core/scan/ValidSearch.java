@@ -1,5 +1,7 @@
 package io.turbidite.core.scan;
 
+import io.turbidite.core.ClosedException;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.Pool;
@@ -96,6 +98,32 @@ public final class ValidSearch implements AutoCloseable {
         IndexCursor cursor = view.search(partition, index.name(), search, filter);
         CandidateBatch batch = asFound ? null : BATCHES.take();
         return new ValidSearch(view, partition, index, search, cursor, batch, firstCount);
+    }
+
+    /**
+     * In a search for the newest: begins anew, with the newest valid entries of another secondary
+     * key. For whoever asks one question after the other: it makes no garbage.
+     *
+     * @param otherKey encoded; copied
+     * @param firstCount as of {@link #open(ReadView, int, IndexDescription, IndexSearch,
+     *     FilterPredicate, int)}
+     * @throws InvalidRequestException if it is not a search for the newest
+     */
+    public void restart(Slice otherKey, int firstCount) {
+        CandidateBatch candidates = batch;
+        if (candidates == null) {
+            throw new ClosedException("the search");
+        }
+        candidates.clear();
+        at = -1;
+        nextEntry = 0;
+        entryCount = 0;
+        batchCountMax = firstCount;
+        if (!cursor.restart(otherKey)) {
+            throw new InvalidRequestException(
+                    "a search of index '%s' for anything but the newest entries of a key begins once"
+                            .formatted(index.name()));
+        }
     }
 
     /** Moves to the next valid entry; false when there is none left. */

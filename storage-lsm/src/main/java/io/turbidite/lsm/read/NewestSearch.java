@@ -14,6 +14,7 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexEntries;
 import io.turbidite.core.scan.IndexSearch;
+import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.SearchWork;
 import io.turbidite.core.sort.KeySort;
@@ -21,6 +22,8 @@ import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.IndexSchema;
+import io.turbidite.lsm.schema.TreeId;
+import io.turbidite.lsm.version.MemoryLayer;
 import io.turbidite.lsm.version.RegionHandle;
 import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
@@ -60,8 +63,8 @@ final class NewestSearch implements IndexCursor {
     private final Partition partition;
     private final IndexSchema index;
     private final ViewState view;
-    private final IndexSearch.Newest search;
-    private final Slice secondaryKey;
+    private final TreeId tree;
+    private final Slice secondaryKey = new Slice();
     private final Slice primaryKey = new Slice();
     private final LayerCount layers = new LayerCount();
     private @Nullable Page page = PAGES.take().clear();
@@ -86,8 +89,8 @@ final class NewestSearch implements IndexCursor {
         this.partition = partition;
         this.index = index;
         this.view = view;
-        this.search = search;
-        this.secondaryKey = search.secondaryKey();
+        this.tree = index.tree();
+        this.secondaryKey.set(search.secondaryKey());
         this.below = view.timestamp() + 1;
         if (!index.maintenance().isValidWhenFound()) {
             view.searching(index.id());
@@ -109,6 +112,9 @@ final class NewestSearch implements IndexCursor {
         private final KeySort sort = new KeySort();
         private final IntBinaryOperator compareKeys = this::compareKeys;
         private final RegionEntries ofRegion = new RegionEntries();
+        private final ByteSink secondaryKey = new ByteSink(64, Integer.MAX_VALUE - 8);
+        private final Slice ofEntry = new Slice();
+        private Moment moment = new Moment(-1, -1);
         private final Slice left = new Slice();
         private final Slice right = new Slice();
 
@@ -122,6 +128,13 @@ final class NewestSearch implements IndexCursor {
             keys.clear();
             count = 0;
             return this;
+        }
+
+        Moment moment(long snapshot, long through) {
+            if (moment.snapshot() != snapshot || moment.through() != through) {
+                moment = new Moment(snapshot, through);
+            }
+            return moment;
         }
 
         void add(Slice primaryKey, long timestamp, long checkedUntil) {
@@ -188,6 +201,22 @@ final class NewestSearch implements IndexCursor {
     }
 
     @Override
+    public synchronized boolean restart(Slice otherKey) {
+        view.checkOpen();
+        Page entries = page();
+        partition.work().searched(index.id(), 1, entryCount);
+        entryCount = 0;
+        entries.secondaryKey.clear().putBytes(otherKey).asSlice(secondaryKey);
+        entries.clear();
+        at = -1;
+        moved = 0;
+        pageWanted = FIRST_PAGE;
+        isLastPage = false;
+        below = view.timestamp() + 1;
+        return true;
+    }
+
+    @Override
     public boolean next() {
         return nextEntries(1) > 0;
     }
@@ -217,7 +246,7 @@ final class NewestSearch implements IndexCursor {
     private void fill(Page entries) {
         Version version = partition.pin();
         try {
-            RegionLayer region = version.region(index.tree());
+            RegionLayer region = version.region(tree);
             if (region == null) {
                 throw new InvalidRequestException(
                         "the index that was to be searched is no more in %s"
@@ -238,35 +267,48 @@ final class NewestSearch implements IndexCursor {
         }
     }
 
+    /** Costs nothing where no memory layer has entries of the index. */
     private void addMemory(Page entries, Version version) {
-        Slice low = secondaryKey;
-        Slice high = search.entries().high();
-        ScanBounds bounds = new ScanBounds(search.entries(), FilterPredicate.none());
-        MergedLayers merged =
-                new MergedLayers(version, index.tree(), bounds, view.timestamp(), layers);
-        Slice ofEntry = new Slice();
+        MemoryLayer frozen = version.frozen();
+        if (hasEntries(version.current()) || (frozen != null && hasEntries(frozen))) {
+            addOfMemory(entries, version);
+        }
+        layers.end(partition, tree, FilterPredicate.none());
+    }
+
+    private boolean hasEntries(MemoryLayer layer) {
+        return layer.hasTree(tree) && layer.tree(tree).entryCount() > 0;
+    }
+
+    private void addOfMemory(Page entries, Version version) {
+        ScanBounds bounds = new ScanBounds(KeyRange.all(), FilterPredicate.none());
+        MergedLayers merged = new MergedLayers(version, tree, bounds, view.timestamp(), layers);
+        int secondaryBytes = secondaryKey.length();
+        Slice ofEntry = entries.ofEntry;
         try (EntryCursor cursor = merged.inMemory()) {
-            cursor.seek(low);
+            cursor.seek(secondaryKey);
             while (cursor.next()) {
                 Slice key = cursor.key();
-                if (high != null && key.compareBytes(high) >= 0) {
+                boolean isOfKey = key.length() >= secondaryBytes
+                        && ofEntry.set(key.segment(), key.offset(), secondaryBytes)
+                                .contentEquals(secondaryKey);
+                if (!isOfKey) {
                     break;
                 }
                 if (cursor.timestamp() < below) {
                     ofEntry.set(
                             key.segment(),
-                            key.offset() + low.length(),
-                            key.length() - low.length());
+                            key.offset() + secondaryBytes,
+                            key.length() - secondaryBytes);
                     entries.add(ofEntry, cursor.timestamp(), cursor.checkedUntil());
                 }
             }
         }
-        layers.end(partition, index.tree(), FilterPredicate.none());
     }
 
     private void addRegion(Page entries, RegionLayer region) {
         RegionEntries found = entries.ofRegion;
-        Moment moment = new Moment(view.timestamp(), region.through());
+        Moment moment = entries.moment(view.timestamp(), region.through());
         boolean isMore;
         try {
             isMore = reader(region)
@@ -279,7 +321,7 @@ final class NewestSearch implements IndexCursor {
         } catch (CorruptionException | StorageIoException | InternalError damage) {
             throw region.handle().fail(damage);
         }
-        Slice ofEntry = new Slice();
+        Slice ofEntry = entries.ofEntry;
         for (int i = 0; i < found.count(); i++) {
             entries.add(
                     found.primaryKey(i, ofEntry),

@@ -128,9 +128,10 @@ public final class Version {
 
     /** The region of an index, by its tree in memory layers; null if it has none. */
     public @Nullable RegionLayer region(TreeId tree) {
-        for (RegionLayer region : regions) {
-            if (region.tree().equals(tree)) {
-                return region;
+        // each search asks, and most versions have one or none: no iterator
+        for (int i = 0; i < regions.size(); i++) {
+            if (regions.get(i).tree().equals(tree)) {
+                return regions.get(i);
             }
         }
         return null;

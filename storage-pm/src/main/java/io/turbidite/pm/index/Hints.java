@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.Slice;
 
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -22,9 +23,30 @@ final class Hints {
     /** Those in the queue, or on their way into it. */
     private final Set<ByteBuffer> waiting = ConcurrentHashMap.newKeySet();
 
-    /** A reader has met stale entries of a key. */
-    void add(Slice secondaryKey) {
-        if (queue.remainingCapacity() > 0) {
+    /** What a reader looks for a key with. <em>Confined to one thread</em>, and reused. */
+    static final class Probe {
+        private byte[] bytes = new byte[64];
+        private MemorySegment segment = MemorySegment.ofArray(bytes);
+        private ByteBuffer buffer = ByteBuffer.wrap(bytes);
+
+        private ByteBuffer of(Slice key) {
+            int length = key.length();
+            if (length > bytes.length) {
+                bytes = new byte[length];
+                segment = MemorySegment.ofArray(bytes);
+                buffer = ByteBuffer.wrap(bytes);
+            }
+            MemorySegment.copy(key.segment(), key.offset(), segment, 0, length);
+            return buffer.limit(length);
+        }
+    }
+
+    /**
+     * A reader has met stale entries of a key. Makes no garbage for one that waits already, as most
+     * do: the next question meets the same entries.
+     */
+    void add(Slice secondaryKey, Probe probe) {
+        if (queue.remainingCapacity() > 0 && !waiting.contains(probe.of(secondaryKey))) {
             ByteBuffer key = ByteBuffer.wrap(secondaryKey.toByteArray());
             if (waiting.add(key) && !queue.offer(key)) {
                 waiting.remove(key);

@@ -129,8 +129,8 @@ public final class PmIndex implements AutoCloseable {
     }
 
     /** A reader has met stale entries of a key. */
-    void hint(Slice secondaryKey) {
-        hints.add(secondaryKey);
+    void hint(Slice secondaryKey, Hints.Probe probe) {
+        hints.add(secondaryKey, probe);
     }
 
     /** How many hints wait. */

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 
 /**
@@ -36,6 +36,9 @@ import java.util.function.Consumer;
 public final class PmRegion implements IndexRegion {
     /** Threads that are inside an epoch at once; one more waits for a moment. */
     private static final int SESSION_COUNT_MAX = 256;
+
+    /** Places between those of neighbouring threads: two cache lines, and odd. */
+    private static final int HOME_DISTANCE = 33;
 
     /** Keys that an absorption looks after, of those that readers met stale entries of. */
     private static final int HINTS_EACH = 64;
@@ -51,7 +54,11 @@ public final class PmRegion implements IndexRegion {
     private final PmIndex index;
     private final RegionMemory memory;
     private final Epochs epochs;
-    private final ConcurrentLinkedQueue<EpochSession> sessions = new ConcurrentLinkedQueue<>();
+
+    /** Those that no thread is inside of, each in any place: no more are made than there is room. */
+    private final AtomicReferenceArray<@Nullable EpochSession> sessions =
+            new AtomicReferenceArray<>(SESSION_COUNT_MAX);
+
     private final AtomicInteger sessionCount = new AtomicInteger();
 
     /** Who writes, or wants nobody to write. */
@@ -355,23 +362,45 @@ public final class PmRegion implements IndexRegion {
     }
 
     private EpochSession enter() {
-        EpochSession session = sessions.poll();
+        EpochSession session = takeSession();
         while (session == null) {
             if (sessionCount.get() < SESSION_COUNT_MAX
                     && sessionCount.incrementAndGet() <= SESSION_COUNT_MAX) {
                 session = epochs.open(memory.name());
             } else {
                 Thread.onSpinWait();
-                session = sessions.poll();
+                session = takeSession();
             }
         }
         session.protect();
         return session;
     }
 
+    private @Nullable EpochSession takeSession() {
+        int home = home();
+        for (int i = 0; i < SESSION_COUNT_MAX; i++) {
+            int place = (home + i) % SESSION_COUNT_MAX;
+            if (sessions.getPlain(place) != null) {
+                EpochSession taken = sessions.getAndSet(place, null);
+                if (taken != null) {
+                    return taken;
+                }
+            }
+        }
+        return null;
+    }
+
     private void leave(EpochSession session) {
         session.unprotect();
-        sessions.add(session);
+        int place = home();
+        while (!sessions.compareAndSet(place, null, session)) {
+            place = (place + 1) % SESSION_COUNT_MAX;
+        }
+    }
+
+    /** Where a thread looks first: threads seldom meet there. */
+    private static int home() {
+        return (int) (Thread.currentThread().threadId() * HOME_DISTANCE % SESSION_COUNT_MAX);
     }
 
     /** Counts a few keys; of a range with more of them a third of all is taken. */

@@ -18,6 +18,7 @@ public final class PmSearch {
     private final PmIndex index;
     private final PostingCursor postings;
     private final Slice key = new Slice();
+    private final Hints.Probe probe = new Hints.Probe();
     private long snapshot;
     private long through;
     private boolean hinted;
@@ -79,7 +80,7 @@ public final class PmSearch {
     private void hint() {
         if (!hinted) {
             hinted = true;
-            index.hint(key);
+            index.hint(key, probe);
         }
     }
 

@@ -39,14 +39,22 @@ public final class TimestampValidation implements AutoCloseable {
      * and the collector to free, than to validate a handful of candidates. Nothing stays in it
      * between batches.
      */
-    private static final ThreadLocal<Found> FOUND =
-            ThreadLocal.withInitial(() -> new Found(Limits.KEY_BYTES_MAX));
+    private static final ThreadLocal<Room> ROOM = ThreadLocal.withInitial(Room::new);
+
+    private static final class Room {
+        private final Found found = new Found(Limits.KEY_BYTES_MAX);
+        private final Slice key = new Slice();
+    }
+
+    private static final PointCursor[] NONE = {};
 
     private final Version version;
     private final long snapshot;
     private final List<ComponentHandle> components;
-    private final PointCursor[] cursors;
-    private final Found found = FOUND.get();
+    /** Made when the first is asked: behind a region nothing on disk is. */
+    private PointCursor[] cursors = NONE;
+
+    private final Room room = ROOM.get();
     private long searchCount;
     private long validCount;
 
@@ -54,7 +62,6 @@ public final class TimestampValidation implements AutoCloseable {
         this.version = version;
         this.snapshot = snapshot;
         this.components = version.tree(TreeId.PRIMARY);
-        this.cursors = new PointCursor[components.size()];
     }
 
     /** Marks the valid ones of {@code candidates}; sorts their primary keys. */
@@ -77,7 +84,7 @@ public final class TimestampValidation implements AutoCloseable {
     private void validate(CandidateBatch candidates) {
         KeyBatch keys = candidates.primaryKeys();
         keys.sort();
-        Slice key = new Slice();
+        Slice key = room.key;
         for (int i = 0; i < keys.size(); i++) {
             int added = keys.addedIndex(i);
             long checkedUntil = candidates.checkedUntil(added);
@@ -90,6 +97,7 @@ public final class TimestampValidation implements AutoCloseable {
     }
 
     private boolean isValid(Slice key, long timestamp, long checkedUntil) {
+        Found found = room.found;
         long hash = BloomFilter.hash(key);
         int code = VersionSearch.findInLayer(version.current(), key, hash, snapshot, found, false);
         MemoryLayer frozen = version.frozen();
@@ -101,7 +109,7 @@ public final class TimestampValidation implements AutoCloseable {
                 covered = frozen.minTimestamp() <= timestamp;
             }
         }
-        for (int i = 0; i < cursors.length && code == Found.ABSENT; i++) {
+        for (int i = 0; i < components.size() && code == Found.ABSENT; i++) {
             ComponentHandle handle = components.get(i);
             if (handle.state().maxTimestamp() <= checkedUntil) {
                 covered |= handle.state().covers(timestamp);
@@ -116,6 +124,9 @@ public final class TimestampValidation implements AutoCloseable {
     }
 
     private PointCursor cursor(int index) {
+        if (cursors.length == 0) {
+            cursors = new PointCursor[components.size()];
+        }
         PointCursor cursor = cursors[index];
         if (cursor == null) {
             cursor = components.get(index).component().keyPointCursor();
