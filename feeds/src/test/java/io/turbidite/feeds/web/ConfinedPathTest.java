@@ -104,6 +104,35 @@ class ConfinedPathTest {
     }
 
     @Test
+    void a_feed_of_kafka_refers_to_no_file_outside_and_to_no_variable_of_others() throws Exception {
+        String definition = """
+                feed: orders
+                dataset: { name: O, type: { id: string }, primaryKey: id }
+                source: { kind: kafka, bootstrap: "127.0.0.1:1", topics: o, group: g, %s }
+                parser: { kind: json }
+                """;
+        String file = outside.resolve("login").toString();
+        try (ServedStore served = serve()) {
+            for (String option : List.of(
+                    "sasl.jaas.config: \"${file:%s}\"".formatted(file),
+                    "client.id: \"${file:../login}\"",
+                    "ssl.truststore.location: " + file)) {
+                HttpResponse<String> feed = send(
+                        served, "PUT", "/v1/feeds/orders?store=two", definition.formatted(option));
+                assertThat(feed.statusCode()).as(feed.body()).isEqualTo(403);
+                assertThat(feed.body()).contains("leads out of the directory");
+            }
+            HttpResponse<String> variable = send(
+                    served,
+                    "PUT",
+                    "/v1/feeds/orders?store=two",
+                    definition.formatted("client.id: \"${env:HOME}\""));
+            assertThat(variable.statusCode()).as(variable.body()).isEqualTo(400);
+            assertThat(variable.body()).contains("TURBIDITE_");
+        }
+    }
+
+    @Test
     void a_feeds_definition_makes_no_region_outside_and_nothing_is_looked_for_there()
             throws Exception {
         try (ServedStore served = serve()) {

@@ -66,6 +66,9 @@ final class ClientProperties {
 
     private Properties common(Set<String> known) {
         Properties properties = new Properties();
+        // the client says each time that a broker is away: not every 50 ms
+        properties.put(CommonClientConfigs.RECONNECT_BACKOFF_MS_CONFIG, "500");
+        properties.put(CommonClientConfigs.RECONNECT_BACKOFF_MAX_MS_CONFIG, "2000");
         resolved.forEach((name, value) -> {
             if (known.contains(name)) {
                 properties.put(name, value);

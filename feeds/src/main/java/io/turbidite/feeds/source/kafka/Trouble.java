@@ -6,6 +6,7 @@ import io.turbidite.core.StorageIoException;
 
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** What the client fails of, in the words of this project. */
@@ -31,7 +32,9 @@ final class Trouble {
                 return new InvalidRequestException("Kafka's client says: " + message, failure);
             }
         }
-        StringBuilder why = new StringBuilder(words(failure));
+        StringBuilder why =
+                new StringBuilder(failure instanceof TimeoutException ? "no broker answers: " : "");
+        why.append(words(failure));
         Throwable root = failure;
         while (root.getCause() != null) {
             root = root.getCause();

@@ -39,8 +39,8 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 final class KafkaHistory {
     private static final int PARTITIONS = 3;
-    private static final int KEYS = 200;
-    private static final int MESSAGES_A_KILL = 150;
+    private static final int KEYS = 90;
+    private static final int MESSAGES_A_KILL = 60;
     private static final long LONG_NANOS = 60_000_000_000L;
     private static final String DEFINITION = """
             feed: f
