@@ -241,12 +241,20 @@ public final class PmKind implements IndexKind {
     @Override
     public void drop(RegionPlace place) {
         PmParameters parameters = PmParameters.kept(place.parameters());
-        if (parameters.mode() != PmParameters.Mode.VOLATILE) {
+        if (parameters.mode() == PmParameters.Mode.VOLATILE) {
+            return;
+        }
+        String file = file(place, parameters);
+        try {
             Disk disk = disk(place, parameters);
-            String file = file(place, parameters);
             if (disk.exists(file)) {
                 disk.delete(file);
             }
+        } catch (InvalidRequestException gone) {
+            throw new InvalidRequestException(
+                    "%s; its file %s is not deleted".formatted(gone.getMessage(), file), gone);
+        } catch (StorageIoException refused) {
+            throw refused.in("%s/%s is not deleted".formatted(parameters.path(), file));
         }
     }
 

@@ -33,6 +33,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -204,6 +205,45 @@ class RegionFilesTest {
         }
         try (Store store = open()) {
             check(store.dataset("Visits"));
+        }
+    }
+
+    /** Plans ask the index for estimates: who has another way must not fail by that. */
+    @ParameterizedTest
+    @ValueSource(strings = {"cut", "zeros"})
+    void a_region_that_is_spoilt_while_it_is_open_disturbs_no_query_that_has_another_way(
+            String attack) throws IOException {
+        create();
+        try (Store store = open()) {
+            Dataset dataset = store.dataset("Visits");
+            List<Map<String, @Nullable Object>> all =
+                    Query.on(dataset).usingScan().run().toList();
+            for (Path region : regions()) {
+                if (attack.equals("cut")) {
+                    cut(region, 0);
+                } else {
+                    Files.write(
+                            region, new byte[(int) Files.size(region)], StandardOpenOption.WRITE);
+                }
+            }
+            for (int round = 0; round < 20; round++) {
+                int user = round % USERS;
+                List<Map<String, @Nullable Object>> wanted = all.stream()
+                        .filter(row -> Objects.equals(row.get("user"), "user " + user))
+                        .toList();
+                assertThat(rows(query(user).usingScan(), dataset))
+                        .containsExactlyInAnyOrderElementsOf(wanted);
+                assertThat(rows(query(user), dataset)).containsExactlyInAnyOrderElementsOf(wanted);
+                assertThat(query(user).on(dataset).newestFirst().limit(5).run().toList())
+                        .hasSize(Math.min(5, wanted.size()));
+            }
+            while (refusedCount(store) == 0) {
+                Thread.onSpinWait(); // the class has a bound
+            }
+        }
+        try (Store store = open()) {
+            check(store.dataset("Visits"));
+            assertThat(store.verify().errors()).isEmpty();
         }
     }
 

@@ -211,7 +211,10 @@ final class AccessChoice {
         List<Costed> costed = new ArrayList<>();
         costed.add(cost.of(scan, scanRows));
         for (int i = 0; i < rows.length; i++) {
-            costed.add(cost.of(others.get(i), rows[i]));
+            // a way that stops early is cheap whatever it is over: unreadable ones are none
+            if (wanted != null || rows[i] < ReadView.UNREADABLE) {
+                costed.add(cost.of(others.get(i), rows[i]));
+            }
         }
         for (JoinChoice.Joined joined : joins) {
             costed.add(new Costed(

@@ -14,6 +14,12 @@ import java.util.List;
  * io.turbidite.core.ClosedException}.
  */
 public interface ReadView extends AutoCloseable {
+    /**
+     * The estimate of a search that would fail, more than there can be: whoever has another way
+     * takes that.
+     */
+    long UNREADABLE = 1L << 40;
+
     /** What is read. */
     Source source();
 
@@ -173,7 +179,11 @@ public interface ReadView extends AutoCloseable {
     /** About how many records a scan would visit, all partitions together; from metadata alone. */
     long estimateScan(KeyRange primaryKeys, FilterPredicate filter);
 
-    /** About how many entries a search would return, all partitions together; reads few pages. */
+    /**
+     * About how many entries a search would return, all partitions together; reads few pages.
+     *
+     * @return {@link #UNREADABLE} or more if a part of the index can't be read
+     */
     long estimateSearch(String index, IndexSearch search, FilterPredicate filter);
 
     @Override

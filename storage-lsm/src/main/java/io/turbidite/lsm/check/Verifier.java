@@ -403,6 +403,11 @@ public final class Verifier {
     private void checkIndex(
             Subject subject, Partition partition, IndexSchema index, long expected) {
         String where = "%s, index %s".formatted(partition, index.name());
+        StorageException failure = regionFailure(partition, index);
+        if (failure != null) {
+            report("%s: its region failed: %s".formatted(where, failure.getMessage()));
+            return;
+        }
         RecordView record = new RecordView(subject.schema().type());
         ByteSink bytes = new ByteSink(1 << 10, Limits.RECORD_BYTES_MAX);
         EntryKeyList wanted = new EntryKeyList();
@@ -433,6 +438,12 @@ public final class Verifier {
                                     .formatted(where, entries, expected)
                             : "%s: %d entries for %d records".formatted(where, entries, expected));
         }
+    }
+
+    private static @Nullable StorageException regionFailure(
+            Partition partition, IndexSchema index) {
+        RegionLayer layer = partition.version().region(index.tree());
+        return layer == null ? null : layer.handle().failure();
     }
 
     /** What an index has in place of components. */

@@ -50,9 +50,7 @@ public final class Admission {
     public void beginChange() {
         checkNotDropped();
         if (!changing.compareAndSet(false, true)) {
-            throw new InvalidRequestException(
-                    "dataset %s is being changed: an index is built, or it is bulk loaded; wait for it"
-                            .formatted(dataset));
+            throw new BeingChangedException(dataset);
         }
     }
 

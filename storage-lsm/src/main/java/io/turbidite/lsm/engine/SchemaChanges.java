@@ -9,6 +9,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.background.BackgroundWork;
+import io.turbidite.lsm.dataset.BeingChangedException;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.indexbuild.IndexFilling;
 import io.turbidite.lsm.indexbuild.PartitionBuild;
@@ -49,6 +50,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -129,31 +131,57 @@ public final class SchemaChanges {
     public OnlineIndexBuild startIndex(
             OpenDataset dataset, String name, Function<DatasetSchema, IndexSchema> definition) {
         core.health().checkWritable();
-        var _ = awaitOwnBuilds(dataset, name);
-        DatasetSchema base = dataset.schema();
-        IndexSchema there = base.catalog().find(name);
-        if (there != null) {
-            throw new InvalidRequestException("dataset %s has an index '%s' already, on %s (%s)"
-                    .formatted(
-                            dataset.name(), name, there.fields(), there.state().label()));
+        return besideOwnBuilds(dataset, () -> {
+            var _ = awaitOwnBuilds(dataset, name);
+            DatasetSchema base = dataset.schema();
+            IndexSchema there = base.catalog().find(name);
+            if (there != null) {
+                throw new InvalidRequestException("dataset %s has an index '%s' already, on %s (%s)"
+                        .formatted(
+                                dataset.name(),
+                                name,
+                                there.fields(),
+                                there.state().label()));
+            }
+            return start(dataset, base, definition.apply(base));
+        });
+    }
+
+    /**
+     * Tries a change again that a build of the store's own was faster than: it may begin when the
+     * wait for all of them has ended.
+     */
+    private <T> T besideOwnBuilds(OpenDataset dataset, Supplier<T> change) {
+        while (true) {
+            try {
+                return change.get();
+            } catch (BeingChangedException refused) {
+                if (!changesByItself(dataset) || core.health().isOver()) {
+                    throw refused;
+                }
+                core.tasks()
+                        .await(() -> !changesByItself(dataset) || core.health().isOver());
+            }
         }
-        return start(dataset, base, definition.apply(base));
     }
 
     /** Starts to build a disabled index anew. */
     public OnlineIndexBuild startEnable(OpenDataset dataset, String name) {
         core.health().checkWritable();
-        OnlineIndexBuild own = takeOver(dataset, name);
-        if (own != null) {
-            return own;
-        }
-        DatasetSchema base = dataset.schema();
-        IndexSchema there = find(base, name);
-        if (there.state() != State.DISABLED) {
-            throw new InvalidRequestException("index '%s' of dataset %s is not disabled: it is %s"
-                    .formatted(name, dataset.name(), there.state().label()));
-        }
-        return start(dataset, base, toBuild(base, there));
+        return besideOwnBuilds(dataset, () -> {
+            OnlineIndexBuild own = takeOver(dataset, name);
+            if (own != null) {
+                return own;
+            }
+            DatasetSchema base = dataset.schema();
+            IndexSchema there = find(base, name);
+            if (there.state() != State.DISABLED) {
+                throw new InvalidRequestException(
+                        "index '%s' of dataset %s is not disabled: it is %s"
+                                .formatted(name, dataset.name(), there.state().label()));
+            }
+            return start(dataset, base, toBuild(base, there));
+        });
     }
 
     private static IndexSchema toBuild(DatasetSchema base, IndexSchema there) {
@@ -700,13 +728,20 @@ public final class SchemaChanges {
             }
             var _ = awaitOwnBuilds(dataset, name);
         }
-        change(dataset, name, Change.DROP);
+        changeBesideOwnBuilds(dataset, name, Change.DROP);
     }
 
     /** Keeps an index's definition and drops the rest. */
     public void disableIndex(OpenDataset dataset, String name) {
         var _ = awaitOwnBuilds(dataset, name);
-        change(dataset, name, Change.DISABLE);
+        changeBesideOwnBuilds(dataset, name, Change.DISABLE);
+    }
+
+    private void changeBesideOwnBuilds(OpenDataset dataset, String name, Change kind) {
+        var _ = besideOwnBuilds(dataset, () -> {
+            change(dataset, name, kind);
+            return kind;
+        });
     }
 
     private enum Change {

@@ -1,5 +1,7 @@
 package io.turbidite.lsm.read;
 
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.geo.Zone;
 import io.turbidite.core.scan.CandidateBatch;
@@ -9,6 +11,7 @@ import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.TermSearch;
@@ -23,6 +26,7 @@ import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.validation.TimestampValidation;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
+import io.turbidite.lsm.version.RegionHandle;
 import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
 
@@ -35,12 +39,6 @@ public final class PartitionReads {
 
     /** As {@link #COUNTED_MAX}, in a window, which mostly has few of very many. */
     private static final int WINDOW_COUNTED_MAX = 4_096;
-
-    /**
-     * More than there can be, of an index that can't be searched: a plan that has another way takes
-     * that.
-     */
-    private static final long UNREADABLE_ENTRIES = 1L << 40;
 
     private PartitionReads() {}
 
@@ -121,15 +119,13 @@ public final class PartitionReads {
             }
             RegionLayer region = pinned.region(tree);
             if (region != null) {
-                return region.handle().failure() == null
-                        ? entries + region.handle().region().estimate(range.low(), range.high())
-                        : UNREADABLE_ENTRIES;
+                return entries + estimate(region.handle(), range);
             }
             List<ComponentHandle> components = pinned.hasTree(tree) ? pinned.tree(tree) : List.of();
             for (ComponentHandle handle : components) {
                 if (handle.component().filter().mayMatch(filter)) {
                     if (handle.isQuarantined() && !tree.isPrimary()) {
-                        return UNREADABLE_ENTRIES;
+                        return ReadView.UNREADABLE;
                     }
                     entries += range.isAll() || handle.isQuarantined()
                             ? handle.component().entryCount()
@@ -139,6 +135,19 @@ public final class PartitionReads {
             return entries;
         } finally {
             pinned.unpin();
+        }
+    }
+
+    /** What can't be read is noted: its index is disabled, and built anew. */
+    private static long estimate(RegionHandle handle, KeyRange range) {
+        if (handle.failure() != null) {
+            return ReadView.UNREADABLE;
+        }
+        try {
+            return handle.region().estimate(range.low(), range.high());
+        } catch (CorruptionException | StorageIoException | InternalError damage) {
+            var _ = handle.fail(damage);
+            return ReadView.UNREADABLE;
         }
     }
 
@@ -155,7 +164,7 @@ public final class PartitionReads {
             for (ComponentHandle handle : components) {
                 if (handle.component().filter().mayMatch(filter)) {
                     if (handle.isQuarantined()) {
-                        return UNREADABLE_ENTRIES;
+                        return ReadView.UNREADABLE;
                     }
                     for (Zone zone : spatial.zones()) {
                         entries += handle.component().estimateEntries(zone);

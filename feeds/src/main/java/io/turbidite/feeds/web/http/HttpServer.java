@@ -392,7 +392,7 @@ public final class HttpServer implements AutoCloseable {
             fail(exchange, problem);
         } catch (StorageException e) {
             fail(exchange, Problems.of(e));
-        } catch (Exception | StackOverflowError | OutOfMemoryError e) {
+        } catch (Exception | Error e) { // whatever it is, its client gets an answer
             if (!exchange.isGone()) {
                 LOG.warn("{} {} failed", exchange.method(), route.template(), e);
             }
