@@ -55,7 +55,9 @@ public final class PmRegion implements IndexRegion {
     private final RegionMemory memory;
     private final Epochs epochs;
 
-    /** Those that no thread is inside of, each in any place: no more are made than there is room. */
+    /**
+     * Those that no thread is inside of, each in any place: no more are made than there is room.
+     */
     private final AtomicReferenceArray<@Nullable EpochSession> sessions =
             new AtomicReferenceArray<>(SESSION_COUNT_MAX);
 
