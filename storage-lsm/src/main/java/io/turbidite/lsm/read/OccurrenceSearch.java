@@ -212,6 +212,12 @@ final class OccurrenceSearch implements IndexCursor {
     }
 
     @Override
+    public boolean restart(Slice otherKey) {
+        postings[0].entries.checkOpen();
+        return false;
+    }
+
+    @Override
     public boolean previous() {
         if (place == Place.GAP && placeBytes.length() == 0) {
             return false;

@@ -347,6 +347,12 @@ final class PartitionSearch implements IndexCursor {
     }
 
     @Override
+    public boolean restart(Slice otherKey) {
+        stack.checkOpen();
+        return false;
+    }
+
+    @Override
     public IndexEntries entries() {
         return together;
     }

@@ -260,7 +260,8 @@ final class SnapshotCursor implements AutoCloseable {
         batchEntries = BATCH_MIN;
     }
 
-    private void checkOpen() {
+    /** Checks that neither it nor its view is closed. */
+    void checkOpen() {
         view.checkOpen();
         if (hold.isClosed()) {
             throw new ClosedException("the cursor");
