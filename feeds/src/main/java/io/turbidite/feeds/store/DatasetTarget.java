@@ -163,7 +163,10 @@ final class DatasetTarget implements DeliveryTarget {
                 store.write(write);
                 if (write.isRefused()) {
                     rows.remove(partition);
-                    throw overtaken(partition, isShared);
+                    throw OvertakenException.of(
+                            isShared,
+                            "another run of the feed has read %s on meanwhile: this one ends"
+                                    .formatted(partition));
                 }
                 rows.put(partition, new Row(behind, write.version()));
                 tellRejected(batch, durable);
@@ -231,12 +234,6 @@ final class DatasetTarget implements DeliveryTarget {
     @Override
     public void close() {
         // nothing is held
-    }
-
-    private static InvalidRequestException overtaken(String partition, boolean isShared) {
-        String message = "another run of the feed has read %s on meanwhile: this one ends"
-                .formatted(partition);
-        return isShared ? new OvertakenException(message) : new InvalidRequestException(message);
     }
 
     /**

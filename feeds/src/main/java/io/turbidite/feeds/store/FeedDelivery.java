@@ -1,7 +1,6 @@
 package io.turbidite.feeds.store;
 
 import io.turbidite.core.Cleanup;
-import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
@@ -172,7 +171,7 @@ public final class FeedDelivery implements Delivery {
                             isGap(batch.follows(), position)
                                     ? "the source has left out what is between"
                                     : "another run of the feed has read on meanwhile");
-            throw isShared ? new OvertakenException(message) : new InvalidRequestException(message);
+            throw OvertakenException.of(isShared, message);
         }
         repeated.addAndGet(batch.recordCount() + batch.rejectedCount());
         durable.durable(batch.partition(), position);

@@ -9,7 +9,16 @@ import io.turbidite.core.InvalidRequestException;
 public final class OvertakenException extends InvalidRequestException {
     private static final long serialVersionUID = 1L;
 
-    OvertakenException(String message) {
+    private OvertakenException(String message) {
         super(message);
+    }
+
+    /**
+     * What ends a run behind which another has read a partition on.
+     *
+     * @param isShared whether feeds of a group share how far they are: then it is worth another try
+     */
+    static InvalidRequestException of(boolean isShared, String message) {
+        return isShared ? new OvertakenException(message) : new InvalidRequestException(message);
     }
 }

@@ -309,4 +309,24 @@ class RegionInputTest {
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("of a kind that looks after its obsolete entries itself");
     }
+
+    @Test
+    void a_file_that_can_not_be_deleted_as_its_place_is_gone_is_named() throws IOException {
+        Path place = Files.createDirectories(directory.resolve("place"));
+        Dataset dataset = create(
+                "Placed",
+                IndexSpec.pm("by_user", "user")
+                        .withParameter("path", place.toRealPath().toString()));
+        put(dataset, 1, "user 1");
+        dataset.flush();
+        List<String> files = files("place");
+        assertThat(files).isNotEmpty();
+        Files.move(place, directory.resolve("away"));
+        dataset.dropIndex("by_user");
+        assertThat(store.events().recent())
+                .filteredOn(StoreEvent.RegionLeft.class::isInstance)
+                .map(event -> ((StoreEvent.RegionLeft) event).cause())
+                .hasSameSizeAs(files)
+                .allMatch(cause -> files.stream().anyMatch(cause::contains));
+    }
 }

@@ -54,7 +54,8 @@ class NewestQuestionTest {
             Dataset dataset = sim.store.createDataset(Row.blindSpec("T")
                     .maintenance(Maintenance.VALIDATION)
                     .index(IndexSpec.pm("by_user", "user").withParameter("mode", "volatile"))
-                    .index(IndexSpec.btree("by_range", "user")));
+                    .index(IndexSpec.btree("by_range", "user"))
+                    .index(IndexSpec.btree("by_eager", "user").withMaintenance(Maintenance.EAGER)));
             SplittableRandom random = new SplittableRandom(Seeds.of("NewestQuestionTest"));
             write(dataset, random, 2 * RECORD_COUNT);
             dataset.flush();
@@ -134,10 +135,18 @@ class NewestQuestionTest {
         inAStore((dataset, random) -> {
             try (ReadView view = dataset.openView()) {
                 Slice key = Slice.of(key(dataset, 1));
-                try (ValidSearch range = open(view, KeyRange.all(), "by_range")) {
-                    assertThatThrownBy(() -> range.restart(key, LIMIT))
-                            .isInstanceOf(InvalidRequestException.class)
-                            .hasMessageContaining("index 'by_range'");
+                for (String index : List.of("by_range", "by_eager")) {
+                    try (ValidSearch range = open(view, KeyRange.all(), index);
+                            ValidSearch same = open(view, KeyRange.all(), index)) {
+                        assertThat(first(range, 3)).isEqualTo(first(same, 3));
+                        assertThatThrownBy(() -> range.restart(key, LIMIT))
+                                .isInstanceOf(InvalidRequestException.class)
+                                .hasMessageContaining("index '" + index + "'");
+                        assertThat(first(range, 50))
+                                .as("it goes on")
+                                .isEqualTo(first(same, 50))
+                                .hasSize(50);
+                    }
                 }
                 ValidSearch closed = open(view, IndexSearch.Newest.of(key(dataset, 0)), "by_user");
                 closed.close();

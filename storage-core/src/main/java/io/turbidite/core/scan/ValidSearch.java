@@ -1,6 +1,5 @@
 package io.turbidite.core.scan;
 
-import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.Slice;
@@ -107,23 +106,22 @@ public final class ValidSearch implements AutoCloseable {
      * @param otherKey encoded; copied
      * @param firstCount as of {@link #open(ReadView, int, IndexDescription, IndexSearch,
      *     FilterPredicate, int)}
-     * @throws InvalidRequestException if it is not a search for the newest
+     * @throws InvalidRequestException if it is not a search for the newest: it goes on as before
      */
     public void restart(Slice otherKey, int firstCount) {
-        CandidateBatch candidates = batch;
-        if (candidates == null) {
-            throw new ClosedException("the search");
-        }
-        candidates.clear();
-        at = -1;
-        nextEntry = 0;
-        entryCount = 0;
-        batchCountMax = firstCount;
         if (!cursor.restart(otherKey)) {
             throw new InvalidRequestException(
                     "a search of index '%s' for anything but the newest entries of a key begins once"
                             .formatted(index.name()));
         }
+        CandidateBatch candidates = batch;
+        if (candidates != null) {
+            candidates.clear();
+        }
+        at = -1;
+        nextEntry = 0;
+        entryCount = 0;
+        batchCountMax = firstCount;
     }
 
     /** Moves to the next valid entry; false when there is none left. */

@@ -70,7 +70,7 @@ final class NewerRegions {
     private static void disable(OpenDataset dataset, IndexSchema index, StoreCore core) {
         DatasetSchema after = dataset.schema().with(index.withState(IndexSchema.State.DISABLED));
         core.edit(
-                manifest -> SchemaChanges.withRegionsToBuild(manifest, after, index),
+                manifest -> SchemaEdits.withRegionsToBuild(manifest, after, index),
                 () -> SchemaChanges.installSchema(dataset, after));
     }
 }

@@ -362,7 +362,7 @@ final class OpenStore {
         for (Outdated one : outdated) {
             DatasetState dataset =
                     Objects.requireNonNull(changed.find(one.schema().id()));
-            changed = SchemaChanges.withoutTrees(
+            changed = SchemaEdits.withoutTrees(
                     changed,
                     dataset.schema().with(one.index().withState(IndexSchema.State.DISABLED)),
                     one.index());

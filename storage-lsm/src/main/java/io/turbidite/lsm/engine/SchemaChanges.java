@@ -6,7 +6,6 @@ import io.turbidite.core.DuplicateKeyException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.NearestName;
 import io.turbidite.core.StorageException;
-import io.turbidite.core.StorageIoException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.dataset.BeingChangedException;
@@ -16,27 +15,17 @@ import io.turbidite.lsm.indexbuild.PartitionBuild;
 import io.turbidite.lsm.indexbuild.RegionBuild;
 import io.turbidite.lsm.indexbuild.UniqueCheck;
 import io.turbidite.lsm.order.Timestamps;
-import io.turbidite.lsm.partition.DirectoryWatch;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.RegionFiles;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.ViewState;
-import io.turbidite.lsm.schedule.Backoff;
-import io.turbidite.lsm.schedule.FailureRule;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.IndexSchema.State;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.ManifestState;
-import io.turbidite.lsm.version.ManifestState.ComponentState;
-import io.turbidite.lsm.version.ManifestState.DatasetState;
-import io.turbidite.lsm.version.ManifestState.PartitionState;
-import io.turbidite.lsm.version.ManifestState.RegionState;
-import io.turbidite.lsm.version.ManifestState.TreeState;
-import io.turbidite.lsm.version.RegionHandle;
-import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
 import io.turbidite.lsm.write.WritePath;
 
@@ -44,9 +33,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -78,8 +64,6 @@ public final class SchemaChanges {
     private static final int MEMORY_SHARE = 4;
 
     private static final String WORKER = "index build";
-    private static final long PAUSE_NANOS_FIRST = 100_000_000;
-    private static final long PAUSE_NANOS_MAX = 10_000_000_000L;
 
     private final EngineOptions options;
     private final PartitionRegistry partitions;
@@ -96,11 +80,7 @@ public final class SchemaChanges {
     /** The one that writes are paused for; only the worker changes it. */
     private volatile @Nullable Rebuild paused;
 
-    /** Those whose regions are looked at: one that failed disables its index. */
-    private final Set<OpenDataset> watched = ConcurrentHashMap.newKeySet();
-
-    /** When an index whose region failed is tried to be disabled again. */
-    private final Backoff backoff;
+    private final RegionWatch regions;
 
     private final Tasks.Worker builder;
 
@@ -114,7 +94,7 @@ public final class SchemaChanges {
         this.core = partitions.core();
         this.background = background;
         this.writes = writes;
-        this.backoff = new Backoff(core.clock(), PAUSE_NANOS_FIRST, PAUSE_NANOS_MAX);
+        this.regions = new RegionWatch(this, WORKER);
         this.builder = core.start(
                 WORKER,
                 () -> builds.isEmpty() && rebuilds.isEmpty() && paused == null
@@ -364,6 +344,11 @@ public final class SchemaChanges {
         }
     }
 
+    /** Looks at the regions of a dataset from now on. */
+    void watch(OpenDataset dataset) {
+        regions.watch(dataset);
+    }
+
     /** Builds a disabled index anew, soon. */
     void rebuildSoon(OpenDataset dataset, String index) {
         rebuilds.add(new Rebuild(dataset, index));
@@ -474,81 +459,11 @@ public final class SchemaChanges {
         }
     }
 
-    /** Looks at the regions of a dataset from now on. */
-    void watch(OpenDataset dataset) {
-        watched.add(dataset);
-    }
-
-    /**
-     * Disables the indexes that have a region which failed; if that can't be written now, after a
-     * pause.
-     */
-    private void disableFailed() {
-        watched.removeIf(dataset -> dataset.partitions().getFirst().isDropped());
-        if (!backoff.mayTry()) {
-            return;
-        }
-        try {
-            for (OpenDataset dataset : watched) {
-                for (IndexSchema index : dataset.schema().regionIndexes()) {
-                    disableIfFailed(dataset, index);
-                }
-            }
-            if (backoff.succeed()) {
-                core.events().resumed(WORKER);
-            }
-        } catch (StorageException failure) {
-            if (FailureRule.of(failure) == FailureRule.STORE) {
-                core.health().fail(failure);
-                core.tasks().signal();
-                return;
-            }
-            if (failure instanceof StorageIoException) {
-                DirectoryWatch.makeRoom(core);
-            }
-            core.pause(WORKER, failure, backoff.fail());
-        }
-    }
-
-    private void disableIfFailed(OpenDataset dataset, IndexSchema index) {
-        for (Partition partition : dataset.partitions()) {
-            RegionLayer region = partition.version().region(index.tree());
-            StorageException failure = region == null ? null : region.handle().failure();
-            if (region != null && failure != null) {
-                region.handle()
-                        .tellOnce(cause ->
-                                core.events().regionRefused(partition.name(), index.name(), cause));
-                disableQuietly(dataset, index, partition, failure);
-                return;
-            }
-        }
-    }
-
-    /**
-     * What is full would be full again, unless it was of garbage. All else is built anew: soon, or
-     * at the next opening if the disk would not have it now.
-     */
-    private void disableQuietly(
-            OpenDataset dataset, IndexSchema index, Partition partition, StorageException failure) {
-        boolean isFull = failure instanceof StorageIoException io
-                && io.kind() == StorageIoException.Kind.NO_SPACE;
-        boolean isOfGarbage = isFull && RegionGarbage.fills(dataset, partition, index);
-        boolean staysFull = isFull && !isOfGarbage;
-        try {
-            change(dataset, index.name(), staysFull ? Change.DISABLE : Change.DISABLE_UNTIL_BUILT);
-            if (isOfGarbage || !(failure instanceof StorageIoException)) {
-                rebuildSoon(dataset, index.name());
-            }
-        } catch (InvalidRequestException busy) {
-            // somebody changes the dataset: it is looked at again soon
-        }
-    }
-
     private boolean step() {
         boolean hasTidied = false;
         if (core.health().isWritable() && !core.health().isClosing()) {
-            disableFailed();
-            hasTidied = tidyRegions();
+            regions.disableFailed();
+            hasTidied = regions.tidy();
         }
         if (core.health().isClosing()) {
             resumeWrites();
@@ -564,41 +479,6 @@ public final class SchemaChanges {
             builds.remove(build);
         }
         return more || build.isDone() || hasTidied;
-    }
-
-    /** Lets regions look after what readers met there: flushes do that too, if there are any. */
-    private boolean tidyRegions() {
-        boolean isAny = false;
-        for (OpenDataset dataset : watched) {
-            for (Partition partition : dataset.partitions()) {
-                isAny |= tidyRegions(partition);
-            }
-        }
-        return isAny;
-    }
-
-    private boolean tidyRegions(Partition partition) {
-        boolean isAny = false;
-        Version pinned = partition.pin();
-        try {
-            for (RegionLayer layer : pinned.regions()) {
-                if (layer.handle().failure() == null) {
-                    isAny |= tidy(layer.handle());
-                }
-            }
-        } finally {
-            pinned.unpin();
-        }
-        return isAny;
-    }
-
-    private boolean tidy(RegionHandle region) {
-        try {
-            return region.region().tidy(core.timestamps().retention(false).horizon());
-        } catch (StorageException | InternalError failure) {
-            StorageException _ = region.fail(failure); // its index is disabled by the next step
-            return false;
-        }
     }
 
     /** The first one, which may have to wait; before it any that is to stop, which need not. */
@@ -639,48 +519,12 @@ public final class SchemaChanges {
                 .map(RegionBuild.class::cast)
                 .toList();
         core.edit(
-                state -> withRegions(withTrees(state, dataset, ready, index), ready, regions),
+                state -> SchemaEdits.withRegions(
+                        SchemaEdits.withTrees(state, dataset, ready, index), ready, regions),
                 () -> {
                     regions.forEach(RegionBuild::installRegion);
                     installSchema(dataset, ready);
                 });
-    }
-
-    /** What was flushed while the regions were built goes into them now. */
-    private static ManifestState withRegions(
-            ManifestState state, DatasetSchema ready, List<RegionBuild> regions) {
-        ManifestState changed = state;
-        for (RegionBuild region : regions) {
-            int number = region.partition().number();
-            PartitionState before = changed.partition(ready.id(), number);
-            // those that an index had before it was built anew have no index any more; those of a
-            // disabled one say that it is to be built
-            List<RegionState> others = before.regions().stream()
-                    .filter(other -> ready.catalog().all().stream()
-                            .anyMatch(index -> index.tree().equals(other.tree())))
-                    .toList();
-            changed = changed.withPartition(
-                    ready.id(), number, before.withRegions(others).with(region.catchUp()));
-        }
-        return changed;
-    }
-
-    /** Under the manifest's lock, so that the versions' disk components stay what they are. */
-    private static ManifestState withTrees(
-            ManifestState state, OpenDataset dataset, DatasetSchema ready, IndexSchema index) {
-        DatasetState before = Objects.requireNonNull(state.find(ready.id()));
-        List<PartitionState> partitions = new ArrayList<>();
-        for (Partition partition : dataset.partitions()) {
-            PartitionState after = before.partitions().get(partition.number());
-            for (TreeId tree : index.treeIds()) {
-                List<ComponentState> components = partition.components(tree).stream()
-                        .map(ComponentHandle::state)
-                        .toList();
-                after = after.with(new TreeState(tree, components));
-            }
-            partitions.add(after);
-        }
-        return state.withReplaced(new DatasetState(ready, partitions, before.counts()));
     }
 
     static void installSchema(OpenDataset dataset, DatasetSchema schema) {
@@ -744,14 +588,20 @@ public final class SchemaChanges {
         });
     }
 
-    private enum Change {
+    /** What becomes of an index. */
+    enum Change {
         DROP,
         DISABLE,
         /** The manifest keeps the names of its regions, so that an opening builds them anew. */
         DISABLE_UNTIL_BUILT
     }
 
-    private void change(OpenDataset dataset, String name, Change kind) {
+    /**
+     * Takes an index out of use.
+     *
+     * @throws InvalidRequestException if somebody changes the dataset
+     */
+    void change(OpenDataset dataset, String name, Change kind) {
         core.health().checkWritable();
         dataset.admission().beginChange();
         try {
@@ -766,37 +616,13 @@ public final class SchemaChanges {
                     drop ? before.withoutIndex(name) : before.with(index.withState(State.DISABLED));
             edit(
                     manifest -> kind == Change.DISABLE_UNTIL_BUILT
-                            ? withRegionsToBuild(manifest, after, index)
-                            : withoutTrees(manifest, after, index),
+                            ? SchemaEdits.withRegionsToBuild(manifest, after, index)
+                            : SchemaEdits.withoutTrees(manifest, after, index),
                     () -> installSchema(dataset, after));
             core.events().indexChanged(after, name, drop ? "dropped" : "disabled", new long[2], 0);
         } finally {
             dataset.admission().endChange();
         }
-    }
-
-    /** The manifest keeps the names of an index's regions, so that an opening builds them anew. */
-    static ManifestState withRegionsToBuild(
-            ManifestState state, DatasetSchema after, IndexSchema index) {
-        ManifestState changed = withoutTrees(state, after, index);
-        for (int i = 0; i < after.partitions(); i++) {
-            RegionState before = state.partition(after.id(), i).region(index.tree());
-            if (before != null) {
-                changed = changed.withPartition(
-                        after.id(), i, changed.partition(after.id(), i).with(before.through(0)));
-            }
-        }
-        return changed;
-    }
-
-    static ManifestState withoutTrees(ManifestState state, DatasetSchema after, IndexSchema index) {
-        DatasetState before = Objects.requireNonNull(state.find(after.id()));
-        return state.withReplaced(new DatasetState(
-                after,
-                before.partitions().stream()
-                        .map(partition -> partition.without(index))
-                        .toList(),
-                before.counts().withoutIndex(index.id())));
     }
 
     /**

@@ -490,16 +490,15 @@ final class KafkaSource implements FeedSource {
     public void close() {
         failed = true; // the run has delivered what it could
         Consumer<byte[], byte[]> member = consumer;
-        consumer = null;
         try {
             if (member != null) {
-                consumer = member;
                 commit(List.copyOf(lanes.keySet()));
                 member.close(CloseOptions.timeout(CLOSE_TIME));
             }
         } catch (KafkaException e) {
             throw Trouble.of(options.bootstrap(), e);
         } finally {
+            consumer = null;
             TopicWatch watch = topics;
             topics = null;
             if (watch != null) {

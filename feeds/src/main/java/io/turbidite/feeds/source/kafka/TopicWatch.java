@@ -80,11 +80,6 @@ final class TopicWatch implements AutoCloseable {
         return was;
     }
 
-    /** Forgets the IDs of topics that are read no longer. */
-    void retain(Collection<String> topics) {
-        ids.keySet().retainAll(topics);
-    }
-
     /**
      * Asks, if it is time, and takes the answer, if it is there. Waits for nothing.
      *

@@ -53,6 +53,9 @@ class HttpAbuseTest {
                                         "/ok",
                                         Right.NONE,
                                         exchange -> exchange.answer(200, Map.of("ok", true))),
+                                Route.light("GET", "/error", Right.NONE, exchange -> {
+                                    throw new InternalError("a fault in a mapped file");
+                                }),
                                 Route.light(
                                         "GET",
                                         "/read/{store}",
@@ -117,6 +120,18 @@ class HttpAbuseTest {
         send(request);
         String answer = received();
         return answer.isEmpty() ? "nothing" : answer.substring(9, 12);
+    }
+
+    /** It would wait for ever: the thread of its request ends by the error. */
+    @Test
+    void an_error_of_the_jvm_is_answered_and_the_next_request_too() {
+        send("GET /error HTTP/1.1\r\nHost: localhost:8470\r\n\r\n");
+        assertThat(received())
+                .startsWith("HTTP/1.1 500 ")
+                .contains("internal error: InternalError")
+                .doesNotContain("mapped file");
+        send("GET /ok HTTP/1.1\r\nHost: localhost:8470\r\n\r\n");
+        assertThat(received()).startsWith("HTTP/1.1 200 ");
     }
 
     @Test
