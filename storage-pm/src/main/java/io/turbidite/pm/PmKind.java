@@ -8,6 +8,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.IndexRegion;
+import io.turbidite.core.index.OutsideFile;
 import io.turbidite.core.index.RegionPlace;
 import io.turbidite.pm.index.PmRegion;
 import io.turbidite.pm.region.Region;
@@ -59,7 +60,7 @@ public final class PmKind implements IndexKind {
                     .formatted(
                             ProcessHandle.current().pid(),
                             Thread.currentThread().threadId());
-            var _ = mode(use, checked, directory(use, checked), probe);
+            var _ = mode(use, checked, PmFiles.directory(use, checked), probe);
         }
         return checked.toMap();
     }
@@ -103,8 +104,9 @@ public final class PmKind implements IndexKind {
     public IndexRegion create(RegionPlace place) {
         PmParameters parameters = PmParameters.kept(place.parameters());
         requireOutside(place.name(), parameters, place.disk());
-        Disk disk = disk(place, parameters);
-        RegionMode mode = mode(place.name(), parameters, disk, file(place, parameters) + ".probe");
+        Disk disk = PmFiles.disk(place, parameters);
+        String file = PmFiles.file(place, parameters);
+        RegionMode mode = mode(place.name(), parameters, disk, PmFiles.probe(file));
         if (mode == RegionMode.VOLATILE) {
             return PmRegion.create(
                     SegmentMemory.inMemory(place.name(), parameters.extentBytes()),
@@ -112,8 +114,7 @@ public final class PmKind implements IndexKind {
                     parameters.toSpec(place));
         }
         drop(place); // what has the number was of a store that forgot it
-        SegmentMemory memory =
-                SegmentMemory.map(disk, file(place, parameters), parameters.extentBytes(), mode);
+        SegmentMemory memory = SegmentMemory.map(disk, file, parameters.extentBytes(), mode);
         if (memory == null) {
             throw refused(place.name(), parameters, disk, RegionMode.VOLATILE);
         }
@@ -174,11 +175,11 @@ public final class PmKind implements IndexKind {
         if (parameters.mode() == PmParameters.Mode.VOLATILE) {
             return null;
         }
-        Disk disk = disk(place, parameters);
-        String file = file(place, parameters);
+        Disk disk = PmFiles.disk(place, parameters);
+        String file = PmFiles.found(disk, place, parameters);
         if (!disk.exists(file)) {
             if (parameters.mode() == PmParameters.Mode.AUTO
-                    && SegmentMemory.bestMode(disk, file + ".probe") == RegionMode.VOLATILE) {
+                    && SegmentMemory.bestMode(disk, PmFiles.probe(file)) == RegionMode.VOLATILE) {
                 return null;
             }
             throw CorruptionException.missing(file, "the manifest names it");
@@ -196,8 +197,8 @@ public final class PmKind implements IndexKind {
         if (parameters.mode() == PmParameters.Mode.VOLATILE) {
             return null;
         }
-        Disk disk = disk(place, parameters);
-        String file = file(place, parameters);
+        Disk disk = PmFiles.disk(place, parameters);
+        String file = PmFiles.found(disk, place, parameters);
         if (!disk.exists(file)) {
             throw CorruptionException.missing(file, "the manifest names it");
         }
@@ -241,53 +242,18 @@ public final class PmKind implements IndexKind {
     @Override
     public void drop(RegionPlace place) {
         PmParameters parameters = PmParameters.kept(place.parameters());
-        if (parameters.mode() == PmParameters.Mode.VOLATILE) {
-            return;
-        }
-        String file = file(place, parameters);
-        try {
-            Disk disk = disk(place, parameters);
-            if (disk.exists(file)) {
-                disk.delete(file);
-            }
-        } catch (InvalidRequestException gone) {
-            throw new InvalidRequestException(
-                    "%s; its file %s is not deleted".formatted(gone.getMessage(), file), gone);
-        } catch (StorageIoException refused) {
-            throw refused.in("%s/%s is not deleted".formatted(parameters.path(), file));
+        if (parameters.mode() != PmParameters.Mode.VOLATILE) {
+            PmFiles.drop(place, parameters);
         }
     }
 
-    /** Makes no directory: where a disk is not mounted, another one would get the regions. */
-    private static Disk disk(RegionPlace place, PmParameters parameters) {
-        if (parameters.path().isEmpty()) {
-            return place.disk();
-        }
-        return directory(place.name(), parameters);
+    @Override
+    public @Nullable OutsideFile outside(RegionPlace place) {
+        return PmFiles.outside(place, PmParameters.kept(place.parameters()));
     }
 
-    private static Disk directory(String use, PmParameters parameters) {
-        Path path = Path.of(parameters.path());
-        try {
-            RealDisk.checkDirectory(path);
-        } catch (InvalidRequestException wrong) {
-            throw new InvalidRequestException(
-                    "%s: path: %s".formatted(use, wrong.getMessage()), wrong);
-        }
-        return RealDisk.open(path);
-    }
-
-    /**
-     * Two stores never have the same name for their regions, wherever these lie. A restored store
-     * has the number of the one that it was copied from, and another directory.
-     */
-    private static String file(RegionPlace place, PmParameters parameters) {
-        return parameters.path().isEmpty()
-                ? place.file()
-                : "%016x-%08x-%s"
-                        .formatted(
-                                place.storeId(),
-                                place.disk().description().hashCode(),
-                                RegionPlace.fileName(place.regionId()));
+    @Override
+    public OutsideFile.Removal removeOutside(OutsideFile file, long storeId, long regionId) {
+        return PmFiles.removeOutside(file, storeId, regionId);
     }
 }

@@ -133,6 +133,25 @@ public final class RealDisk implements Disk {
     }
 
     /**
+     * What tells this directory from another that has its name at another time, such as the one
+     * that is seen while a file system is not mounted there: the number that its file system has
+     * for it. It is the same after the machine was started anew; a directory elsewhere may have it
+     * too.
+     *
+     * @return empty if the system has none
+     */
+    public String inode() {
+        if (!root.getFileSystem().supportedFileAttributeViews().contains("unix")) {
+            return "";
+        }
+        try {
+            return String.valueOf(Files.getAttribute(root, "unix:ino"));
+        } catch (IOException e) {
+            throw IoErrors.translate("look at", root.toString(), e).asOfReading();
+        }
+    }
+
+    /**
      * Whether a path lies in this directory, or is it; asks the file system where the path's
      * existing part really is, so that symbolic links don't hide it.
      */

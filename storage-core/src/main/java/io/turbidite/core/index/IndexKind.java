@@ -67,6 +67,29 @@ public interface IndexKind {
     @Nullable
     IndexRegion openCopy(RegionPlace place, long absorbedThrough);
 
-    /** Deletes a region that is not open; nothing happens if there is none. */
+    /** Deletes a region that is not open, durably; nothing happens if there is none. */
     void drop(RegionPlace place);
+
+    /**
+     * Where the file of a region lies, or will lie when it is made, if that is not in the store.
+     * The store notes it before the region is made, so that a later opening can delete what a
+     * killed process left there.
+     *
+     * @return null if it lies in the store, or has no file
+     */
+    default @Nullable OutsideFile outside(RegionPlace place) {
+        return null;
+    }
+
+    /**
+     * Deletes a region's file that no store names any more, if it is that region's: by what is
+     * written in it, not by its name alone. No link is followed.
+     *
+     * @param file as {@link #outside} gave it
+     * @throws io.turbidite.core.StorageException if it is that region's and can't be deleted, or
+     *     can't be read
+     */
+    default OutsideFile.Removal removeOutside(OutsideFile file, long storeId, long regionId) {
+        return OutsideFile.Removal.OUT_OF_REACH;
+    }
 }

@@ -282,9 +282,9 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
-     * A region that no index has any more could not be deleted. In the store's own directory the
-     * next opening deletes it; in another one, that the index named, its file stays until somebody
-     * deletes it.
+     * A region that no index has any more could not be deleted. An opening tries again, and tells
+     * again if it can't; but for a file of the store that this one is a copy of, or was before it
+     * was moved: that is told once, and left.
      *
      * @param cause in words; it names the file
      */

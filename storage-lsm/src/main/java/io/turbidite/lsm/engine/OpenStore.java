@@ -15,6 +15,7 @@ import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.lsm.backup.ComponentRestore;
 import io.turbidite.lsm.dataset.OpenDataset;
 import io.turbidite.lsm.partition.EngineEvents;
+import io.turbidite.lsm.partition.OutsideRegions;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.PartitionRegistry;
 import io.turbidite.lsm.partition.StoreCore;
@@ -429,7 +430,7 @@ final class OpenStore {
             disk.list(StoreFiles.SPILL).forEach(name -> disk.delete(StoreFiles.SPILL + "/" + name));
         }
         if (disk.exists(StoreFiles.REGIONS)) {
-            deleteRegions(disk, state);
+            deleteRegions(state);
         }
         List<Trash.Item> taken = core.trash().takeIn(state);
         if (!taken.isEmpty()) {
@@ -438,20 +439,24 @@ final class OpenStore {
     }
 
     /** Regions that no manifest names: they can be built again, so they need no trash. */
-    private static void deleteRegions(Disk disk, ManifestState state) {
-        Set<String> named = new HashSet<>();
+    private void deleteRegions(ManifestState state) {
+        Disk disk = core.disk();
+        Set<Long> named = new HashSet<>();
+        Set<String> files = new HashSet<>();
         for (DatasetState dataset : state.datasets()) {
             for (PartitionState partition : dataset.partitions()) {
-                partition
-                        .regions()
-                        .forEach(region -> named.add(RegionPlace.fileName(region.regionId())));
+                partition.regions().forEach(region -> {
+                    named.add(region.regionId());
+                    files.add(RegionPlace.fileName(region.regionId()));
+                });
             }
         }
         for (String name : disk.list(StoreFiles.REGIONS)) {
-            if (StoreFiles.isRegion(name) && !named.contains(name)) {
+            if (StoreFiles.isRegion(name) && !files.contains(name)) {
                 disk.delete(StoreFiles.REGIONS + "/" + name);
             }
         }
+        OutsideRegions.tidy(core, named);
     }
 
     /** A file that no manifest names keeps its id to itself, wherever it is. */

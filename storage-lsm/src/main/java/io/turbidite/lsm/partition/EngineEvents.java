@@ -244,13 +244,9 @@ public final class EngineEvents {
     }
 
     /** The file of a region that no index has any more could not be deleted. */
-    public void regionLeft(PartitionName partition, String index, Throwable cause) {
+    public void regionLeft(PartitionName partition, String index, String cause) {
         events.publish(new StoreEvent.RegionLeft(
-                clock.wallMicros(),
-                partition.dataset(),
-                partition.number(),
-                index,
-                String.valueOf(cause.getMessage())));
+                clock.wallMicros(), partition.dataset(), partition.number(), index, cause));
     }
 
     /** Files went to the trash, or from it; {@link StoreEvent.TrashChanged} has the causes. */

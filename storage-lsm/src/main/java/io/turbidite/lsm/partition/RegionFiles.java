@@ -2,15 +2,18 @@ package io.turbidite.lsm.partition;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Undo;
 import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.IndexRegion;
+import io.turbidite.core.index.OutsideFile;
 import io.turbidite.core.index.RegionPlace;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.version.ManifestState.PartitionState;
 import io.turbidite.lsm.version.ManifestState.RegionState;
 import io.turbidite.lsm.version.RegionHandle;
+import io.turbidite.lsm.version.RegionMarker;
 import io.turbidite.lsm.version.StoreFiles;
 
 import org.jspecify.annotations.Nullable;
@@ -35,7 +38,37 @@ public final class RegionFiles {
         }
         IndexKind kind = kind(core, schema, index);
         RegionPlace place = place(core, schema, partition, index, newId(core));
-        return handle(core, schema, partition, index, place, kind.create(place));
+        RegionMarker marker = marker(core, schema, partition, index, place);
+        if (marker == null) {
+            return handle(core, schema, partition, index, place, kind.create(place));
+        }
+        OutsideRegions.note(core, marker);
+        try (Undo undo = Undo.of(() -> OutsideRegions.forgetIfGone(core, kind, marker))) {
+            IndexRegion made = kind.create(place);
+            undo.keep();
+            return handle(core, schema, partition, index, place, made);
+        }
+    }
+
+    /** What is to be noted of a region that lies outside of the store; null if it does not. */
+    private static @Nullable RegionMarker marker(
+            StoreCore core,
+            DatasetSchema schema,
+            int partition,
+            IndexSchema index,
+            RegionPlace place) {
+        IndexKind kind = kind(core, schema, index);
+        OutsideFile file = kind.outside(place);
+        return file == null
+                ? null
+                : new RegionMarker(
+                        place.regionId(),
+                        kind.name(),
+                        schema.name(),
+                        partition,
+                        index.name(),
+                        core.disk().description(),
+                        file);
     }
 
     /**
@@ -73,7 +106,16 @@ public final class RegionFiles {
         IndexRegion opened = reading
                 ? kind.openCopy(place, region.absorbedThrough())
                 : kind.open(place, region.absorbedThrough());
-        return opened == null ? null : handle(core, schema, partition, index, place, opened);
+        if (opened == null) {
+            return null;
+        }
+        if (!reading) {
+            RegionMarker marker = marker(core, schema, partition, index, place);
+            if (marker != null) {
+                OutsideRegions.noteIfNew(core, marker);
+            }
+        }
+        return handle(core, schema, partition, index, place, opened);
     }
 
     private static RegionHandle handle(
@@ -84,11 +126,13 @@ public final class RegionFiles {
             RegionPlace place,
             IndexRegion region) {
         PartitionName owner = new PartitionName(schema.name(), partition);
+        IndexKind kind = kind(core, schema, index);
         return new RegionHandle(
-                kind(core, schema, index),
                 place,
                 region,
-                left -> core.events().regionLeft(owner, index.name(), left));
+                () -> drop(core, kind, place),
+                left -> core.events()
+                        .regionLeft(owner, index.name(), String.valueOf(left.getMessage())));
     }
 
     /** Deletes the region that the manifest names for an index, if there is one. */
@@ -100,9 +144,16 @@ public final class RegionFiles {
             PartitionState state) {
         RegionState region = state.region(index.tree());
         if (region != null) {
-            kind(core, schema, index)
-                    .drop(place(core, schema, partition, index, region.regionId()));
+            drop(
+                    core,
+                    kind(core, schema, index),
+                    place(core, schema, partition, index, region.regionId()));
         }
+    }
+
+    private static void drop(StoreCore core, IndexKind kind, RegionPlace place) {
+        kind.drop(place);
+        OutsideRegions.forget(core, place.regionId());
     }
 
     /**

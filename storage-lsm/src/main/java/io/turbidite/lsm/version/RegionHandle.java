@@ -2,7 +2,6 @@ package io.turbidite.lsm.version;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
-import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.RegionPlace;
 
@@ -19,9 +18,9 @@ import java.util.function.Consumer;
  * <p><em>Thread-safe.</em> Starts with one reference, its maker's.
  */
 public final class RegionHandle {
-    private final IndexKind kind;
     private final RegionPlace place;
     private final IndexRegion region;
+    private final Runnable drop;
     private final Consumer<StorageException> whenLeft;
     private final AtomicInteger references = new AtomicInteger(1);
     private volatile boolean obsolete;
@@ -31,16 +30,17 @@ public final class RegionHandle {
     /**
      * Owns the region from now on.
      *
-     * @param whenLeft is told if its file is obsolete and can't be deleted
+     * @param drop deletes it, when it is closed and obsolete
+     * @param whenLeft is told if that fails
      */
     public RegionHandle(
-            IndexKind kind,
             RegionPlace place,
             IndexRegion region,
+            Runnable drop,
             Consumer<StorageException> whenLeft) {
-        this.kind = kind;
         this.place = place;
         this.region = region;
+        this.drop = drop;
         this.whenLeft = whenLeft;
     }
 
@@ -122,17 +122,16 @@ public final class RegionHandle {
             var _ = fail(notClean);
         } finally {
             if (obsolete) {
-                drop();
+                dropQuietly();
             }
         }
     }
 
-    private void drop() {
+    private void dropQuietly() {
         try {
-            kind.drop(place);
+            drop.run();
         } catch (StorageException left) {
-            // in the store's own directory the next opening deletes it; elsewhere nobody does
-            whenLeft.accept(left);
+            whenLeft.accept(left); // a later opening deletes it
         }
     }
 

@@ -44,6 +44,7 @@ public final class StoreFiles {
     private static final String COMPONENT_SUFFIX = ".component";
     private static final String BITMAP_SUFFIX = ".dead";
     private static final String SORT_RUN_SUFFIX = ".run";
+    private static final String REGION_MARKER_SUFFIX = ".outside";
 
     private StoreFiles() {}
 
@@ -76,6 +77,26 @@ public final class StoreFiles {
      */
     public static boolean isRegion(String plainName) {
         return plainName.matches("[0-9a-f]{12,16}\\.region(\\.probe)?");
+    }
+
+    /** {@code regions/5f0a1c93d27b4e68.outside}: the marker of a region that lies elsewhere. */
+    public static String regionMarker(long regionId) {
+        return "%s/%012x%s".formatted(REGIONS, regionId, REGION_MARKER_SUFFIX);
+    }
+
+    /**
+     * The region's number in a plain name of the directory of regions, or -1 if it is no marker's.
+     */
+    public static long markedRegion(String plainName) {
+        if (!plainName.matches("[0-9a-f]{12,16}\\" + REGION_MARKER_SUFFIX)) {
+            return -1;
+        }
+        return Long.parseUnsignedLong(plainName.substring(0, plainName.indexOf('.')), 16);
+    }
+
+    /** Whether a plain name of the directory of regions is of a marker that was never finished. */
+    public static boolean isMarkerDraft(String plainName) {
+        return plainName.matches("[0-9a-f]{12,16}\\" + REGION_MARKER_SUFFIX + "\\.new");
     }
 
     /** The file id in a plain name of the data directory, or -1 if it is no component's. */

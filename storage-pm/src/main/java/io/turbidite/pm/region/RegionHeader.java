@@ -4,6 +4,7 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Bytes;
+import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.format.FileHeader;
 
@@ -188,6 +189,34 @@ record RegionHeader(
                 pageBytes,
                 mode,
                 slot.get(Bytes.I64, REACHED_OFFSET));
+    }
+
+    /**
+     * Whether a file has a header of a region, in whatever version; or no byte at all where headers
+     * lie, as one that is being made.
+     */
+    static boolean isOf(DiskFile file, long storeId, long indexId) {
+        MemorySegment start = MemorySegment.ofArray(new byte[2 * SLOT_STRIDE]);
+        int byteCount = file.read(0, start, 0, 2 * SLOT_STRIDE);
+        boolean isBlank = true;
+        for (int i = 0; i < byteCount; i++) {
+            isBlank &= start.get(Bytes.U8, i) == 0;
+        }
+        return isBlank
+                || isSlotOf(file.name(), start, 0, storeId, indexId)
+                || isSlotOf(file.name(), start, SLOT_STRIDE, storeId, indexId);
+    }
+
+    private static boolean isSlotOf(
+            String file, MemorySegment start, long at, long storeId, long indexId) {
+        try {
+            FileHeader found = FileHeader.read(file, start, at);
+            return found.format().equals(FORMAT)
+                    && found.storeId() == storeId
+                    && found.fileId() == indexId;
+        } catch (CorruptionException none) {
+            return false; // what it is then is not known
+        }
     }
 
     private static void require(String file, long at, String what, long expected, long found) {
