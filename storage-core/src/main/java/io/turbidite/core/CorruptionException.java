@@ -25,6 +25,12 @@ public sealed class CorruptionException extends StorageException
         this.offset = offset;
     }
 
+    private CorruptionException(String use, CorruptionException cause) {
+        super("%s: %s".formatted(use, cause.getMessage()), cause);
+        this.file = cause.file;
+        this.offset = cause.offset;
+    }
+
     /** Of a file as a whole. */
     CorruptionException(String file, String message) {
         super(message, null);
@@ -40,6 +46,15 @@ public sealed class CorruptionException extends StorageException
      */
     public static CorruptionException missing(String file, String more) {
         return new CorruptionException(file, "%s is missing: %s".formatted(file, more));
+    }
+
+    /**
+     * The same, of a caller that knows more than the place in a file.
+     *
+     * @param use what failed, in a few words
+     */
+    public CorruptionException in(String use) {
+        return new CorruptionException(use, this);
     }
 
     /** The file's name in its store. */

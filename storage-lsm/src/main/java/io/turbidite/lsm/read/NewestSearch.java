@@ -248,9 +248,7 @@ final class NewestSearch implements IndexCursor {
         try {
             RegionLayer region = version.region(tree);
             if (region == null) {
-                throw new InvalidRequestException(
-                        "the index that was to be searched is no more in %s"
-                                .formatted(version.schema().name()));
+                throw SnapshotCursor.goneIndex(version.schema());
             }
             RegionCursor.requireSound(region, index);
             addMemory(entries, version);
@@ -319,7 +317,7 @@ final class NewestSearch implements IndexCursor {
                             Math.max(1, pageWanted - entries.count),
                             found);
         } catch (CorruptionException | StorageIoException | InternalError damage) {
-            throw region.handle().fail(damage);
+            throw region.handle().failSearch(damage);
         }
         Slice ofEntry = entries.ofEntry;
         for (int i = 0; i < found.count(); i++) {

@@ -100,7 +100,7 @@ final class RegionCursor implements EntryCursor {
         StorageException failure = region.handle().failure();
         if (failure != null) {
             throw new InvalidRequestException(
-                    "index %s can't be searched: its region failed (%s)"
+                    "index %s can't be searched: its region failed (%s); it is disabled, so that the same query takes another way when it is run again"
                             .formatted(index.name(), failure.getMessage()),
                     failure);
         }
@@ -221,7 +221,7 @@ final class RegionCursor implements EntryCursor {
         try {
             found = reader.above(from, inclusive, high, moment, list);
         } catch (CorruptionException | StorageIoException | InternalError damage) {
-            throw handle.fail(damage);
+            throw handle.failSearch(damage);
         }
         if (found) {
             loaded();
@@ -236,7 +236,7 @@ final class RegionCursor implements EntryCursor {
         try {
             found = reader.below(from, moment, list);
         } catch (CorruptionException | StorageIoException | InternalError damage) {
-            throw handle.fail(damage);
+            throw handle.failSearch(damage);
         }
         if (found) {
             loaded();

@@ -15,6 +15,7 @@ import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionLease;
 import io.turbidite.lsm.partition.ViewState;
+import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.Version;
 
@@ -464,14 +465,20 @@ final class SnapshotCursor implements AutoCloseable {
         closeLayers();
         Version version = hold.pin();
         if (!version.hasTree(tree) && version.region(tree) == null) {
-            throw new InvalidRequestException("the index that was to be searched is no more in %s"
-                    .formatted(version.schema().name()));
+            throw goneIndex(version.schema());
         }
         EntryCursor cursor =
                 new MergedLayers(version, tree, bounds, view.timestamp(), layers).cursor();
         live = cursor;
         layers.end(partition, tree, bounds.filter());
         return cursor;
+    }
+
+    /** What a search is told whose index was dropped or disabled: to ask again helps. */
+    static InvalidRequestException goneIndex(DatasetSchema schema) {
+        return new InvalidRequestException(
+                "the index that was to be searched is no more in %s; the same query takes another way when it is run again"
+                        .formatted(schema.name()));
     }
 
     private ByteSink placeKey() {

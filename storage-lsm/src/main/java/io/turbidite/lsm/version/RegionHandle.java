@@ -1,5 +1,6 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.index.IndexRegion;
@@ -79,6 +80,23 @@ public final class RegionHandle {
             failure = typed;
         }
         return typed;
+    }
+
+    /**
+     * As {@link #fail}, of a search that can't go on.
+     *
+     * @return what its caller is told: to ask again helps
+     */
+    public StorageException failSearch(Throwable cause) {
+        StorageException typed = fail(cause);
+        String use =
+                "the region of %s can't be read; its index is disabled, so that the same query takes another way when it is run again"
+                        .formatted(name());
+        return switch (typed) {
+            case CorruptionException damage -> damage.in(use);
+            case StorageIoException failed -> failed.in(use);
+            default -> typed;
+        };
     }
 
     /** Tells why it failed, if it did and nobody has been told. */
