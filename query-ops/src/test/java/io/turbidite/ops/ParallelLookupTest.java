@@ -31,6 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -134,6 +135,36 @@ class ParallelLookupTest {
         source.fetchCount.set(0);
         assertThat(cid().with(shared).run().toList()).containsExactlyInAnyOrderElementsOf(rows);
         assertThat(source.fetchCount).hasValue(alone);
+    }
+
+    /** They spoilt each other's rows where an index had one queue for all (research 2.5.3). */
+    @Test
+    void two_queries_at_once_share_workers_and_no_row() {
+        List<Map<String, @Nullable Object>> wanted = ann().run().toList();
+        try (ThreadTasks tasks = ThreadTasks.create("lookup-test");
+                QueryResult first = ann().with(with(tasks, 3)).run();
+                QueryResult second = ann().with(with(tasks, 3)).run()) {
+            List<Map<String, @Nullable Object>> ofFirst = new ArrayList<>();
+            List<Map<String, @Nullable Object>> ofSecond = new ArrayList<>();
+            boolean isMore = true;
+            while (isMore) {
+                isMore = take(first, 7, ofFirst);
+                isMore |= take(second, 11, ofSecond);
+            }
+            assertThat(ofFirst).containsExactlyInAnyOrderElementsOf(wanted);
+            assertThat(ofSecond).isEqualTo(ofFirst);
+        }
+    }
+
+    private static boolean take(
+            QueryResult rows, int count, List<Map<String, @Nullable Object>> into) {
+        for (int i = 0; i < count; i++) {
+            if (!rows.next()) {
+                return false;
+            }
+            into.add(rows.map());
+        }
+        return true;
     }
 
     @Test

@@ -187,7 +187,9 @@ class AbsorptionOrderTest {
         }
     }
 
-    /** A page that was split was used again before the pointers to it were replaced. */
+    /**
+     * Research 2.3.2: a page that was split was used again before the pointers to it were replaced.
+     */
     @Test
     void a_page_is_used_again_only_after_nothing_leads_to_it() {
         SplittableRandom random = new SplittableRandom(1);

@@ -131,7 +131,10 @@ class PsTreeCrashTest {
         }
     }
 
-    /** A recovered region is written to, and cut again: what was acknowledged at any time stays. */
+    /**
+     * Research 2.2.1: a recovered region is written to, and cut again; what was acknowledged at any
+     * time stays, so nothing goes over published groups.
+     */
     @Test
     void aRecoveredTreeSurvivesTheNextCrash() {
         byte[] image;

@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -258,7 +259,7 @@ class ValidationTest {
         assertEquals(-1, found.entryCount(longKey(keyCount, keyBytes)));
     }
 
-    /** [T] Recovery with four stale entries of one key: all of them stay stale. */
+    /** Research 2.4.1: recovery with four stale entries of one key; all of them stay stale. */
     @Test
     void recoveryKnowsHowManyEntriesAreStale() {
         SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
@@ -280,7 +281,7 @@ class ValidationTest {
         validation.close();
     }
 
-    /** [T] A scan that is repeated counts nothing down. */
+    /** Research 2.4.2: a scan that is repeated counts nothing down. */
     @Test
     void readersCountNothingDown() {
         SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
@@ -296,7 +297,7 @@ class ValidationTest {
         validation.close();
     }
 
-    /** [T] An older version that arrives late does not win, and is stale itself. */
+    /** Research 2.4.4: an older version that arrives late does not win, and is stale itself. */
     @Test
     void anOlderVersionNeverWins() {
         SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
@@ -309,6 +310,45 @@ class ValidationTest {
         assertEquals(Answer.VALID, validation.check(key(1), 9, NOW));
         assertEquals(Answer.STALE, validation.check(key(1), 5, NOW));
         assertEquals(1, validation.staleKeyCount());
+        validation.close();
+    }
+
+    /**
+     * Keys are known by all of their bytes: none, few, or the words that tables of hashes take for
+     * their own marks (research 2.4.5 to 2.4.7).
+     */
+    @Test
+    void shortKeysAndThoseOfOneByteOverAndOverAreKnownExactly() {
+        SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
+        var _ = create(memory);
+        Validation writer = openAgain(memory);
+        List<Slice> keys = new ArrayList<>();
+        for (int bytes = 1; bytes <= 17; bytes++) {
+            for (int value : new int[] {0, 1, 0xfe, 0xff}) {
+                byte[] key = new byte[bytes];
+                Arrays.fill(key, (byte) value);
+                keys.add(Slice.of(key));
+            }
+        }
+        for (byte last : new byte[] {-1, -2, -3}) {
+            keys.add(Slice.of(new byte[] {-1, -1, -1, -1, -1, -1, -1, last, 0}));
+        }
+        for (int i = 0; i < keys.size(); i++) {
+            writer.absorb(keys.get(i), 1 + i, true, 1);
+        }
+        for (int i = 0; i < keys.size(); i += 2) {
+            writer.absorb(keys.get(i), 1_000 + i, true, 1);
+        }
+        writer.flush();
+        writer.close();
+        Validation validation = reopen(memory.contents());
+        for (int i = 0; i < keys.size(); i++) {
+            boolean isStale = i % 2 == 0;
+            assertEquals(
+                    isStale ? Answer.STALE : Answer.VALID,
+                    validation.check(keys.get(i), 1 + i, NOW));
+            assertEquals(isStale ? 2 : 1, validation.entryCount(keys.get(i)));
+        }
         validation.close();
     }
 
