@@ -32,6 +32,7 @@ final class StoreOptionsReader {
         }
         options = with(section, "writeMemoryBytes", options, StoreOptions::withWriteMemoryBytes);
         options = with(section, "cacheBytes", options, StoreOptions::withCacheBytes);
+        options = with(section, "queryMemoryBytes", options, StoreOptions::withQueryMemoryBytes);
         options = with(
                 section,
                 "logBytesMax",

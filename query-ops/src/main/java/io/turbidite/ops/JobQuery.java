@@ -1,10 +1,13 @@
 package io.turbidite.ops;
 
+import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.Given;
 import io.turbidite.ops.job.JobGraph;
 import io.turbidite.ops.plan.ResultPlan;
 import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 
@@ -47,6 +50,12 @@ public final class JobQuery extends Relation {
     @Override
     ResultPlan plan(Moments moments, RunOptions given) {
         return graph.plan(moments::of, given);
+    }
+
+    @Override
+    @Nullable
+    QueryMeans means() {
+        return graph.means();
     }
 
     @Override

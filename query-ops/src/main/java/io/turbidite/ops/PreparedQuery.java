@@ -109,7 +109,7 @@ public final class PreparedQuery {
     }
 
     private ResultPlan bound(ReadView moment, @Nullable Object[] values) {
-        return SkippedPlan.of(plan.bind(moment, options, values), offset);
+        return SkippedPlan.of(plan.bind(moment, options.of(source.means()), values), offset);
     }
 
     /** The values as an array: Java passes a lone null as none. */

@@ -2,6 +2,7 @@ package io.turbidite.ops;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.expr.Expression;
+import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
@@ -422,7 +423,18 @@ public final class Query extends Relation {
         }
         QueryRequest request = request();
         return QueryResult.start(
-                of, view, moment -> skipped(Plan.of(request, moment, ownOptions())));
+                of, view, moment -> skipped(Plan.of(request, moment, optionsOf(of))));
+    }
+
+    /** Of one run. */
+    private RunOptions optionsOf(Source of) {
+        return ownOptions().of(of.means());
+    }
+
+    @Override
+    @Nullable
+    QueryMeans means() {
+        return source == null ? super.means() : source.means();
     }
 
     /**
@@ -451,7 +463,7 @@ public final class Query extends Relation {
         }
         QueryRequest request = request();
         return QueryResult.explain(
-                of, view, moment -> skipped(Plan.of(request, moment, ownOptions())));
+                of, view, moment -> skipped(Plan.of(request, moment, optionsOf(of))));
     }
 
     @Override

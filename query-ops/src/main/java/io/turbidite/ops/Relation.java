@@ -1,6 +1,7 @@
 package io.turbidite.ops;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.plan.ResultPlan;
 import io.turbidite.ops.run.RunOptions;
@@ -76,7 +77,19 @@ public abstract sealed class Relation
     }
 
     private ResultPlan planned(Moments moments) {
-        return plan(moments, shared(ownOptions()));
+        return plan(moments, shared(ownOptions().of(means())));
+    }
+
+    /** What the first source of the tree has for queries; null: none has anything. */
+    @Nullable
+    QueryMeans means() {
+        for (Relation input : inputs()) {
+            QueryMeans means = input.means();
+            if (means != null) {
+                return means;
+            }
+        }
+        return null;
     }
 
     /**
@@ -111,7 +124,7 @@ public abstract sealed class Relation
      */
     static ResultPlan planOf(Relation input, Moments moments, RunOptions given) {
         RunOptions own = input.options;
-        return input.plan(moments, own == null ? given : input.shared(own));
+        return input.plan(moments, own == null ? given : input.shared(own.within(given)));
     }
 
     /** What is left for each part of what all of them may use together. */

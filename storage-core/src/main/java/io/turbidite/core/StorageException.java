@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The root of everything the storage throws on purpose; unchecked, so that operators and cursors
- * can carry it. The six kinds are closed: a caller may switch over them.
+ * can carry it. The seven kinds are closed: a caller may switch over them.
  */
 public abstract sealed class StorageException extends RuntimeException
         permits CacheFullException,
@@ -12,7 +12,8 @@ public abstract sealed class StorageException extends RuntimeException
                 FormatVersionException,
                 StorageIoException,
                 StoreFailedException,
-                InvalidRequestException {
+                InvalidRequestException,
+                QueryMemoryException {
     private static final long serialVersionUID = 1L;
 
     StorageException(String message, @Nullable Throwable cause) {

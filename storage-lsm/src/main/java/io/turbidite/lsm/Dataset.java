@@ -13,6 +13,7 @@ import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.RecordScan;
@@ -414,6 +415,11 @@ public final class Dataset implements Source {
     @Override
     public List<IndexDescription> indexes() {
         return DatasetView.describe(schema());
+    }
+
+    @Override
+    public QueryMeans means() {
+        return store.engine().queryMeans();
     }
 
     @Override

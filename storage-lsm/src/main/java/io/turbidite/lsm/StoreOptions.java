@@ -5,6 +5,7 @@ import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.IndexKinds;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
+import io.turbidite.core.memory.QueryMemory;
 import io.turbidite.lsm.engine.EngineOptions;
 import io.turbidite.lsm.engine.EngineRuntime;
 import io.turbidite.lsm.schedule.BackgroundOptions;
@@ -26,6 +27,10 @@ import java.util.List;
  * @param cacheBytes the buffer cache, which holds pages of components, at least 1 MiB. Raise it
  *     while memory is free and many pages are loaded for each that is found there ({@code
  *     cache.loads} beside {@code cache.hits})
+ * @param queryMemoryBytes what all queries hold together of the rows that they sort, group and
+ *     join, at least 8 MiB; 0: a quarter of the write memory, and 16 MiB at least. What does not
+ *     fit is spilled. Raise it when queries spill much, or are refused with a {@link
+ *     io.turbidite.core.QueryMemoryException}
  * @param logBytesMax from this log size on the store also flushes partitions that hold little but
  *     keep old log alive; at least a segment of the log. Lower it when an opening after a crash
  *     takes too long; raise it when small partitions are flushed too often
@@ -39,12 +44,14 @@ import java.util.List;
  * @param indexKinds kinds of index beside the store's own; a store that has an index of another
  *     kind is not opened. Set it when datasets have an index of kind {@code pm}
  * @param runtime what the store shares with others: its budgets count in place of {@code
- *     writeMemoryBytes}, {@code cacheBytes} and {@link BackgroundOptions#ioBytesPerSecond}. Null:
- *     the store has all of it to itself. Set it where one process has several stores
+ *     writeMemoryBytes}, {@code cacheBytes}, {@code queryMemoryBytes} and {@link
+ *     BackgroundOptions#ioBytesPerSecond}. Null: the store has all of it to itself. Set it where
+ *     one process has several stores
  */
 public record StoreOptions(
         long writeMemoryBytes,
         long cacheBytes,
+        long queryMemoryBytes,
         long logBytesMax,
         LogOptions log,
         BackgroundOptions background,
@@ -56,6 +63,11 @@ public record StoreOptions(
     public StoreOptions {
         require(writeMemoryBytes >= MIB, "writeMemoryBytes", writeMemoryBytes, "at least 1 MiB");
         require(cacheBytes >= MIB, "cacheBytes", cacheBytes, "at least 1 MiB");
+        require(
+                queryMemoryBytes == 0 || queryMemoryBytes >= QueryMemory.BYTES_MIN,
+                "queryMemoryBytes",
+                queryMemoryBytes,
+                "at least 8 MiB, or 0 for a quarter of the write memory");
         require(
                 logBytesMax >= log.segmentBytes(),
                 "logBytesMax",
@@ -75,6 +87,7 @@ public record StoreOptions(
         this(
                 writeMemoryBytes,
                 cacheBytes,
+                0,
                 logBytesMax,
                 log,
                 background,
@@ -88,6 +101,7 @@ public record StoreOptions(
         return new StoreOptions(
                 128 * MIB,
                 256 * MIB,
+                0,
                 512 * MIB,
                 LogOptions.defaults(),
                 BackgroundOptions.defaults(),
@@ -114,6 +128,11 @@ public record StoreOptions(
     /** The same with another {@link #cacheBytes}. */
     public StoreOptions withCacheBytes(long bytes) {
         return toBuilder().cacheBytes(bytes).build();
+    }
+
+    /** The same with another {@link #queryMemoryBytes}. */
+    public StoreOptions withQueryMemoryBytes(long bytes) {
+        return toBuilder().queryMemoryBytes(bytes).build();
     }
 
     /** The same with another {@link #logBytesMax} and {@link #log}. */
@@ -151,11 +170,15 @@ public record StoreOptions(
         EngineRuntime shared = runtime == null ? null : runtime.engine();
         EngineRuntime.Budgets budgets = shared == null
                 ? new EngineRuntime.Budgets(
-                        writeMemoryBytes, cacheBytes, background.ioBytesPerSecond())
+                        writeMemoryBytes,
+                        cacheBytes,
+                        queryMemoryBytes,
+                        background.ioBytesPerSecond())
                 : shared.budgets();
         return new EngineOptions(
                 budgets.writeMemoryBytes(),
                 budgets.cacheBytes(),
+                budgets.queryMemoryBytes(),
                 logBytesMax,
                 log,
                 background,
@@ -178,6 +201,7 @@ public record StoreOptions(
     public static final class Builder {
         private long writeMemoryBytes;
         private long cacheBytes;
+        private long queryMemoryBytes;
         private long logBytesMax;
         private LogOptions log;
         private BackgroundOptions background;
@@ -188,6 +212,7 @@ public record StoreOptions(
         private Builder(StoreOptions from) {
             this.writeMemoryBytes = from.writeMemoryBytes;
             this.cacheBytes = from.cacheBytes;
+            this.queryMemoryBytes = from.queryMemoryBytes;
             this.logBytesMax = from.logBytesMax;
             this.log = from.log;
             this.background = from.background;
@@ -205,6 +230,12 @@ public record StoreOptions(
         /** Sets the option {@link StoreOptions#cacheBytes}. */
         public Builder cacheBytes(long value) {
             cacheBytes = value;
+            return this;
+        }
+
+        /** Sets the option {@link StoreOptions#queryMemoryBytes}. */
+        public Builder queryMemoryBytes(long value) {
+            queryMemoryBytes = value;
             return this;
         }
 
@@ -258,6 +289,7 @@ public record StoreOptions(
             return new StoreOptions(
                     writeMemoryBytes,
                     cacheBytes,
+                    queryMemoryBytes,
                     logBytesMax,
                     log,
                     background,

@@ -45,6 +45,7 @@ public final class StoreRuntime implements AutoCloseable {
                 new EngineRuntime.Budgets(
                         options.writeMemoryBytes(),
                         options.cacheBytes(),
+                        options.queryMemoryBytes(),
                         options.ioBytesPerSecond()));
     }
 

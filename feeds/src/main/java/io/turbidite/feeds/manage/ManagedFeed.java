@@ -3,6 +3,7 @@ package io.turbidite.feeds.manage;
 import io.turbidite.core.CacheFullException;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.QueryMemoryException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvent.FeedChanged;
@@ -664,6 +665,7 @@ final class ManagedFeed {
     private static boolean mayPass(Throwable failure) {
         return failure instanceof StorageIoException
                 || failure instanceof CacheFullException
+                || failure instanceof QueryMemoryException
                 || failure instanceof OvertakenException;
     }
 

@@ -187,7 +187,8 @@ class IndexesTogetherTest {
 
     @Test
     void with_little_memory_and_nowhere_to_spill_one_index_is_asked() {
-        Query asked = query().where(Predicates.range("a", 0, 5_000))
+        Query asked = Query.on(new SourceWithoutMeans(stores.getFirst().dataset("T")))
+                .where(Predicates.range("a", 0, 5_000))
                 .where(Predicates.range("b", 0, 5_000))
                 .usingIndexes("by_a", "by_b");
         long all;

@@ -3,7 +3,6 @@ package io.turbidite.it.query;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.StorageIoException;
-import io.turbidite.core.scan.Source;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.OperationKind;
@@ -129,7 +128,7 @@ class JoinedMemoryTest {
     }
 
     private static Query query(Dataset dataset) {
-        return Query.on((Source) dataset)
+        return Query.on(new SourceWithoutMeans(dataset))
                 .where(Predicates.range("a", 0, 1))
                 .where(Predicates.containsPrefix("text", Tokenizer.WORD, "new"))
                 .usingIndexes("by_a", "by_text");

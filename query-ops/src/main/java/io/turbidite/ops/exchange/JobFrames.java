@@ -1,17 +1,25 @@
 package io.turbidite.ops.exchange;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.QueryMemoryException;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.memory.Pool;
+import io.turbidite.core.memory.QueryMemory;
 import io.turbidite.ops.frame.Frame;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.Locale;
 
 /**
  * The frames of one job, each of one row's field. They are kept from one job to the next; what a
- * job holds of them is charged to an account. <em>Thread-safe.</em>
+ * job holds of them is charged to an account.
+ *
+ * <p>Where the query has a share of its store's memory for queries, all that the job may hold is
+ * taken from it with the first frame: frames are smaller where there is not as much. <em>Thread-
+ * safe.</em>
  */
-public final class JobFrames {
+public final class JobFrames implements AutoCloseable {
     /** Most that a frame holds, unless a single row is longer. */
     public static final int FRAME_BYTES_MAX = 64 << 10;
 
@@ -21,19 +29,83 @@ public final class JobFrames {
     private static final Pool<Frame> POOL = new Pool<>(() -> new Frame(1).clear(FRAME_BYTES_MAX));
 
     private final MemoryBudget.Account account;
-    private final int frameBytes;
+    private final long frameCountMax;
+    private final QueryMemory.@Nullable Share share;
+    private volatile int frameBytes;
+
+    // ---- held of the share; changed under the monitor
+    private volatile boolean entered;
+    private long leastBytes;
+    private long drawnBytes;
 
     /**
      * @param account what frames are charged to; room for all that the exchanges may hold
      * @param frameBytes of each, from {@link #FRAME_BYTES_MIN} to {@link #FRAME_BYTES_MAX}
+     * @param frameCountMax the most that there are at once
+     * @param share null: nobody counts
      */
-    public JobFrames(MemoryBudget.Account account, int frameBytes) {
+    public JobFrames(
+            MemoryBudget.Account account,
+            int frameBytes,
+            long frameCountMax,
+            QueryMemory.@Nullable Share share) {
         this.account = account;
         this.frameBytes = frameBytes;
+        this.frameCountMax = frameCountMax;
+        this.share = share;
+    }
+
+    /** Takes all that the frames may be from the share, once. */
+    private synchronized void enter(QueryMemory.Share of) {
+        if (entered) {
+            return;
+        }
+        of.enter();
+        entered = true;
+        int bytes = frameBytes;
+        while (!of.draw(frameCountMax * bytes)) {
+            if (bytes == FRAME_BYTES_MIN) {
+                drawLeast(of);
+                frameBytes = bytes;
+                return;
+            }
+            bytes = Math.max(FRAME_BYTES_MIN, bytes / 2);
+        }
+        drawnBytes = frameCountMax * bytes;
+        frameBytes = bytes;
+    }
+
+    /** Takes what the smallest frames need of what the query has for certain. */
+    private void drawLeast(QueryMemory.Share of) {
+        long bytes = frameCountMax * FRAME_BYTES_MIN;
+        leastBytes = of.takeOfLeast(bytes);
+        if (leastBytes < bytes) {
+            throw new QueryMemoryException(String.format(
+                    Locale.ROOT,
+                    "the workers of a job need %,d bytes for their frames, but queries hold %s: use fewer partitions, close results, or raise queryMemoryBytes",
+                    bytes,
+                    of.held()));
+        }
+    }
+
+    /** Gives everything back to the share; after all frames. */
+    @Override
+    public synchronized void close() {
+        if (share != null && entered) {
+            entered = false;
+            share.giveBack(drawnBytes);
+            share.giveOfLeast(leastBytes);
+            drawnBytes = 0;
+            leastBytes = 0;
+            share.leave();
+        }
     }
 
     /** An empty frame. */
     Frame take() {
+        if (share != null && !entered) {
+            enter(share);
+        }
         if (!account.reserve(frameBytes)) {
             throw new IllegalStateException(
                     "more frames are in use than a job may have: " + account);
@@ -44,18 +116,34 @@ public final class JobFrames {
 
     /** Makes an empty frame hold more bytes, for one long row. */
     void enlarge(Frame frame, long bytes) {
-        if (bytes > Integer.MAX_VALUE || !account.reserve(bytes - frameBytes)) {
+        long more = bytes - frameBytes;
+        if (bytes > Integer.MAX_VALUE || !reserve(more)) {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
-                    "a row of %,d bytes does not fit the %,d bytes that the exchanges of a job may use: raise memoryBytesMax",
+                    "a row of %,d bytes does not fit the %,d bytes that the exchanges of a job may use: raise memoryBytesMax%s",
                     bytes,
-                    account.bytesMax()));
+                    account.bytesMax(),
+                    share == null ? "" : ", or close results: queries hold " + share.held()));
         }
         frame.clear((int) bytes);
     }
 
+    private boolean reserve(long bytes) {
+        if (!account.reserve(bytes)) {
+            return false;
+        }
+        if (share == null || share.draw(bytes)) {
+            return true;
+        }
+        account.release(bytes);
+        return false;
+    }
+
     void give(Frame frame) {
         account.release(frame.bytes());
+        if (share != null && frame.bytes() > frameBytes) {
+            share.giveBack(frame.bytes() - frameBytes);
+        }
         if (frame.bytes() == FRAME_BYTES_MAX && frameBytes == FRAME_BYTES_MAX) {
             POOL.give(frame);
         }

@@ -66,7 +66,7 @@ public final class GroupCollector implements TupleWriter {
         this.states = states;
         this.options = options;
         this.memoryBytes = memoryBytes;
-        this.table = new GroupTable(memoryBytes);
+        this.table = new GroupTable(options, memoryBytes);
     }
 
     @Override
@@ -109,9 +109,10 @@ public final class GroupCollector implements TupleWriter {
         if (!take()) {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
-                    "a group of %,d bytes does not fit the %,d bytes that grouping may use: raise memoryBytesMax",
+                    "a group of %,d bytes does not fit the %,d bytes that grouping may use: raise memoryBytesMax%s",
                     key.length() + arguments.length(),
-                    memoryBytes));
+                    memoryBytes,
+                    options.others()));
         }
     }
 
@@ -191,7 +192,7 @@ public final class GroupCollector implements TupleWriter {
                         table.groupCount(),
                         memoryBytes));
             }
-            runs = new SpilledRuns(options.spill(), memoryBytes);
+            runs = new SpilledRuns(options, memoryBytes);
         }
         spill(runs);
     }

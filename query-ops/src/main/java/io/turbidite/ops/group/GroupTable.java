@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.OperatorMemory;
+import io.turbidite.ops.run.RunOptions;
 
 import java.util.Arrays;
 
@@ -40,8 +41,8 @@ final class GroupTable implements AutoCloseable {
     private int foundSlot;
 
     /** Bounded by {@code memoryBytes}, slots and entries together. */
-    GroupTable(long memoryBytes) {
-        memory = OperatorMemory.of(memoryBytes);
+    GroupTable(RunOptions options, long memoryBytes) {
+        memory = OperatorMemory.of(options, memoryBytes);
         entries = new SortBuffer(memory);
     }
 

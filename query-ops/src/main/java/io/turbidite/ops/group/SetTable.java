@@ -28,7 +28,7 @@ final class SetTable implements AutoCloseable {
 
     SetTable(RunOptions options) {
         this.options = options;
-        this.table = new GroupTable(options.memoryBytesMax());
+        this.table = new GroupTable(options, options.memoryBytesMax());
     }
 
     /** Looks now and then whether the query was stopped. */
@@ -67,9 +67,10 @@ final class SetTable implements AutoCloseable {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
                     "a row of %,d bytes does not fit the %,d bytes that telling rows apart may"
-                            + " use: raise memoryBytesMax",
+                            + " use: raise memoryBytesMax%s",
                     row.length(),
-                    options.memoryBytesMax()));
+                    options.memoryBytesMax(),
+                    options.others()));
         }
     }
 
@@ -81,8 +82,7 @@ final class SetTable implements AutoCloseable {
     private void spill() {
         SpilledRuns to = runs;
         if (to == null) {
-            RunOptions.Spill spill = options.spill();
-            if (spill == null) {
+            if (options.spill() == null) {
                 throw new InvalidRequestException(String.format(
                         Locale.ROOT,
                         "telling %,d rows and more apart needs more than %,d bytes of memory:"
@@ -91,7 +91,7 @@ final class SetTable implements AutoCloseable {
                         table.groupCount(),
                         options.memoryBytesMax()));
             }
-            to = new SpilledRuns(spill, options.memoryBytesMax());
+            to = new SpilledRuns(options, options.memoryBytesMax());
             runs = to;
         }
         to.add(table.entries(), Long.MAX_VALUE);

@@ -3,6 +3,7 @@ package io.turbidite.ops.intersect;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.ops.run.OperatorMemory;
+import io.turbidite.ops.run.RunOptions;
 
 import org.jspecify.annotations.Nullable;
 
@@ -44,8 +45,8 @@ final class CandidateList implements AutoCloseable {
     /**
      * @param bytesMax most bytes that it holds
      */
-    CandidateList(long bytesMax) {
-        this.memory = OperatorMemory.of(bytesMax);
+    CandidateList(RunOptions options, long bytesMax) {
+        this.memory = OperatorMemory.of(options, bytesMax);
     }
 
     /** Adds a candidate; false, and nothing changes, where there is no room. */

@@ -51,8 +51,8 @@ final class SortedSide implements Side {
         Collector(RunOptions options, long memoryBytes) {
             this.options = options;
             this.memoryBytes = memoryBytes / 2;
-            this.list = new CandidateList(memoryBytes / 2);
-            this.buffer = new SortBuffer(OperatorMemory.of(memoryBytes / 2));
+            this.list = new CandidateList(options, memoryBytes / 2);
+            this.buffer = new SortBuffer(OperatorMemory.of(options, memoryBytes / 2));
         }
 
         /**
@@ -87,7 +87,7 @@ final class SortedSide implements Side {
             if (!fits && buffer.count() > 0 && options.spill() != null) {
                 SpilledRuns spilled = runs;
                 if (spilled == null) {
-                    spilled = new SpilledRuns(options.spill(), memoryBytes);
+                    spilled = new SpilledRuns(options, memoryBytes);
                     runs = spilled;
                 }
                 spilled.add(buffer, Long.MAX_VALUE);

@@ -1,5 +1,6 @@
 package io.turbidite.ops.job;
 
+import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
@@ -139,6 +140,21 @@ public final class JobGraph {
                 "job of %d operators".formatted(operators.size()),
                 () -> steps(meters),
                 () -> new JobRun(this, parts, opened, meters, options, capacity));
+    }
+
+    /** What the first dataset that it reads has for queries; null: none has anything. */
+    @SuppressWarnings("exports") // as plan
+    public @Nullable QueryMeans means() {
+        for (GraphCheck.Checked operator : checked) {
+            if (operator.kind().isSource()) {
+                QueryMeans means =
+                        parts.dataset(operator.settings().text("dataset")).means();
+                if (means != null) {
+                    return means;
+                }
+            }
+        }
+        return null;
     }
 
     /** From the result down to the sources. */

@@ -87,7 +87,7 @@ final class JobRun implements Rows {
         this.frameBytesMax = frameMemory;
         this.account = MemoryBudget.of(Math.max(frameMemory, options.memoryBytesMax()))
                 .account("exchanges of a job");
-        this.frames = new JobFrames(account, frameBytes);
+        this.frames = new JobFrames(account, frameBytes, frameCount, options.share());
         RunOptions each = options.toBuilder()
                 .memoryBytesMax(share(graph, options.memoryBytesMax() - frameMemory))
                 // an operator is run by one worker
@@ -392,6 +392,7 @@ final class JobRun implements Rows {
         cleanup.add(result::close);
         workers.values().forEach(all -> cleanup.addAll(all, StageWorker::close));
         cleanup.addAll(exchanges.values(), Exchange::drain);
+        cleanup.add(frames::close);
         cleanup.run();
     }
 }

@@ -125,7 +125,7 @@ public final class HashJoin implements Rows {
 
     private JoinTable newTable() {
         // rows that stay move to a second one, and those that go lie in a third buffer
-        return new JoinTable(memoryBytes / 8 * 3);
+        return new JoinTable(options, memoryBytes / 8 * 3);
     }
 
     @Override
@@ -213,8 +213,7 @@ public final class HashJoin implements Rows {
     }
 
     private SpillBuffer newSpill() {
-        RunOptions.Spill spill = options.spill();
-        if (spill == null) {
+        if (options.spill() == null) {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
                     "joining %,d rows and more needs more than %,d bytes of memory: narrow the"
@@ -222,7 +221,7 @@ public final class HashJoin implements Rows {
                     table.rows().count(),
                     memoryBytes));
         }
-        return new SpillBuffer(spill, memoryBytes / 4);
+        return new SpillBuffer(options, memoryBytes / 4);
     }
 
     /** Halves what the table keeps: moves what stays to a new one, and the rest to the runs. */
@@ -409,15 +408,17 @@ public final class HashJoin implements Rows {
 
     /** Rows on their way into runs, by key. */
     static final class SpillBuffer implements AutoCloseable {
+        private final RunOptions options;
         private final long memoryBytes;
         private final SortBuffer buffer;
         private final SpilledRuns runs;
         private long nextNumber;
 
-        SpillBuffer(RunOptions.Spill spill, long memoryBytes) {
+        SpillBuffer(RunOptions options, long memoryBytes) {
+            this.options = options;
             this.memoryBytes = memoryBytes;
-            this.buffer = new SortBuffer(OperatorMemory.of(memoryBytes));
-            this.runs = new SpilledRuns(spill, memoryBytes);
+            this.buffer = new SortBuffer(OperatorMemory.of(options, memoryBytes));
+            this.runs = new SpilledRuns(options, memoryBytes);
         }
 
         void add(Slice key, Slice newRow) {
@@ -429,9 +430,10 @@ public final class HashJoin implements Rows {
                     throw new InvalidRequestException(String.format(
                             Locale.ROOT,
                             "a row of %,d bytes does not fit the %,d bytes that a join may use:"
-                                    + " raise memoryBytesMax",
+                                    + " raise memoryBytesMax%s",
                             newRow.length(),
-                            memoryBytes));
+                            memoryBytes,
+                            options.others()));
                 }
             }
             nextNumber++;

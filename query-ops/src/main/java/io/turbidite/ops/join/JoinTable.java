@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.OperatorMemory;
+import io.turbidite.ops.run.RunOptions;
 
 import java.util.Arrays;
 
@@ -30,8 +31,8 @@ final class JoinTable implements AutoCloseable {
 
     private int keyCount;
 
-    JoinTable(long memoryBytes) {
-        memory = OperatorMemory.of(memoryBytes);
+    JoinTable(RunOptions options, long memoryBytes) {
+        memory = OperatorMemory.of(options, memoryBytes);
         rows = new SortBuffer(memory);
     }
 

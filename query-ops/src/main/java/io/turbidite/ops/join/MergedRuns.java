@@ -93,9 +93,9 @@ final class MergedRuns implements AutoCloseable {
         this.memoryBytes = options.memoryBytesMax() / 4;
         Cleanup made = new Cleanup();
         try {
-            group = new SortBuffer(OperatorMemory.of(memoryBytes));
+            group = new SortBuffer(OperatorMemory.of(options, memoryBytes));
             made.add(group::close);
-            lot = new SortBuffer(OperatorMemory.of(memoryBytes));
+            lot = new SortBuffer(OperatorMemory.of(options, memoryBytes));
             made.add(lot::close);
             leftRows = SortedMerge.of(left.end().inputs());
             made.add(leftRows::close);
@@ -164,7 +164,7 @@ final class MergedRuns implements AutoCloseable {
     /** A right row by itself. */
     private boolean rightAlone() {
         lot.clear();
-        require(lot.add(rightRows.key(), 0, rightRows.payload()), memoryBytes);
+        require(lot.add(rightRows.key(), 0, rightRows.payload()));
         lot.payload(SortBuffer.FIRST, right);
         standsOnLeft = false;
         hasRight = true;
@@ -175,7 +175,7 @@ final class MergedRuns implements AutoCloseable {
     /** A left row by itself; the input has moved on, so it is copied. */
     private boolean alone() {
         lot.clear();
-        require(lot.add(leftRows.key(), 0, leftRows.payload()), memoryBytes);
+        require(lot.add(leftRows.key(), 0, leftRows.payload()));
         lot.payload(SortBuffer.FIRST, left);
         standsOnLeft = true;
         hasRight = false;
@@ -204,7 +204,7 @@ final class MergedRuns implements AutoCloseable {
             look.run();
             if (group.add(groupKey, group.count(), rightRows.payload()) == SortBuffer.FULL) {
                 writeLarge();
-                require(group.add(groupKey, 0, rightRows.payload()), memoryBytes);
+                require(group.add(groupKey, 0, rightRows.payload()));
             }
             hasRightRows = rightRows.next();
         } while (hasRightRows && rightRows.key().contentEquals(groupKey));
@@ -222,7 +222,7 @@ final class MergedRuns implements AutoCloseable {
         SpilledRuns runs = large;
         if (runs == null) {
             // there is one, since there are runs
-            runs = new SpilledRuns(Objects.requireNonNull(options.spill()), memoryBytes);
+            runs = new SpilledRuns(options, memoryBytes);
             large = runs;
         }
         runs.add(group, Long.MAX_VALUE);
@@ -246,7 +246,7 @@ final class MergedRuns implements AutoCloseable {
                 return false;
             }
             lot.clear();
-            require(lot.add(groupKey, 0, leftRows.payload()), memoryBytes);
+            require(lot.add(groupKey, 0, leftRows.payload()));
             lot.payload(SortBuffer.FIRST, left);
             hasLeft = leftRows.next();
             next = SortBuffer.FIRST;
@@ -389,7 +389,7 @@ final class MergedRuns implements AutoCloseable {
         lot.clear();
         while (hasLeft && leftRows.key().contentEquals(groupKey)) {
             if (lot.add(groupKey, lot.count(), leftRows.payload()) == SortBuffer.FULL) {
-                require(lot.count() == 0 ? SortBuffer.FULL : 0, memoryBytes);
+                require(lot.count() == 0 ? SortBuffer.FULL : 0);
                 return true;
             }
             look.run();
@@ -398,12 +398,13 @@ final class MergedRuns implements AutoCloseable {
         return lot.count() > 0;
     }
 
-    private static void require(long added, long memory) {
+    private void require(long added) {
         if (added == SortBuffer.FULL) {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
-                    "a row does not fit the %,d bytes that a join may use: raise memoryBytesMax",
-                    memory));
+                    "a row does not fit the %,d bytes that a join may use: raise memoryBytesMax%s",
+                    memoryBytes,
+                    options.others()));
         }
     }
 

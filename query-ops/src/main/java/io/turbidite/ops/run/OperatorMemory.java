@@ -2,6 +2,7 @@ package io.turbidite.ops.run;
 
 import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.memory.Pool;
+import io.turbidite.core.memory.QueryMemory;
 import io.turbidite.core.sort.SortMemory;
 
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,10 @@ import java.util.stream.IntStream;
  * <p>Sorting a piece takes arrays about as large as the piece. So as much as the largest one is
  * left free, but for pieces of a single long entry.
  *
+ * <p>Where the query has a share of its store's memory for queries, all of this is taken from it
+ * before it is allocated: what is refused there is as if the bound were reached. So much of the
+ * share's least as is this operator's part of the query is never refused.
+ *
  * <p><em>Confined to one thread at a time.</em>
  */
 @SuppressWarnings("exports") // what it is to a sort is of our own modules alone
@@ -42,6 +47,14 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
             .toList();
 
     private final long bytesMax;
+    private final QueryMemory.@Nullable Share share;
+
+    /**
+     * This operator's part of half of what the query has for certain: a join's parts, one after
+     * another, have bounds of more than the whole.
+     */
+    private final long leastBytesMax;
+
     private final List<MemorySegment> free = new ArrayList<>();
 
     /** Pieces that go back to {@link #POOLS}. */
@@ -53,13 +66,24 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
     private long chargedBytes;
     private long largestBytes;
 
-    private OperatorMemory(long bytesMax) {
+    // ---- held of the share
+    private boolean entered;
+    private long leastBytes;
+    private long drawnBytes;
+
+    private OperatorMemory(long bytesMax, QueryMemory.@Nullable Share share) {
         this.bytesMax = bytesMax;
+        this.share = share;
+        this.leastBytesMax = share == null
+                ? 0
+                : Math.min(bytesMax, (long) (QueryMemory.LEAST_BYTES
+                        / 2
+                        * Math.min(1, bytesMax / (double) share.queryBytesMax())));
     }
 
-    /** At most so many bytes. */
-    public static OperatorMemory of(long bytesMax) {
-        return new OperatorMemory(bytesMax);
+    /** At most so many bytes of what {@code options} give to the query. */
+    public static OperatorMemory of(RunOptions options, long bytesMax) {
+        return new OperatorMemory(bytesMax, options.share());
     }
 
     /**
@@ -67,7 +91,7 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
      * reached.
      */
     public boolean charge(long bytes) {
-        if (pieceBytes + largestBytes + bytes > bytesMax) {
+        if (pieceBytes + largestBytes + bytes > bytesMax || !hold(pieceBytes + bytes)) {
             return false;
         }
         chargedBytes = bytes;
@@ -83,25 +107,83 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
                 return piece;
             }
         }
-        long left = bytesMax - pieceBytes - chargedBytes;
+        MemorySegment piece = takeNew(bytesMin, bytesMax - pieceBytes - chargedBytes);
+        if (piece == null && leastBytes < leastBytesMax) {
+            // more is not given: what is certain is used up
+            piece = takeNew(bytesMin, leastBytesMax - pieceBytes - chargedBytes);
+        }
+        if (piece == null && pieceBytes > 0 && freeBytes == pieceBytes) {
+            // nobody holds any: what is too small makes room for what is needed
+            freePieces();
+            return take(bytesMin);
+        }
+        return piece;
+    }
+
+    /**
+     * A piece that is allocated; null where there is no room for it.
+     *
+     * @param left how much there is room for
+     */
+    private @Nullable MemorySegment takeNew(long bytesMin, long left) {
         long wanted =
                 largestBytes == 0 ? PIECE_BYTES_FIRST : Math.min(PIECE_BYTES_MAX, largestBytes * 4);
         // the last piece may be a short one, so that the bound is used up
         long bytes = Math.min(wanted, Math.min(left / 2, left - largestBytes)) & -ALIGNMENT;
         if (bytes >= bytesMin) {
+            if (!hold(pieceBytes + chargedBytes + bytes)) {
+                return null;
+            }
             largestBytes = Math.max(largestBytes, bytes);
             return allocate(bytes);
         }
         long exactBytes = (bytesMin + ALIGNMENT - 1) & -ALIGNMENT;
-        if ((wanted < bytesMin || pieceBytes == 0) && exactBytes <= left) {
+        if ((wanted < bytesMin || pieceBytes == 0)
+                && exactBytes <= left
+                && hold(pieceBytes + chargedBytes + exactBytes)) {
             return allocate(exactBytes);
         }
-        if (pieceBytes > 0 && freeBytes == pieceBytes) {
-            // nobody holds any: what is too small makes room for what is needed
-            freePieces();
-            return take(bytesMin);
-        }
         return null;
+    }
+
+    /** Holds so many bytes of the share, or more if it does already; false where it is refused. */
+    private boolean hold(long bytes) {
+        if (share == null) {
+            return true;
+        }
+        if (!entered) {
+            share.enter();
+            entered = true;
+        }
+        long missing = bytes - leastBytes - drawnBytes;
+        if (missing <= 0) {
+            return true;
+        }
+        long ofLeast = share.takeOfLeast(Math.min(missing, leastBytesMax - leastBytes));
+        if (missing > ofLeast && !share.draw(missing - ofLeast)) {
+            share.giveOfLeast(ofLeast);
+            return false;
+        }
+        leastBytes += ofLeast;
+        drawnBytes += missing - ofLeast;
+        return true;
+    }
+
+    /** Gives back to the share what is not held any more: all but charges. */
+    private void giveBack() {
+        if (share == null || !entered) {
+            return;
+        }
+        long drawn = Math.min(drawnBytes, drawnBytes + leastBytes - chargedBytes);
+        long ofLeast = leastBytes + drawnBytes - drawn - chargedBytes;
+        share.giveBack(drawn);
+        share.giveOfLeast(ofLeast);
+        drawnBytes -= drawn;
+        leastBytes -= ofLeast;
+        if (chargedBytes == 0) {
+            entered = false;
+            share.leave();
+        }
     }
 
     private MemorySegment allocate(long bytes) {
@@ -140,8 +222,8 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
 
     @Override
     public void close() {
-        freePieces();
         chargedBytes = 0;
+        freePieces();
     }
 
     private void freePieces() {
@@ -160,5 +242,6 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
             arena.close();
             arena = null;
         }
+        giveBack();
     }
 }

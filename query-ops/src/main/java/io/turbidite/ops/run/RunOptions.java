@@ -2,6 +2,8 @@ package io.turbidite.ops.run;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.memory.QueryMemory;
+import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;
@@ -24,6 +26,8 @@ import java.util.function.BooleanSupplier;
  * @param lookupWorkers workers that fetch records by a secondary index beside the reader, where
  *     {@code tasks} are there and the query has no other work side by side, 0 to 64; 0: none. Raise
  *     it when records come from a device that serves many reads at a time
+ * @param share what the query holds of the memory that the queries of its store have together;
+ *     null: of nobody's. Leave it: each run of a query of a dataset has one of its own
  * @param stop asked before each frame and each thousand records, by any thread: once it says true,
  *     the query ends with a {@link CancellationException}. Set it when callers may give up
  */
@@ -33,6 +37,7 @@ public record RunOptions(
         @Nullable Spill spill,
         @Nullable Tasks tasks,
         int lookupWorkers,
+        QueryMemory.@Nullable Share share,
         BooleanSupplier stop) {
     /** Less would be all overhead; a query over long records needs more, and says so. */
     public static final long MEMORY_BYTES_MIN = 32 << 10;
@@ -43,7 +48,7 @@ public record RunOptions(
     private static final int LOOKUP_WORKERS_MAX = 64;
 
     private static final RunOptions DEFAULTS =
-            new RunOptions(64L << 20, 4 << 20, null, null, LOOKUP_WORKERS, () -> false);
+            new RunOptions(64L << 20, 4 << 20, null, null, LOOKUP_WORKERS, null, () -> false);
 
     /**
      * A directory for temporary files.
@@ -119,6 +124,45 @@ public record RunOptions(
         return toBuilder().lookupWorkers(count).build();
     }
 
+    /**
+     * The same for one run by the calling thread, with what the source of its records has for its
+     * queries: memory, and a place to spill to unless these options have one.
+     *
+     * @param means null: the source has nothing, and the options stay as they are
+     */
+    public RunOptions of(@Nullable QueryMeans means) {
+        if (means == null || share != null) {
+            return this;
+        }
+        return new RunOptions(
+                memoryBytesMax,
+                keyBatchBytes,
+                spill == null ? new Spill(means.disk(), means.spillDirectory()) : spill,
+                tasks,
+                lookupWorkers,
+                means.memory().share(memoryBytesMax, stop),
+                stop);
+    }
+
+    /** For a message that says that there is no memory: what to do where others hold it. */
+    public String others() {
+        return share == null ? "" : ", or close results: queries hold " + share.held();
+    }
+
+    /** The same for a part of what {@code whole} is for. */
+    public RunOptions within(RunOptions whole) {
+        return share != null || whole.share == null
+                ? this
+                : new RunOptions(
+                        memoryBytesMax,
+                        keyBatchBytes,
+                        spill == null ? whole.spill : spill,
+                        tasks,
+                        lookupWorkers,
+                        whole.share,
+                        stop);
+    }
+
     /** The same with another {@link #stop}. */
     public RunOptions withStop(BooleanSupplier newStop) {
         return toBuilder().stop(newStop).build();
@@ -134,6 +178,7 @@ public record RunOptions(
         private @Nullable Spill spill;
         private @Nullable Tasks tasks;
         private int lookupWorkers;
+        private QueryMemory.@Nullable Share share;
         private BooleanSupplier stop;
 
         private Builder(RunOptions from) {
@@ -142,6 +187,7 @@ public record RunOptions(
             this.spill = from.spill;
             this.tasks = from.tasks;
             this.lookupWorkers = from.lookupWorkers;
+            this.share = from.share;
             this.stop = from.stop;
         }
 
@@ -187,7 +233,8 @@ public record RunOptions(
          * @throws InvalidRequestException if one is out of its range, naming it
          */
         public RunOptions build() {
-            return new RunOptions(memoryBytesMax, keyBatchBytes, spill, tasks, lookupWorkers, stop);
+            return new RunOptions(
+                    memoryBytesMax, keyBatchBytes, spill, tasks, lookupWorkers, share, stop);
         }
     }
 }

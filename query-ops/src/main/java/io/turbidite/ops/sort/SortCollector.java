@@ -145,9 +145,10 @@ public final class SortCollector implements TupleWriter {
         if (!added) {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
-                    "a row of %,d bytes does not fit the %,d bytes that ordering may use: raise memoryBytesMax",
+                    "a row of %,d bytes does not fit the %,d bytes that ordering may use: raise memoryBytesMax%s",
                     newRow.length(),
-                    memoryBytes));
+                    memoryBytes,
+                    options.others()));
         }
     }
 
@@ -164,7 +165,7 @@ public final class SortCollector implements TupleWriter {
                         buffer.count(),
                         memoryBytes));
             }
-            runs = new SpilledRuns(options.spill(), memoryBytes);
+            runs = new SpilledRuns(options, memoryBytes);
         }
         runs.add(buffer, limit);
     }
@@ -195,6 +196,7 @@ public final class SortCollector implements TupleWriter {
 
     private SortBuffer newBuffer() {
         // a cut copies what it keeps, so that each of two buffers has half
-        return new SortBuffer(OperatorMemory.of(limit == ALL ? memoryBytes : memoryBytes / 2));
+        return new SortBuffer(
+                OperatorMemory.of(options, limit == ALL ? memoryBytes : memoryBytes / 2));
     }
 }

@@ -2,33 +2,51 @@ package io.turbidite.ops.sort;
 
 import io.turbidite.core.Cleanup;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.memory.QueryMemory;
 import io.turbidite.core.sort.RunStorage;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortRuns;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.ops.run.OperatorMemory;
+import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.RunOptions.Spill;
+
+import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
 /**
  * What one operator spilled. <em>Confined to one thread at a time.</em> Owns the files and their
  * buffers.
+ *
+ * <p>As many runs are read at once as the query's share of its store's memory has room for. Two
+ * blocks, 128 KiB, are taken in any case.
  */
 public final class SpilledRuns implements AutoCloseable {
     /** Names are unique in this process; those of another are passed over. */
     private static final AtomicLong NEXT_NUMBER = new AtomicLong();
 
-    private final OperatorMemory buffers = OperatorMemory.of(Long.MAX_VALUE);
+    /** Bounded by how many runs are read at once. */
+    private final OperatorMemory buffers = OperatorMemory.of(RunOptions.defaults(), Long.MAX_VALUE);
+
+    private final QueryMemory.@Nullable Share share;
+    private final long memoryBytes;
     private final SortRuns runs;
+    private boolean entered;
+    private long drawnBytes;
 
     /**
+     * @param options have a place for it
      * @param memoryBytes what reading the runs may take
      */
-    public SpilledRuns(Spill spill, long memoryBytes) {
+    public SpilledRuns(RunOptions options, long memoryBytes) {
+        Spill spill = Objects.requireNonNull(options.spill(), "nowhere to spill to");
+        this.share = options.share();
+        this.memoryBytes = memoryBytes;
         spill.disk().createDirectories(spill.directory());
         runs = new SortRuns(
                 new SpillStorage(spill, buffers), memoryBytes, UnaryOperator.identity());
@@ -44,13 +62,28 @@ public final class SpilledRuns implements AutoCloseable {
 
     /** Inputs over all runs, few enough to be read at once; they end with this object. */
     public List<SortedInput> inputs() {
+        if (share != null) {
+            giveBack();
+            share.enter();
+            entered = true;
+            drawnBytes = share.drawUpTo(Math.min(memoryBytes, runs.readBytesMax()));
+            runs.readWithin(drawnBytes);
+        }
         return runs.inputs();
+    }
+
+    private void giveBack() {
+        if (share != null && entered) {
+            entered = false;
+            share.giveBack(drawnBytes);
+            share.leave();
+        }
     }
 
     /** Deletes all runs. */
     @Override
     public void close() {
-        new Cleanup().add(runs::close).add(buffers::close).run();
+        new Cleanup().add(runs::close).add(buffers::close).add(this::giveBack).run();
     }
 
     /**

@@ -85,7 +85,8 @@ final class RowQueue implements AutoCloseable {
         }
         SortBuffer into = buffer;
         if (into == null) {
-            into = new SortBuffer(OperatorMemory.of(options.memoryBytesMax() - headBytesMax));
+            into = new SortBuffer(
+                    OperatorMemory.of(options, options.memoryBytesMax() - headBytesMax));
             buffer = into;
         }
         Slice number = keyBytes.clear()
@@ -101,17 +102,17 @@ final class RowQueue implements AutoCloseable {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
                     "a row of %,d bytes does not fit the %,d bytes that a window may use: raise"
-                            + " memoryBytesMax",
+                            + " memoryBytesMax%s",
                     newRow.length(),
-                    options.memoryBytesMax()));
+                    options.memoryBytesMax(),
+                    options.others()));
         }
     }
 
     private void spill(SortBuffer full) {
         SpilledRuns to = runs;
         if (to == null) {
-            RunOptions.Spill spill = options.spill();
-            if (spill == null) {
+            if (options.spill() == null) {
                 throw new InvalidRequestException(String.format(
                         Locale.ROOT,
                         "a partition of %,d rows and more needs more than %,d bytes of memory:"
@@ -119,7 +120,7 @@ final class RowQueue implements AutoCloseable {
                         count,
                         options.memoryBytesMax()));
             }
-            to = new SpilledRuns(spill, options.memoryBytesMax());
+            to = new SpilledRuns(options, options.memoryBytesMax());
             runs = to;
         }
         to.add(full, Long.MAX_VALUE);

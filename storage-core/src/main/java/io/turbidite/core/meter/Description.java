@@ -144,6 +144,8 @@ public record Description(String name, String kind, String unit, String text) {
             memory.used.bytes | gauge, bytes | memory off the heap that the store has taken \
             from its budget, with those that share its runtime
             memory.budget.bytes | gauge, bytes | the most that memory.used.bytes may be
+            memory.queries.bytes | gauge, bytes | of memory.used.bytes, what queries hold of \
+            the rows that they sort, group and join
             cache.bytes | gauge, bytes | memory that the buffer cache holds
             cache.frames | gauge | pages in the cache
             cache.frames.pinned | gauge | of cache.frames, those that an open cursor or \

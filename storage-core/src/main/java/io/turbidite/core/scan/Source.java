@@ -3,6 +3,8 @@ package io.turbidite.core.scan;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.type.RecordType;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.List;
 
 /** A readable collection of records of one open type. <em>Thread-safe.</em> */
@@ -26,6 +28,11 @@ public interface Source {
 
     /** Its secondary indexes that may be searched. */
     List<IndexDescription> indexes();
+
+    /** What it has for queries of its records; null: nothing. */
+    default @Nullable QueryMeans means() {
+        return null;
+    }
 
     /** Registers a snapshot of this moment (D3). Close it soon: it keeps old versions alive. */
     ReadView openView();

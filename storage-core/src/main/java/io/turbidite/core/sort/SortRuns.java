@@ -26,7 +26,7 @@ public final class SortRuns implements AutoCloseable {
 
     private final RunStorage storage;
     private final UnaryOperator<SortedInput> filter;
-    private final int fanInMax;
+    private int fanInMax;
     private final Deque<Run> runs = new ArrayDeque<>();
     private final List<RunReader> readers = new ArrayList<>();
 
@@ -45,7 +45,17 @@ public final class SortRuns implements AutoCloseable {
     public SortRuns(RunStorage storage, long memoryBytes, UnaryOperator<SortedInput> filter) {
         this.storage = storage;
         this.filter = filter;
-        this.fanInMax = Math.clamp(memoryBytes / storage.blockBytes(), 2, FAN_IN_MAX);
+        readWithin(memoryBytes);
+    }
+
+    /** Changes what reading the runs may take; two blocks at least are taken. */
+    public void readWithin(long memoryBytes) {
+        fanInMax = Math.clamp(memoryBytes / storage.blockBytes(), 2, FAN_IN_MAX);
+    }
+
+    /** What reading all runs at once would take, or as many as are read at once at most. */
+    public long readBytesMax() {
+        return (long) Math.min(runs.size(), FAN_IN_MAX) * storage.blockBytes();
     }
 
     public boolean isEmpty() {

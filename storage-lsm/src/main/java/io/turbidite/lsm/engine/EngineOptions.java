@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 public record EngineOptions(
         long writeMemoryBytes,
         long cacheBytes,
+        long queryMemoryBytes,
         long logBytesMax,
         LogOptions log,
         BackgroundOptions background,

@@ -6,6 +6,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.cache.CacheOptions;
 import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.memory.QueryMemory;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
@@ -37,6 +38,11 @@ public final class EngineRuntime implements AutoCloseable {
      */
     private static final int REGIONS_SHARE = 4;
 
+    /** The part of the write memory that queries may hold, unless somebody says how much. */
+    private static final int QUERIES_SHARE = 4;
+
+    private static final long QUERIES_BYTES_MIN = 16 << 20;
+
     private final Budgets budgets;
     private final MemoryBudget memory = MemoryBudget.of(Long.MAX_VALUE);
     private final BufferCache cache;
@@ -45,6 +51,7 @@ public final class EngineRuntime implements AutoCloseable {
     private final MemoryBudget.Account builds;
     private final MemoryBudget.Account regions;
     private final MemoryBudget.Account directIo;
+    private final QueryMemory queries;
     private final WriteShares shares;
     private final IoBudget io;
 
@@ -57,13 +64,17 @@ public final class EngineRuntime implements AutoCloseable {
     /**
      * How much of what.
      *
+     * @param queryMemoryBytes 0 for {@link #QUERIES_SHARE} of the write memory, and {@link
+     *     #QUERIES_BYTES_MIN} at least
      * @param ioBytesPerSecond 0 for no limit
      */
-    public record Budgets(long writeMemoryBytes, long cacheBytes, long ioBytesPerSecond) {
+    public record Budgets(
+            long writeMemoryBytes, long cacheBytes, long queryMemoryBytes, long ioBytesPerSecond) {
         static Budgets of(EngineOptions options) {
             return new Budgets(
                     options.writeMemoryBytes(),
                     options.cacheBytes(),
+                    options.queryMemoryBytes(),
                     options.background().ioBytesPerSecond());
         }
     }
@@ -84,6 +95,10 @@ public final class EngineRuntime implements AutoCloseable {
         this.regions = memory.account(
                 "regions", Math.max(writeBytes, budgets.cacheBytes()) / REGIONS_SHARE);
         this.directIo = memory.account("direct I/O");
+        long queryBytes = budgets.queryMemoryBytes() > 0
+                ? budgets.queryMemoryBytes()
+                : Math.max(QUERIES_BYTES_MIN, writeBytes / QUERIES_SHARE);
+        this.queries = QueryMemory.of(memory.account("queries", queryBytes), tasks, clock);
         this.shares = new WriteShares(clock, writeBytes);
         this.io = new IoBudget(clock, budgets.ioBytesPerSecond());
         show(meters);
@@ -114,6 +129,7 @@ public final class EngineRuntime implements AutoCloseable {
     void show(Meters meters) {
         meters.gauge("memory.used.bytes", memory::bytesUsed);
         meters.gauge("memory.budget.bytes", memory::bytesMax);
+        meters.gauge("memory.queries.bytes", queries::bytesUsed);
     }
 
     /**
@@ -159,6 +175,11 @@ public final class EngineRuntime implements AutoCloseable {
     /** Pays for the buffers of direct I/O. */
     MemoryBudget.Account directIo() {
         return directIo;
+    }
+
+    /** What queries hold together. */
+    public QueryMemory queries() {
+        return queries;
     }
 
     /** All accounts of memory off the heap. */

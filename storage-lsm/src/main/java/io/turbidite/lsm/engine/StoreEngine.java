@@ -4,6 +4,7 @@ import io.turbidite.core.Cleanup;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.dataset.KeptCounts;
 import io.turbidite.lsm.dataset.OpenDataset;
@@ -14,6 +15,7 @@ import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.version.ManifestState.DatasetState;
+import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.lsm.write.Commits;
 import io.turbidite.lsm.write.Write;
 import io.turbidite.lsm.write.WritePath;
@@ -46,6 +48,7 @@ public final class StoreEngine {
     private final WritePath writes;
     private final Commits commits;
     private final SchemaChanges schemaChanges;
+    private final QueryMeans queryMeans;
 
     /** Those that are open. */
     private final Set<DatasetLoad> loads = ConcurrentHashMap.newKeySet();
@@ -65,10 +68,16 @@ public final class StoreEngine {
                 parts.runtime().io());
         this.writes = new WritePath(core, background);
         this.commits = new Commits(core, writes);
+        this.queryMeans = new QueryMeans(parts.runtime().queries(), core.disk(), StoreFiles.SPILL);
         this.schemaChanges = new SchemaChanges(options, partitions, background, writes);
         parts.datasets().forEach(schemaChanges::watch);
         parts.toBuild().forEach(one -> schemaChanges.rebuildSoon(one.dataset(), one.index()));
         StoreMeters.register(parts.meters(), partitions, background);
+    }
+
+    /** What its queries may use. */
+    public QueryMeans queryMeans() {
+        return queryMeans;
     }
 
     /** Opens the store on a disk; closes the tasks it was given if that fails. */

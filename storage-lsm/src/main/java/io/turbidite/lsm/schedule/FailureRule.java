@@ -5,6 +5,7 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.QueryMemoryException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 
@@ -42,6 +43,7 @@ public enum FailureRule {
     public static FailureRule of(StorageException failure) {
         return switch (failure) {
             case CacheFullException _ -> WAIT;
+            case QueryMemoryException _ -> ALONE; // background work takes none of it
             case CorruptionException _ -> ALONE;
             case FormatVersionException _ -> ALONE;
             case ClosedException _ -> STORE; // what it works on is gone

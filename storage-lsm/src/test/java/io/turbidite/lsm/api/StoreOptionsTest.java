@@ -22,7 +22,7 @@ class StoreOptionsTest {
             new BackgroundOptions(5, MergeScheduler.FAIR, 1 << 20, 2 << 20, 9);
 
     private static final StoreOptions ALL = new StoreOptions(
-            3L << 20, 5L << 20, 128L << 20, LOG, BACKGROUND, true, IndexKinds.NONE, null);
+            3L << 20, 5L << 20, 9L << 20, 128L << 20, LOG, BACKGROUND, true, IndexKinds.NONE, null);
 
     @Test
     void builders_set_each_option() {
@@ -46,6 +46,7 @@ class StoreOptionsTest {
         assertThat(StoreOptions.builder()
                         .writeMemoryBytes(3L << 20)
                         .cacheBytes(5L << 20)
+                        .queryMemoryBytes(9L << 20)
                         .logBytesMax(128L << 20)
                         .log(LOG)
                         .background(BACKGROUND)

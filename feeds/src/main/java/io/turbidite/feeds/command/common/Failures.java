@@ -6,6 +6,7 @@ import io.turbidite.core.DamagedSourceException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.QuarantinedException;
+import io.turbidite.core.QueryMemoryException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
@@ -94,6 +95,7 @@ public final class Failures {
             case InvalidRequestException e -> null;
             case CacheFullException e ->
                 "run it again when fewer queries run, or raise store.cacheBytes";
+            case QueryMemoryException e -> null; // the message says it
             case QuarantinedException e ->
                 "./turbidite quarantine STORE lists what is set aside, and restores it from a backup";
             case DamagedSourceException e ->

@@ -2,6 +2,7 @@ package io.turbidite.feeds.web.http;
 
 import io.turbidite.core.CacheFullException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.QueryMemoryException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
@@ -17,6 +18,7 @@ public final class Problems {
         Problem problem = switch (failure) {
             case InvalidRequestException e -> Problem.of(400, what);
             case CacheFullException e -> Problem.of(503, what).retry(1);
+            case QueryMemoryException e -> Problem.of(503, what).retry(1);
             case StoreFailedException e -> Problem.of(503, what);
             case StorageIoException e
             when e.kind() == StorageIoException.Kind.NO_SPACE ->
