@@ -1,6 +1,7 @@
 package io.turbidite.feeds.parse;
 
 import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSearch;
 
 import org.jspecify.annotations.Nullable;
 
@@ -288,6 +289,9 @@ public final class RecordFramer {
                     : recordBytesMax;
             int stop = (int) Math.min(end, (long) next + limit + 1);
             int from = at;
+            if (quotes == Quotes.NONE) {
+                at = ByteSearch.lineEnd(buffer, at, stop);
+            }
             for (; at < stop; at++) {
                 byte b = buffer[at];
                 if (b == '\n') {

@@ -52,11 +52,13 @@ final class JsonRecordReader {
     private final RecordWriter writer;
     private final OpenWriter open;
     private final RecordType type;
+    private final PlainJsonReader plain;
     private final NamesSeen seen = new NamesSeen();
     private final IsoReader iso = new IsoReader();
     private final Characters characters = new Characters();
     private final double[] coordinates = new double[4];
     private byte[] bytes = new byte[1024];
+    private MemorySegment segment = MemorySegment.ofArray(bytes);
 
     /** Stands between two records. */
     private @Nullable JsonParser fed;
@@ -85,11 +87,25 @@ final class JsonRecordReader {
         this.writer = writer;
         this.open = writer.open();
         this.type = type;
+        this.plain = new PlainJsonReader(writer, type);
+    }
+
+    /** White space between tokens. */
+    static boolean isSpace(byte b) {
+        return b == ' ' || b == '\n' || b == '\r' || b == '\t';
     }
 
     void read(Slice utf8) {
         int length = take(utf8);
-        if (!readFed(length)) {
+        int end = length;
+        while (end > 0 && isSpace(bytes[end - 1])) {
+            end--;
+        }
+        if (plain.read(bytes, segment, end)) {
+            return;
+        }
+        var _ = writer.begin();
+        if (!readFed(end)) {
             var _ = writer.begin();
             readAlone(length);
         }
@@ -113,6 +129,7 @@ final class JsonRecordReader {
         }
         if (bytes.length < length) {
             bytes = new byte[Math.max(length, Math.min(2 * bytes.length, JSON_BYTES_MAX))];
+            segment = MemorySegment.ofArray(bytes);
         }
         MemorySegment.copy(utf8.segment(), Bytes.U8, utf8.offset(), bytes, 0, length);
         return length;
@@ -132,15 +149,12 @@ final class JsonRecordReader {
      * Reads by a parser that is fed, and kept from record to record: a new one for each makes most
      * of the garbage of a record.
      *
+     * @param end of the text without the white space behind it
      * @return false if it is no record; what is wrong with it is told by a parser of its own
      */
-    private boolean readFed(int length) {
-        if (length == 0 || bytes[0] == BOM_FIRST) {
+    private boolean readFed(int end) {
+        if (end == 0 || bytes[0] == BOM_FIRST) {
             return false; // a fed parser would pass over the mark at its beginning
-        }
-        int end = length;
-        while (end > 0 && bytes[end - 1] <= ' ' && bytes[end - 1] >= 0) {
-            end--;
         }
         try {
             isFed = true;

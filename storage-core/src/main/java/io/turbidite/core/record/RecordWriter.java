@@ -208,6 +208,12 @@ public final class RecordWriter {
         fields.setVariable(field, utf8);
     }
 
+    /** As {@link #setString(int, Slice)}, of bytes that were checked. */
+    void setCheckedString(int field, Slice utf8) {
+        checkSetter(field, TypeKind.STRING, "a string");
+        fields.setVariable(field, utf8);
+    }
+
     /** Sets a string. */
     public void setString(int field, CharSequence text) {
         checkSetter(field, TypeKind.STRING, "a string");

@@ -27,6 +27,8 @@ class JsonReuseTest {
             Field.parse("real", "double?"),
             Field.parse("whole", "decimal?"),
             Field.parse("when", "datetime?"),
+            Field.parse("truth", "bool?"),
+            Field.parse("few", "int8?"),
             Field.parse("place", "point?")));
 
     private final RecordWriter kept = new RecordWriter(TYPE);
@@ -37,9 +39,9 @@ class JsonReuseTest {
         return Slice.of(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    private String byKept(Slice text) {
+    private static String byWriter(RecordWriter writer, Slice text) {
         try {
-            return kept.writeJson(text).toString();
+            return writer.writeJson(text).toString();
         } catch (InvalidRequestException e) {
             return "error: " + e.getMessage();
         }
@@ -55,8 +57,11 @@ class JsonReuseTest {
         }
     }
 
+    /** What it makes of its first text is not yet ruled by what came before. */
     private void same(Slice text, String at) {
-        assertThat(byKept(text)).as(at).isEqualTo(byFresh(text));
+        String wanted = byFresh(text);
+        assertThat(byWriter(kept, text)).as(at).isEqualTo(wanted);
+        assertThat(byWriter(new RecordWriter(TYPE), text)).as(at).isEqualTo(wanted);
     }
 
     @Test
@@ -81,10 +86,12 @@ class JsonReuseTest {
         boolean hasId = depth == 0 && random.nextInt(8) > 0;
         text.append(hasId ? "\"id\":7" : "");
         for (int i = 0; i < count; i++) {
-            String[] names = {"id", "text", "real", "whole", "when", "place", "x", "y", "é\\n", ""};
+            String[] names = {
+                "id", "text", "real", "whole", "when", "truth", "few", "place", "x", "y", "é\\n", ""
+            };
             text.append(i == 0 && !hasId ? "" : ",").append(random.nextInt(5) == 0 ? " " : "");
             String name = names[random.nextInt(names.length)];
-            text.append('"').append(name).append(random.nextInt(3) > 0 ? i : "").append("\":");
+            text.append('"').append(name).append(random.nextInt(3) > 0 ? "" : i).append("\":");
             text.append(fitting(random, name, depth));
         }
         return text.append('}').toString();
@@ -96,12 +103,28 @@ class JsonReuseTest {
         }
         return switch (name) {
             case "id" -> Long.toString(random.nextLong() >> random.nextInt(64));
-            case "real" -> Double.toString(random.nextDouble() * 1e6 - 5e5);
+            case "real" -> real(random);
+            case "truth" -> random.nextBoolean() ? "true" : "false";
+            case "few" -> Integer.toString(random.nextInt(-140, 140));
             case "whole" -> random.nextInt(1_000) + "." + random.nextInt(1_000);
             case "when" -> "\"2026-11-%02dT00:00:00Z\"".formatted(1 + random.nextInt(30));
             case "place" -> "[%d, -1.5e%d]".formatted(random.nextInt(9), random.nextInt(4));
-            case "text" -> "\"%s\"".formatted("tü😀\\\"\\u00e9".repeat(random.nextInt(30)));
+            case "text" -> {
+                String of = random.nextBoolean() ? "tü😀\\\"\\u00e9" : "tü😀 plain";
+                yield "\"%s\"".formatted(of.repeat(random.nextInt(30)));
+            }
             default -> value(random, depth);
+        };
+    }
+
+    /** Of few digits and of many. */
+    private static String real(SplittableRandom random) {
+        double number = random.nextDouble() * 1e6 - 5e5;
+        return switch (random.nextInt(4)) {
+            case 0 -> Double.toString(number);
+            case 1 -> "%.3f".formatted(number);
+            case 2 -> "%.0f".formatted(number);
+            default -> "%s.%s".formatted(random.nextInt(-2, 3), random.nextLong(1L << 50));
         };
     }
 
@@ -145,6 +168,8 @@ class JsonReuseTest {
             same(utf8("{\"id\":1}"), "without");
             same(utf8(""), "empty");
             same(utf8("{\"id\":1}{\"id\":2}"), "two");
+            same(utf8("{\"id\":1} \r\n\t"), "white space");
+            same(utf8("{\"id\":1}\u0001"), "a control character is no white space");
         }
     }
 
