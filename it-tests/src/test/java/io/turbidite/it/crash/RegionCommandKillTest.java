@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.Tier;
+import io.turbidite.core.task.Tasks;
 import io.turbidite.feeds.command.Main;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
@@ -122,7 +123,7 @@ class RegionCommandKillTest {
             }
             left += files(pm).size() > PARTITIONS ? 1 : 0;
             try (Store opened = open()) {
-                check(opened.dataset("Visits"));
+                check(opened.dataset("Visits"), opened.environment().tasks());
                 assertThat(opened.verify().errors()).isEmpty();
                 assertThat(files(pm)).as("round %d", round).hasSize(PARTITIONS);
             }
@@ -140,11 +141,10 @@ class RegionCommandKillTest {
         }
     }
 
-    private static void check(Dataset dataset) {
-        if (dataset.indexes().isEmpty()) {
-            // a rebuilding that was killed leaves its index disabled; or the opening builds it
-            dataset.rebuildIndex("by_user");
-        }
+    private static void check(Dataset dataset, Tasks tasks) {
+        // a rebuilding that was killed is begun anew by the opening
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        tasks.await(() -> !dataset.indexes().isEmpty() || System.nanoTime() > end);
         long count = 0;
         for (int user = 0; user < USERS; user++) {
             Query query = Query.on(dataset)

@@ -182,8 +182,11 @@ public final class SchemaChanges {
         if (there.state() != State.DISABLED) {
             if (there.hasRegion()) {
                 RegionFiles.requirePlace(core, dataset.schema(), there);
+                // who is killed on the way leaves it to the next opening
+                changeBesideOwnBuilds(dataset, name, Change.DISABLE_UNTIL_BUILT);
+            } else {
+                disableIndex(dataset, name);
             }
-            disableIndex(dataset, name);
         }
         try {
             return startEnable(dataset, name);
