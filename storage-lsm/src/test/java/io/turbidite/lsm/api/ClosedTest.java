@@ -75,6 +75,7 @@ class ClosedTest {
             "events",
             "meters",
             "environment",
+            "means",
             "newRecordWriter",
             "typed",
             "entries",
