@@ -108,7 +108,7 @@ class PlainJsonReaderTest {
         assertThat(read("{\"id\":1,\"a\\n\":2}")).containsEntry("a\n", 2L);
     }
 
-    /** After texts that are not plain some are given to the parser at once; then it is tried again. */
+    /** Behind texts that are not plain some go to the parser at once; then it is tried again. */
     @Test
     void behind_texts_that_are_not_plain_it_is_tried_ever_less_often() {
         PlainJsonReader plain = new PlainJsonReader(writer, TYPE);
