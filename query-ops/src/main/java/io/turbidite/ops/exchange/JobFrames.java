@@ -80,6 +80,7 @@ public final class JobFrames implements AutoCloseable {
         long bytes = frameCountMax * FRAME_BYTES_MIN;
         leastBytes = of.takeOfLeast(bytes);
         if (leastBytes < bytes) {
+            close(); // no worker goes on as if it had them
             throw new QueryMemoryException(String.format(
                     Locale.ROOT,
                     "the workers of a job need %,d bytes for their frames, but queries hold %s: use fewer partitions, close results, or raise queryMemoryBytes",

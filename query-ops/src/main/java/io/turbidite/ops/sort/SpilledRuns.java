@@ -23,6 +23,9 @@ import java.util.function.UnaryOperator;
  * What one operator spilled. <em>Confined to one thread at a time.</em> Owns the files and their
  * buffers.
  *
+ * <p>It keeps the query's share of its store's memory from the first run on: whoever gives its
+ * buffers back before it reads the runs might not get the share again.
+ *
  * <p>As many runs are read at once as the query's share of its store's memory has room for. Two
  * blocks, 128 KiB, are taken in any case.
  */
@@ -50,6 +53,10 @@ public final class SpilledRuns implements AutoCloseable {
         spill.disk().createDirectories(spill.directory());
         runs = new SortRuns(
                 new SpillStorage(spill, buffers), memoryBytes, UnaryOperator.identity());
+        if (share != null) {
+            share.enter();
+            entered = true;
+        }
     }
 
     /** Writes the first entries of {@code buffer} as a run, and empties it. */
@@ -63,9 +70,7 @@ public final class SpilledRuns implements AutoCloseable {
     /** Inputs over all runs, few enough to be read at once; they end with this object. */
     public List<SortedInput> inputs() {
         if (share != null) {
-            giveBack();
-            share.enter();
-            entered = true;
+            share.giveBack(drawnBytes);
             drawnBytes = share.drawUpTo(Math.min(memoryBytes, runs.readBytesMax()));
             runs.readWithin(drawnBytes);
         }
