@@ -92,7 +92,7 @@ final class Front {
             SqlKind.LISTAGG,
             SqlKind.STRING_AGG);
     private static final Pattern NO_COLUMN = Pattern.compile(
-            "Column '([^']*)' not found in (any table|table '[^']*')(.*)", Pattern.DOTALL);
+            "Column '(.*)' not found in (any table|table '[^']*')(.*)", Pattern.DOTALL);
     private static final Pattern NO_TABLE =
             Pattern.compile("(?:Object|Table) '([^']*)' not found.*", Pattern.DOTALL);
     private static final Pattern NO_FUNCTION =
@@ -316,10 +316,11 @@ final class Front {
                     "the rows of VALUES differ in the type of a column: write a CAST, or a statement for each";
         } else if (column.matches()) {
             String name = column.group(1);
-            message = "there is no column '%s'%s%s"
+            message = "there is no column '%s'%s%s%s"
                     .formatted(
                             name,
                             NearestName.hint(name, fieldNames()),
+                            UnquotedText.hint(parse(), name, e.getPosLine(), e.getPosColumn()),
                             column.group(2).startsWith("any")
                                     ? " (behind its table, t.%s reads an open field)"
                                             .formatted(name)
