@@ -105,6 +105,32 @@ class SqlCommandTest {
                 .contains("give a statement");
     }
 
+    @Test
+    void a_script_that_ends_at_an_error_says_what_ran_and_that_the_rest_did_not() {
+        String script =
+                "select 1 as a;\n-- next\nselect 2 as b;\nselect\n nte from Trips;\nselect 3";
+        Result syntax = Command.runPiped(script, "sql", store);
+        assertThat(syntax.code()).isEqualTo(2);
+        assertThat(syntax.errLines().getLast())
+                .isEqualTo(
+                        "turbidite: ended at the statement of line 4; 2 statements ran before it, the rest was not run");
+        Result running = Command.runPiped(
+                "-- this one fails while it runs\nselect 1 / (number - 1) as n from Trips; select 2",
+                "sql",
+                store);
+        assertThat(running.errLines().getFirst()).startsWith("turbidite: ").contains("zero");
+        assertThat(running.errLines().getLast())
+                .isEqualTo(
+                        "turbidite: ended at the statement of line 2; none ran before it, the rest was not run");
+        assertThat(Command.runPiped("select 1 as a; select nte from Trips", "sql", store)
+                        .errLines()
+                        .getLast())
+                .isEqualTo(
+                        "turbidite: ended at the statement of line 1; 1 statement ran before it");
+        assertThat(Command.runPiped("select nte from Trips", "sql", store).errLines())
+                .hasSize(3);
+    }
+
     /** The bugs: such a script was "too long", a mark of order refused, a wrong byte changed. */
     @Test
     void long_scripts_marks_of_byte_order_and_other_encodings() throws IOException {

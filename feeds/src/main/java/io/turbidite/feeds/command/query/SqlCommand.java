@@ -5,9 +5,11 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
+import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.common.StoreArgument;
+import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Snapshot;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.ops.sql.Sql;
@@ -132,26 +134,45 @@ public final class SqlCommand implements Callable<Integer> {
             throw new InvalidRequestException(
                     "give a statement: behind the store, in quotes, in a file by --file, or on the standard input");
         }
-        int code = ExitCode.OK;
-        while (text != null && code == ExitCode.OK) {
-            code = one(statements, text);
+        long ran = 0;
+        while (text != null) {
+            int code = one(statements, text);
+            if (code != ExitCode.OK) {
+                tellEnd(statements, ran);
+                return code;
+            }
+            ran++;
             text = statements.next();
         }
-        return code;
+        return ExitCode.OK;
     }
 
     private int one(StatementReader statements, String text) {
         int code = ExitCode.FAILED;
         try {
             code = run(access(console, text, csv), console, text, csv);
-            return code;
-        } finally {
-            if (code != ExitCode.OK && statements.isFarDown()) {
-                console.err()
-                        .println("lines are counted from line %d, where the statement begins"
-                                .formatted(statements.firstLine()));
-            }
+        } catch (RuntimeException e) {
+            code = Failures.report(e, console.err(), common.debug);
         }
+        if (code != ExitCode.OK && statements.isFarDown()) {
+            console.err()
+                    .println("lines are counted from line %d, where the statement begins"
+                            .formatted(statements.firstLine()));
+        }
+        return code;
+    }
+
+    /** A script that ended early looks like one that is through: says what was not run. */
+    private void tellEnd(StatementReader statements, long ran) {
+        if (ran == 0 && statements.isLast()) {
+            return; // there was no other
+        }
+        console.err()
+                .println("turbidite: ended at the statement of line %d; %s ran before it%s"
+                        .formatted(
+                                statements.firstWordLine(),
+                                ran == 0 ? "none" : Words.count(ran, "statement"),
+                                statements.isLast() ? "" : ", the rest was not run"));
     }
 
     /** What opens the store for one statement, or has the process that holds it run that. */

@@ -28,6 +28,7 @@ final class StatementReader {
     private boolean hasAhead;
     private int line = 1;
     private int begun = 1;
+    private int firstWordLine = 1;
     private boolean isBegun;
     private boolean isTerminated;
 
@@ -76,6 +77,16 @@ final class StatementReader {
         return begun;
     }
 
+    /** The line of its first word; from 1. */
+    int firstWordLine() {
+        return firstWordLine;
+    }
+
+    /** Whether the text ended with it, without a semicolon. */
+    boolean isLast() {
+        return !isTerminated;
+    }
+
     /** Reads to a semicolon or the end; says whether there is more than blanks and comments. */
     private boolean read(StringBuilder statement) {
         boolean hasWord = false;
@@ -92,10 +103,12 @@ final class StatementReader {
                 append(statement, take());
                 until(statement, "*/");
             } else if (c == '\'' || c == '"') {
+                firstWordLine = hasWord ? firstWordLine : line;
                 hasWord = true;
                 until(statement, String.valueOf((char) c));
-            } else {
-                hasWord |= !Character.isWhitespace(c);
+            } else if (!Character.isWhitespace(c)) {
+                firstWordLine = hasWord ? firstWordLine : line;
+                hasWord = true;
             }
             if (!hasWord && c == '\n') {
                 statement.setLength(0); // lines without a word are counted, not kept
