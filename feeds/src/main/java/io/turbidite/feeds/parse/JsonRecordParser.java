@@ -171,10 +171,7 @@ public final class JsonRecordParser implements RecordParser {
             }
             throw new MalformedFrameException("it is not a JSON object");
         } catch (JacksonException e) {
-            String message = JsonMessages.withoutSource(e.getOriginalMessage());
-            int lineEnd = message.indexOf('\n');
-            throw new MalformedFrameException(
-                    lineEnd < 0 ? message : message.substring(0, lineEnd));
+            throw new MalformedFrameException(JsonMessages.told(e.getOriginalMessage()));
         } catch (NumberFormatException e) {
             throw new MalformedFrameException("it has a number whose exponent is too large");
         } catch (IOException e) {

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Records put and deleted by hand, and components merged. */
@@ -79,6 +80,22 @@ class PutCommandTest {
         assertThat(Command.run("put", directory.resolve("none"), "Numbers", "{}")
                         .code())
                 .isEqualTo(2);
+    }
+
+    @Test
+    void wrong_json_is_told_in_plain_words_and_a_file_is_no_record() throws IOException {
+        Result result =
+                Command.runPiped("{\"id\":20}\n{\"id\":21,\"a\":x}\n", "put", store, "Numbers");
+        assertThat(result.errLines())
+                .containsExactly(
+                        "turbidite: line 2: the text is not a JSON object at byte 13: 'x' is no value of JSON; text stands in double quotes");
+        Path file = Files.writeString(directory.resolve("two words.ndjson"), "{\"id\":1}\n");
+        result = Command.run("put", store, "Numbers", file);
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.errLines())
+                .containsExactly(
+                        "turbidite: %s is a file, and put takes records: ./turbidite import %s Numbers '%s' puts those of a file"
+                                .formatted(file, store, file));
     }
 
     @Test

@@ -189,10 +189,7 @@ final class JsonRecordReader {
     }
 
     private static InvalidRequestException malformed(JsonProcessingException e, String what) {
-        String first = JsonMessages.withoutSource(e.getOriginalMessage())
-                .lines()
-                .findFirst()
-                .orElse("");
+        String first = JsonMessages.told(e.getOriginalMessage());
         String cut = first.length() > MESSAGE_CHARS_MAX
                 ? first.substring(0, MESSAGE_CHARS_MAX) + "…"
                 : first;

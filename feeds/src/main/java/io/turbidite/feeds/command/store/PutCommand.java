@@ -5,12 +5,14 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
 import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.InputLines;
 import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Dataset;
@@ -25,6 +27,7 @@ import picocli.CommandLine.Parameters;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.Callable;
 
@@ -46,6 +49,9 @@ public final class PutCommand implements Callable<Integer> {
     private static final int BATCH_COUNT = 1_000;
 
     private static final int BATCH_BYTES = 1 << 20;
+
+    /** No path is longer. */
+    private static final int PATH_CHARS_MAX = 4_096;
 
     private final Console console;
     private final Slice slice = new Slice();
@@ -110,8 +116,24 @@ public final class PutCommand implements Callable<Integer> {
         for (int i = 0; i < records.size(); i++) {
             byte[] json = records.get(i).getBytes(StandardCharsets.UTF_8);
             slice.set(MemorySegment.ofArray(json), 0, json.length);
+            checkNoFile(records.get(i));
             put(batch, dataset, writer, "record " + (i + 1));
             write(store, batch, "record " + (i + 1));
+        }
+    }
+
+    /** The path of a file in place of a record would be told to be wrong JSON. */
+    private void checkNoFile(String record) {
+        if (!record.isBlank()
+                && !record.stripLeading().startsWith("{")
+                && record.length() <= PATH_CHARS_MAX
+                && record.chars().noneMatch(Character::isISOControl)
+                && Files.isRegularFile(
+                        console.directory().resolve(PathArgument.path("RECORD", record)))) {
+            throw new InvalidRequestException(
+                    "%s is a file, and put takes records: ./turbidite import %s %s %s puts those of a file"
+                            .formatted(
+                                    record, given.shellWord(), datasetName, ShellWord.of(record)));
         }
     }
 
