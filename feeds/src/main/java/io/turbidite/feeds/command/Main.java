@@ -184,8 +184,7 @@ public final class Main {
         commands.setOut(out)
                 .setExpandAtFiles(false) // a key may begin with @
                 .setParameterExceptionHandler((e, given) -> misused(e, console.err(), debug))
-                .setExecutionExceptionHandler(
-                        (e, line, result) -> report(e, line, console.err(), debug));
+                .setExecutionExceptionHandler((e, line, result) -> report(e, line, console, debug));
         try {
             boolean hasKeys = args.length > 0 && TAKE_KEYS.contains(args[0]);
             int code = commands.execute(hasKeys ? GetCommand.separate(args) : args);
@@ -248,7 +247,8 @@ public final class Main {
         return named == null ? commands.values() : List.of(named);
     }
 
-    private static int report(Exception e, CommandLine line, PrintStream err, boolean debug) {
+    private static int report(Exception e, CommandLine line, Console console, boolean debug) {
+        PrintStream err = console.err();
         CommandLine group = line.getParent();
         boolean isLog = group != null && group.getCommandName().equals("log");
         if (isLog && e instanceof CorruptionException) {
@@ -259,7 +259,10 @@ public final class Main {
                 && io.kind() == StorageIoException.Kind.NO_SPACE) {
             return Failures.report(e, err, debug, "free some space, and ingest the rest again");
         }
-        return Failures.report(e, err, debug);
+        String misplaced = MisplacedStore.advice(e, line, console.directory());
+        return misplaced == null
+                ? Failures.report(e, err, debug)
+                : Failures.report(e, err, debug, misplaced);
     }
 
     private static int misused(ParameterException e, PrintStream err, boolean debug) {

@@ -233,6 +233,35 @@ class MainTest {
                 .contains("; is 'primaryKey' meant?");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "query Trips STORE --count",
+                "get Trips STORE 1",
+                "sql Trips STORE",
+                "put Trips STORE {}",
+                "index drop Trips STORE by_tail",
+                "flush Trips STORE"
+            })
+    void a_store_that_does_not_come_first_is_told_to(String line, @TempDir Path directory)
+            throws IOException {
+        String store = Command.load(directory).toString();
+        Result result = Command.run((Object[]) line.replace("STORE", store).split(" "));
+        assertThat(result.code()).isEqualTo(2);
+        String command = line.substring(0, line.indexOf(" Trips"));
+        assertThat(result.errLines().getFirst()).contains("Trips does not exist");
+        assertThat(result.errLines().getLast())
+                .isEqualTo(
+                        "  the store comes first: ./turbidite %s %s …".formatted(command, store));
+    }
+
+    @Test
+    void a_store_that_is_missing_is_only_missing(@TempDir Path directory) throws IOException {
+        String store = Command.load(directory).toString();
+        assertThat(Command.run("query", store + "2", "Trips").errLines()).hasSize(1);
+        assertThat(Command.run("query", store, store).err()).doesNotContain("comes first");
+    }
+
     @Test
     void a_mistyped_option_gets_the_right_one_named() {
         Result run = Command.run("run", "feed.yaml", "--stor", "x");
