@@ -100,6 +100,18 @@ class RepairCommandTest {
                 .startsWith("Blind: no component has entries to check, ");
     }
 
+    /** The bug: a merge of two left the first one's timestamp, and it was shown. */
+    @Test
+    void nothing_is_told_of_repairs_of_an_eager_index() {
+        for (int id = 1; id <= 2; id++) {
+            Command.run("put", store, "Eager", "{\"id\":%d,\"a\":1,\"b\":1}".formatted(id));
+            Command.run("flush", store, "Eager");
+        }
+        assertThat(Command.run("merge", store, "Eager").code()).isZero();
+        Result inspected = Command.run("inspect", store);
+        assertThat(inspected.out()).contains("2 entries, 0 anti-matter").doesNotContain("repaired");
+    }
+
     @Test
     void wrong_requests_exit_2() {
         assertRefused(Command.run("repair", store, "Nothing"), "Nothing", "Blind");

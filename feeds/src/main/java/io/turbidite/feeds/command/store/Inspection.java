@@ -13,6 +13,7 @@ import io.turbidite.lsm.StoreDescription.IndexDescription;
 import io.turbidite.lsm.StoreDescription.PartitionDescription;
 import io.turbidite.lsm.StoreDescription.TrashDescription;
 import io.turbidite.lsm.component.PageOptions;
+import io.turbidite.lsm.schema.Maintenance;
 
 import org.jspecify.annotations.Nullable;
 
@@ -228,8 +229,9 @@ public final class Inspection {
                         !index.region().isEmpty()
                                 ? ": " + region(index.region())
                                 : index.components().isEmpty() ? ": no component yet" : ""));
-        index.components().forEach(component -> print(component, "", out));
-        index.deletedKeys().forEach(component -> print(component, "deleted keys ", out));
+        boolean isEager = index.maintenance().equals(Maintenance.EAGER.label());
+        index.components().forEach(component -> print(component, "", isEager, out));
+        index.deletedKeys().forEach(component -> print(component, "deleted keys ", isEager, out));
     }
 
     /** The mode first, as it says what a power cut costs. */
@@ -239,7 +241,8 @@ public final class Inspection {
                 .collect(Collectors.joining(", ", "region of ", ""));
     }
 
-    private static void print(ComponentDescription component, String what, PrintStream out) {
+    private static void print(
+            ComponentDescription component, String what, boolean isEager, PrintStream out) {
         out.println("      %s[%s, %s] file %d, %s, %s entries, %s anti-matter%s%s%s"
                 .formatted(
                         what,
@@ -249,7 +252,7 @@ public final class Inspection {
                         Words.bytes(component.bytes()),
                         Words.number(component.entries()),
                         Words.number(component.antimatter()),
-                        repair(component),
+                        repair(component, isEager),
                         component.filters().stream()
                                 .map(f -> ", %s %s..%s%s"
                                         .formatted(
@@ -263,12 +266,15 @@ public final class Inspection {
                                 : ", in quarantine: " + component.quarantine()));
     }
 
-    /** Only where it says something: a component as flushed is checked up to its end. */
-    private static String repair(ComponentDescription component) {
+    /**
+     * Only where it says something: a component as flushed is checked up to its end, and an eager
+     * index has nothing to be checked, whatever its merges have noted.
+     */
+    private static String repair(ComponentDescription component, boolean isEager) {
         String invalid = component.dead() == 0
                 ? ""
                 : ", %s invalid".formatted(Words.number(component.dead()));
-        return component.repairedTimestamp() == component.maxTimestamp()
+        return isEager || component.repairedTimestamp() == component.maxTimestamp()
                 ? invalid
                 : "%s, repaired to %s"
                         .formatted(invalid, Words.number(component.repairedTimestamp()));
