@@ -69,8 +69,12 @@ class LogCommandTest {
         assertThat(whole.path("parser").asText()).isEqualTo("json");
         assertThat(whole.path("durable").asLong()).isEqualTo(whole.path("tail").asLong());
         assertThat(whole.path("psfs")).hasSize(1);
+        // verify counts the records alone
         assertThat(calls.log("inspect").out())
-                .contains("addresses: begin", "psf 0 type = field(type)");
+                .contains(
+                        " from begin to tail (records with headers and key pointers), read as json",
+                        "addresses: begin",
+                        "psf 0 type = field(type)");
     }
 
     @Test

@@ -68,11 +68,12 @@ final class LogInspection {
     static void print(String directory, HashLog log, PrintStream out) {
         HybridLog addresses = log.log();
         LogShape shape = addresses.shape();
-        out.println("log %s: %s of records read as %s"
-                .formatted(
-                        directory,
-                        Words.bytes(addresses.tail() - addresses.begin()),
-                        log.parser().text()));
+        out.println(
+                "log %s: %s from begin to tail (records with headers and key pointers), read as %s"
+                        .formatted(
+                                directory,
+                                Words.bytes(addresses.tail() - addresses.begin()),
+                                log.parser().text()));
         out.println("  addresses: begin %s, in memory from %s, durable to %s, tail %s"
                 .formatted(
                         Words.number(addresses.begin()),
