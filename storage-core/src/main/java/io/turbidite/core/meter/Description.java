@@ -143,8 +143,9 @@ public record Description(String name, String kind, String unit, String text) {
             validation.candidates
             memory.used.bytes | gauge, bytes | memory off the heap that the store has taken \
             from its budget, with those that share its runtime
-            memory.budget.bytes | gauge, bytes | the most that memory.used.bytes may \
-            be: 2^63 - 1, as its parts are bounded, not their sum
+            memory.budget.bytes | gauge, bytes | the most that memory.used.bytes may be: \
+            write memory and cache, what merges, queries and regions may take besides, \
+            and live bitmaps as they are
             memory.queries.bytes | gauge, bytes | of memory.used.bytes, what queries hold of \
             the rows that they sort, group and join
             cache.bytes | gauge, bytes | memory that the buffer cache holds

@@ -43,6 +43,9 @@ public final class EngineRuntime implements AutoCloseable {
 
     private static final long QUERIES_BYTES_MIN = 16 << 20;
 
+    private static final String CACHE = "buffer cache";
+    private static final String WRITE_MEMORY = "write memory";
+
     private final Budgets budgets;
     private final MemoryBudget memory = MemoryBudget.of(Long.MAX_VALUE);
     private final BufferCache cache;
@@ -82,13 +85,9 @@ public final class EngineRuntime implements AutoCloseable {
     private EngineRuntime(Tasks tasks, Clock clock, Meters meters, Budgets budgets) {
         this.budgets = budgets;
         this.cache = BufferCache.create(
-                memory.account("buffer cache"),
-                CacheOptions.of(budgets.cacheBytes()),
-                tasks,
-                clock,
-                meters);
+                memory.account(CACHE), CacheOptions.of(budgets.cacheBytes()), tasks, clock, meters);
         long writeBytes = budgets.writeMemoryBytes();
-        this.writeMemory = new WriteMemory(memory.account("write memory"), writeBytes);
+        this.writeMemory = new WriteMemory(memory.account(WRITE_MEMORY), writeBytes);
         this.bitmaps = new MutableValidityBitmap.Memory(
                 memory.account("live bitmaps"), memory.account("invalidation times"));
         this.builds = memory.account("build concurrency", writeBytes / BUILD_CONCURRENCY_SHARE);
@@ -128,8 +127,27 @@ public final class EngineRuntime implements AutoCloseable {
     /** Shows what is held of it, of all stores together, among a store's instruments. */
     void show(Meters meters) {
         meters.gauge("memory.used.bytes", memory::bytesUsed);
-        meters.gauge("memory.budget.bytes", memory::bytesMax);
+        meters.gauge("memory.budget.bytes", this::budgetBytes);
         meters.gauge("memory.queries.bytes", queries::bytesUsed);
+    }
+
+    /**
+     * The sum of what the parts of {@code memory.used.bytes} may hold. What grows with the records
+     * alone, and what is past its bound since a reader keeps it, counts as it is: the sum is never
+     * less than what is used.
+     */
+    private long budgetBytes() {
+        long bytes = 0;
+        for (MemoryBudget.Account part : memory.accounts()) {
+            bytes += Math.max(
+                    part.bytesUsed(),
+                    switch (part.owner()) {
+                        case CACHE -> budgets.cacheBytes();
+                        case WRITE_MEMORY -> budgets.writeMemoryBytes();
+                        default -> part.bytesMax() == memory.bytesMax() ? 0 : part.bytesMax();
+                    });
+        }
+        return bytes;
     }
 
     /**

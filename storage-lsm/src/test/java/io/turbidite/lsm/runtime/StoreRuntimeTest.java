@@ -244,4 +244,28 @@ class StoreRuntimeTest {
         assertThatThrownBy(() -> defaults.withIoBytesPerSecond(1))
                 .hasMessageContaining("ioBytesPerSecond");
     }
+
+    /** The bug: it was 2^63 - 1, which nothing can be divided by. */
+    @Test
+    void the_memory_budget_is_the_sum_of_what_its_parts_may_hold() {
+        StoreOptions options =
+                StoreOptions.defaults().withWriteMemoryBytes(64 * MIB).withCacheBytes(32 * MIB);
+        try (KeyValueStore values = KeyValueStore.open(directory, options)) {
+            Store store = values.store();
+            long parts = 64 + 32 + 64 / 4 + 64 / 4 + 64 / 4; // and merges, regions, queries
+            assertThat(figure(store, "memory.budget.bytes")).isEqualTo(parts * MIB);
+            for (int i = 0; i < 2_000; i++) {
+                values.put(ByteBuffer.allocate(Integer.BYTES).putInt(i).array(), new byte[1_000]);
+            }
+            assertThat(figure(store, "memory.used.bytes"))
+                    .isBetween(MIB, figure(store, "memory.budget.bytes"));
+        }
+    }
+
+    private static long figure(Store store, String name) {
+        return store.meters().instruments().stream()
+                .filter(one -> one.name().equals(name))
+                .mapToLong(one -> ((Reading) one).value())
+                .sum();
+    }
 }
