@@ -2,11 +2,13 @@ package io.turbidite.feeds.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.feeds.command.Command.Result;
 import io.turbidite.feeds.command.common.Interrupts;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -188,5 +190,23 @@ class ServeCommandTest {
         Command.Result result = Command.runIn(Path.of(""), false, atOnce(code), arguments);
         assertThat(result.code()).as(result.err()).isEqualTo(2);
         assertThat(result.err()).contains(why);
+    }
+
+    @Test
+    void a_path_with_spaces_is_told_to_stand_in_quotes() throws IOException {
+        Path spaced = Files.createDirectory(directory.resolve("my store"));
+        Command.load(spaced);
+        Path store = spaced.resolve("store");
+        String half = directory.resolve("my").toString();
+        Result unquoted = Command.run("serve", "a=" + half, "store/store");
+        assertThat(unquoted.code()).isEqualTo(2);
+        assertThat(unquoted.errLines())
+                .containsExactly(
+                        "turbidite: %s does not exist; a path with spaces stands in quotes: NAME='%s'"
+                                .formatted(half, store));
+        assertThat(Command.run("serve", "my data=" + store).err())
+                .contains("write NAME='" + store + "'");
+        assertThat(Command.run("serve", spaced).err()).contains("write NAME='" + spaced + "'");
+        assertThat(Command.run("serve", half).err()).doesNotContain("quotes");
     }
 }

@@ -3,6 +3,7 @@ package io.turbidite.feeds.command.server;
 import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
+import io.turbidite.core.file.RealDisk;
 import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.lsm.RuntimeOptions;
 import io.turbidite.lsm.Store;
@@ -37,17 +38,23 @@ final class OpenStores implements AutoCloseable {
      */
     static OpenStores open(List<String> given) {
         Map<String, StoreArgument> arguments = new LinkedHashMap<>();
-        for (String one : given) {
+        for (int i = 0; i < given.size(); i++) {
+            String one = given.get(i);
             int equals = one.indexOf('=');
             boolean isNamed =
                     equals > 0 && NAME.matcher(one.substring(0, equals)).matches();
             StoreArgument argument = StoreArgument.of(isNamed ? one.substring(equals + 1) : one);
             String name = isNamed ? one.substring(0, equals) : nameOf(argument.path());
-            if (!NAME.matcher(name).matches() || name.equals("..")) {
+            boolean isWrong = !NAME.matcher(name).matches()
+                    || name.equals("..")
+                    || (!isNamed && pathOf(argument) != argument);
+            if (isWrong) {
                 throw new InvalidRequestException(
                         "store %s needs a name of up to 64 letters, digits, '_', '-' and '.': write NAME=%s"
-                                .formatted(argument.directory(), argument.directory()));
+                                .formatted(
+                                        argument.directory(), pathOf(argument).shellWord()));
             }
+            checkQuoted(argument, given.subList(i + 1, given.size()));
             if (arguments.put(name, argument) != null) {
                 throw new InvalidRequestException(
                         "two stores are called %s: give one another name, NAME=DIR"
@@ -59,6 +66,35 @@ final class OpenStores implements AutoCloseable {
             arguments.forEach(
                     (name, argument) -> open.stores.put(name, argument.openToChange(open.runtime)));
             return undo.keep(open);
+        }
+    }
+
+    /** What stands behind the sign, if there is a store, so that what stands before is no name. */
+    private static StoreArgument pathOf(StoreArgument whole) {
+        int equals = whole.directory().indexOf('=');
+        String path = whole.directory().substring(equals + 1);
+        return equals > 0
+                        && !path.isEmpty()
+                        && !RealDisk.isDirectory(whole.path())
+                        && RealDisk.isDirectory(StoreArgument.of(path).path())
+                ? StoreArgument.of(path)
+                : whole;
+    }
+
+    /** A shell makes several arguments of a path with spaces that is not in quotes. */
+    private static void checkQuoted(StoreArgument argument, List<String> next) {
+        if (RealDisk.isDirectory(argument.path())) {
+            return;
+        }
+        String whole = argument.directory();
+        for (String word : next) {
+            whole += " " + word;
+            StoreArgument longer = StoreArgument.of(whole);
+            if (RealDisk.isDirectory(longer.path())) {
+                throw new InvalidRequestException(
+                        "%s does not exist; a path with spaces stands in quotes: NAME=%s"
+                                .formatted(argument.directory(), longer.shellWord()));
+            }
         }
     }
 
