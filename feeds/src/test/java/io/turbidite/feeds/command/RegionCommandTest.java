@@ -88,6 +88,34 @@ class RegionCommandTest {
         assertThat(Command.run("verify", store).code()).isZero();
     }
 
+    @Test
+    void the_directory_of_regions_is_told_and_that_it_is_not_there() throws IOException {
+        Path mount = Files.createDirectory(directory.toRealPath().resolve("mount"));
+        assertThat(create("pm", "--on", "note", "--param", "path=" + mount).code()).isZero();
+        assertThat(Command.run("inspect", store).out())
+                .contains("pm index by_note on note in " + mount + ", ");
+        assertThat(Command.run("doctor", store).out()).isEqualTo("nothing to worry about\n");
+        Files.move(mount, directory.resolve("elsewhere"));
+        Result lost = Command.run("doctor", store);
+        assertThat(lost.code()).isEqualTo(1);
+        assertThat(lost.out())
+                .contains("warn: " + mount + " is not there, or is another directory, and has ")
+                .contains(" of index by_note of Trips")
+                .contains("is a file system not mounted?");
+        Files.createDirectory(mount); // as it is seen where nothing is mounted
+        assertThat(Command.run("doctor", store).out()).contains("by_note");
+        assertThat(Command.run("inspect", store).out()).contains(" in " + mount);
+        try (Stream<Path> files = Files.list(store.resolve("regions"))) {
+            for (Path marker : files.filter(one -> one.toString().endsWith(".outside"))
+                    .toList()) {
+                byte[] bytes = Files.readAllBytes(marker);
+                bytes[70] ^= 1;
+                Files.write(marker, bytes);
+            }
+        }
+        assertThat(Command.run("doctor", store).out()).contains("can't be read");
+    }
+
     private Result run(String index) throws IOException {
         Path definition = directory.resolve("more.yaml");
         Files.writeString(

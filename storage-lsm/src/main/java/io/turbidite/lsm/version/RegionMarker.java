@@ -14,6 +14,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.function.BiFunction;
 
 /**
  * The file {@code regions/REGION.outside}: a region of this store has a file elsewhere, or is about
@@ -73,11 +74,26 @@ public record RegionMarker(
      * @throws io.turbidite.core.FormatVersionException if it is of another version
      */
     public static RegionMarker read(Disk disk, long storeId, long regionId) {
+        return read(disk, regionId, (file, header) -> header.checkOwner(file, storeId, regionId));
+    }
+
+    /**
+     * As {@link #read}, of whichever store and region: to tell of it, not to delete by it.
+     *
+     * @throws CorruptionException if it is damaged
+     * @throws io.turbidite.core.FormatVersionException if it is of another version
+     */
+    public static RegionMarker readToTell(Disk disk, long regionId) {
+        return read(disk, regionId, (file, header) -> header);
+    }
+
+    private static RegionMarker read(
+            Disk disk, long regionId, BiFunction<String, FileHeader, FileHeader> owner) {
         try (DiskFile file = disk.openReadOnly(StoreFiles.regionMarker(regionId))) {
             byte[] image = Envelope.readImage(file, 0, BYTES_MAX);
-            FileHeader header = Envelope.header(file.name(), image)
-                    .check(file.name(), FORMAT, VERSION)
-                    .checkOwner(file.name(), storeId, regionId);
+            FileHeader header = owner.apply(
+                    file.name(),
+                    Envelope.header(file.name(), image).check(file.name(), FORMAT, VERSION));
             return decode(file.name(), regionId, Envelope.payload(file.name(), header, image));
         }
     }

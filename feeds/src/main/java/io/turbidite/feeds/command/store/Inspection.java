@@ -14,6 +14,7 @@ import io.turbidite.lsm.StoreDescription.PartitionDescription;
 import io.turbidite.lsm.StoreDescription.TrashDescription;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.pm.PmKind;
 
 import org.jspecify.annotations.Nullable;
 
@@ -204,13 +205,15 @@ public final class Inspection {
     private static void print(
             IndexDescription index, String maintenance, PageOptions pages, PrintStream out) {
         String tokenizer = index.parameters().get(TokenKeys.TOKENIZER);
-        out.println("    %s%sindex %s on %s%s%s%s%s%s%s%s%s"
+        String path = index.parameters().get(PmKind.PATH);
+        out.println("    %s%sindex %s on %s%s%s%s%s%s%s%s%s%s"
                 .formatted(
                         index.unique() && !index.name().equals("primary") ? "unique " : "",
                         index.kind().equals("btree") ? "" : index.kind() + " ",
                         index.name(),
                         String.join(", ", index.fields()),
                         tokenizer == null ? "" : " by " + tokenizer,
+                        path == null ? "" : " in " + path,
                         index.state().equals("ready") ? "" : " (" + index.state() + ")",
                         index.maintenance().equals(maintenance)
                                 ? ""

@@ -8,11 +8,13 @@ import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.common.StoreArgument;
 import io.turbidite.feeds.health.Finding;
 import io.turbidite.feeds.health.Findings;
+import io.turbidite.feeds.health.RegionPlaces;
 import io.turbidite.lsm.Store;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 
@@ -50,7 +52,9 @@ public final class DoctorCommand implements Callable<Integer> {
 
     private int print(Store store) {
         boolean held = stores.isShared();
-        List<Finding> found = held ? Findings.of(store) : Findings.ofFigures(store);
+        List<Finding> found =
+                new ArrayList<>(held ? Findings.of(store) : Findings.ofFigures(store));
+        found.addAll(RegionPlaces.of(store));
         if (common.json) {
             Json.line()
                     .put("store", given.directory())
