@@ -19,6 +19,11 @@ import java.util.OptionalLong;
  */
 public record Explanation(
         String dataset, String access, List<Operator> operators, List<Choice> considered) {
+    /** Of the table for people. */
+    private static final int COLUMNS = 100;
+
+    private static final int DETAIL_COLUMNS_MIN = 30;
+
     /**
      * One operator of the plan.
      *
@@ -96,12 +101,12 @@ public record Explanation(
     @Override
     public String toString() {
         int nameWidth = "operator".length();
-        int detailWidth = 0;
         for (Operator operator : operators) {
             nameWidth = Math.max(nameWidth, operator.indented().length());
-            detailWidth = Math.max(detailWidth, operator.detail().length());
         }
         String format = "%n  %-" + nameWidth + "s  %12s  %12s  %s";
+        int detailColumn =
+                format.formatted("", "", "", "").length() - "%n".formatted().length();
         StringBuilder text = new StringBuilder();
         text.append(dataset).append(": ").append(access);
         text.append(format.formatted("operator", "estimated", "actual", ""));
@@ -110,7 +115,7 @@ public record Explanation(
                     operator.indented(),
                     show(operator.estimatedRows()),
                     show(operator.actualRows()),
-                    operator.detail()));
+                    wrapped(operator.detail(), detailColumn)));
         }
         text.append("%n  considered".formatted());
         for (Choice choice : considered) {
@@ -122,6 +127,23 @@ public record Explanation(
                     choice.cost()));
         }
         return text.toString();
+    }
+
+    /** Broken at spaces, so that lines keep within the columns; no word is broken. */
+    private static String wrapped(String detail, int column) {
+        int room = Math.max(DETAIL_COLUMNS_MIN, COLUMNS - column);
+        StringBuilder text = new StringBuilder();
+        String rest = detail;
+        while (rest.length() > room) {
+            int space = rest.lastIndexOf(' ', room);
+            int end = space > 0 ? space : rest.indexOf(' ', room);
+            if (end < 0) {
+                break;
+            }
+            text.append(rest, 0, end).append("%n".formatted()).append(" ".repeat(column));
+            rest = rest.substring(end + 1);
+        }
+        return text.append(rest).toString();
     }
 
     private static String show(OptionalLong rows) {
