@@ -114,12 +114,19 @@ public final class PmKind implements IndexKind {
                     parameters.toSpec(place));
         }
         drop(place); // what has the number was of a store that forgot it
-        SegmentMemory memory = SegmentMemory.map(disk, file, parameters.extentBytes(), mode);
-        if (memory == null) {
-            throw refused(place.name(), parameters, disk, RegionMode.VOLATILE);
-        }
-        try (Undo undo = Undo.of(() -> drop(place))) {
-            return undo.keep(PmRegion.create(memory, place, parameters.toSpec(place)));
+        try {
+            SegmentMemory memory = SegmentMemory.map(disk, file, parameters.extentBytes(), mode);
+            if (memory == null) {
+                throw refused(place.name(), parameters, disk, RegionMode.VOLATILE);
+            }
+            try (Undo undo = Undo.of(() -> drop(place))) {
+                return undo.keep(PmRegion.create(memory, place, parameters.toSpec(place)));
+            }
+        } catch (StorageIoException failed) {
+            // the file's name says nothing of the directory, which is not the store's
+            throw parameters.path().isEmpty()
+                    ? failed
+                    : failed.in("making %s/%s".formatted(parameters.path(), file));
         }
     }
 

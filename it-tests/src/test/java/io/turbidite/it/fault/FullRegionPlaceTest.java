@@ -65,6 +65,7 @@ class FullRegionPlaceTest {
                             full -> assertThat(full.kind())
                                     .isEqualTo(StorageIoException.Kind.NO_SPACE))
                     .hasMessageContaining("index by_user of Visits")
+                    .hasMessageContaining("making " + place + "/")
                     .hasMessageContaining("there is no room");
             assertThat(visits.indexes()).isEmpty();
             try (Stream<Path> files = Files.list(place)) {
