@@ -37,17 +37,20 @@ public final class RegionPlaces {
                 try {
                     note(RegionMarker.readToTell(disk, regionId), lost);
                 } catch (CorruptionException | FormatVersionException unread) {
-                    findings.add(finding(
-                            "the marker of a region's file outside of the store can't be read: "
-                                    + unread.getMessage(),
-                            "if its index is dropped, the file stays: look for it in the path of the index"));
+                    findings.add(
+                            finding(
+                                    "the marker of a region's file outside of the store can't be read: "
+                                            + unread.getMessage(),
+                                    "if its index is dropped, the file stays: look for it in the path of the index"));
                 }
             }
         }
-        lost.forEach((directory, files) -> findings.add(finding(
-                "%s is not there, or is another directory, and has %s"
-                        .formatted(directory, String.join(", ", files)),
-                "is a file system not mounted? While it is not, a file whose index is dropped stays behind")));
+        lost.forEach(
+                (directory, files) -> findings.add(
+                        finding(
+                                "%s is not there, or is another directory, and has %s"
+                                        .formatted(directory, String.join(", ", files)),
+                                "is a file system not mounted? While it is not, a file whose index is dropped stays behind")));
         return findings;
     }
 

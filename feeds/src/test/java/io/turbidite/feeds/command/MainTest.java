@@ -16,6 +16,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -260,6 +261,20 @@ class MainTest {
         String store = Command.load(directory).toString();
         assertThat(Command.run("query", store + "2", "Trips").errLines()).hasSize(1);
         assertThat(Command.run("query", store, store).err()).doesNotContain("comes first");
+    }
+
+    @Test
+    void each_command_is_listed_in_the_documents() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "commands.md"));
+        List<String> names = new ArrayList<>(List.of("completion", "man"));
+        Command.run("--help").out().lines().forEach(line -> {
+            if (line.matches("  [a-z]+ {2,}\\S.*")) {
+                names.add(line.strip().split(" ")[0]);
+            }
+        });
+        assertThat(names).hasSizeGreaterThan(30);
+        assertThat(names)
+                .allSatisfy(name -> assertThat(page).contains("\n| `%s` | ".formatted(name)));
     }
 
     @Test

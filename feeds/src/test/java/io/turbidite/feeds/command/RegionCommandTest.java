@@ -91,7 +91,8 @@ class RegionCommandTest {
     @Test
     void the_directory_of_regions_is_told_and_that_it_is_not_there() throws IOException {
         Path mount = Files.createDirectory(directory.toRealPath().resolve("mount"));
-        assertThat(create("pm", "--on", "note", "--param", "path=" + mount).code()).isZero();
+        assertThat(create("pm", "--on", "note", "--param", "path=" + mount).code())
+                .isZero();
         assertThat(Command.run("inspect", store).out())
                 .contains("pm index by_note on note in " + mount + ", ");
         assertThat(Command.run("doctor", store).out()).isEqualTo("nothing to worry about\n");
@@ -106,8 +107,8 @@ class RegionCommandTest {
         assertThat(Command.run("doctor", store).out()).contains("by_note");
         assertThat(Command.run("inspect", store).out()).contains(" in " + mount);
         try (Stream<Path> files = Files.list(store.resolve("regions"))) {
-            for (Path marker : files.filter(one -> one.toString().endsWith(".outside"))
-                    .toList()) {
+            for (Path marker :
+                    files.filter(one -> one.toString().endsWith(".outside")).toList()) {
                 byte[] bytes = Files.readAllBytes(marker);
                 bytes[70] ^= 1;
                 Files.write(marker, bytes);
