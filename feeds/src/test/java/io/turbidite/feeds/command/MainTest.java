@@ -269,7 +269,7 @@ class MainTest {
         List<String> names = new ArrayList<>(List.of("completion", "man"));
         Command.run("--help").out().lines().forEach(line -> {
             if (line.matches("  [a-z]+ {2,}\\S.*")) {
-                names.add(line.strip().split(" ")[0]);
+                names.add(line.strip().split(" ", -1)[0]);
             }
         });
         assertThat(names).hasSizeGreaterThan(30);
