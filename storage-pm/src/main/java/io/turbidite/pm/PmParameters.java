@@ -161,7 +161,8 @@ record PmParameters(Mode mode, String path, long bytesMax, int pageBytes) {
     }
 
     RegionSpec toSpec(RegionPlace place) {
-        return new RegionSpec(place.storeId(), place.regionId(), pageBytes, bytesMax);
+        return new RegionSpec(
+                place.storeId(), place.regionId(), pageBytes, bytesMax, place.sessions());
     }
 
     private static boolean isAbsolute(String use, String path) {

@@ -51,8 +51,8 @@ public interface IndexKind {
      *
      * @param absorbedThrough up to which timestamp the store knows the region to be whole
      * @return null if the kind keeps nothing from one opening to the next
-     * @throws io.turbidite.core.StorageException if it is missing, damaged, another's, or has not
-     *     absorbed as much: it must be made anew
+     * @throws io.turbidite.core.StorageException if it is missing, damaged, another's, of another
+     *     session than the place's last one, or has not absorbed as much: it must be made anew
      */
     @Nullable
     IndexRegion open(RegionPlace place, long absorbedThrough);

@@ -14,6 +14,7 @@ import java.util.Map;
  * @param storeId the store's random number
  * @param regionId the region's number, which no other has: random, in copies of a store too; of
  *     releases before it is one that the store counted
+ * @param sessions of the store: what the region is to be of, and will be of
  * @param name for people: dataset, partition, index
  * @param parameters as {@link IndexKind#define} gave them
  * @param clock for whoever measures
@@ -24,6 +25,7 @@ public record RegionPlace(
         String directory,
         long storeId,
         long regionId,
+        RegionSessions sessions,
         String name,
         Map<String, String> parameters,
         Clock clock,

@@ -118,6 +118,11 @@ final class OpenRegions implements AutoCloseable {
         return null;
     }
 
+    /** Whether the manifest names any. */
+    boolean isAny() {
+        return !opened.isEmpty() || !toBuild.isEmpty();
+    }
+
     /** The indexes that must be built. */
     List<ToBuild> toBuild() {
         return toBuild;

@@ -253,6 +253,9 @@ final class OpenStore {
             }
             putBack(named);
         }
+        if (mode != OpenMode.READING) {
+            core.manifest().drawSession(newSession());
+        }
         OpenRegions regions = OpenRegions.open(core, named, mode == OpenMode.READING);
         try (regions) {
             recover(options, mode, without(state, outdated), named, regions, startNanos);
@@ -268,7 +271,11 @@ final class OpenStore {
             long startNanos) {
         ManifestState state = regions.disabled(found);
         ManifestState named = onDisk;
-        if (mode != OpenMode.READING && !regions.toBuild().isEmpty()) {
+        if (mode != OpenMode.READING) {
+            core.manifest().beginSession();
+        }
+        if (mode != OpenMode.READING && regions.isAny()) {
+            // names the session too, before a region absorbs anything in it
             core.manifest().edit(regions::disabled, () -> {});
             named = core.manifest().state();
             state = named;
@@ -341,6 +348,14 @@ final class OpenStore {
                         replay.byteCount(),
                         replay.operationCount(),
                         core.clock().monotonicNanos() - startNanos);
+    }
+
+    /** What it mixes in lets two openings at a clock that stands still differ. */
+    private long newSession() {
+        long moment = core.clock().wallMicros() ^ core.clock().monotonicNanos();
+        ManifestState state = core.manifest().state();
+        long seed = moment ^ state.session() ^ state.nextFileId();
+        return Math.max(1, new SplittableRandom(seed).nextLong() >>> 1);
     }
 
     /** An index whose keys this process would make otherwise than they were made. */

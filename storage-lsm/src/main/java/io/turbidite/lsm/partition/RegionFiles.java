@@ -192,6 +192,7 @@ public final class RegionFiles {
                 StoreFiles.REGIONS,
                 core.manifest().state().storeId(),
                 regionId,
+                core.manifest().sessions(),
                 name(schema, partition, index),
                 index.entryKeys().parameters(),
                 core.clock(),

@@ -5,6 +5,7 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.format.KnownFormat;
+import io.turbidite.core.index.RegionSessions;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,12 @@ public final class Manifest {
     private final AtomicLong nextFileId;
     private volatile ManifestState state;
 
+    /** Of this opening for writing. */
+    private volatile RegionSessions sessions;
+
+    /** Whether edits name this session. */
+    private volatile boolean sessionBegun;
+
     /** Of the format of the file that stands. */
     private volatile int version;
 
@@ -43,6 +50,7 @@ public final class Manifest {
         this.disk = disk;
         this.state = state;
         this.version = version;
+        this.sessions = new RegionSessions(state.session(), state.session());
         this.nextFileId = new AtomicLong(state.nextFileId());
     }
 
@@ -108,6 +116,28 @@ public final class Manifest {
     }
 
     /**
+     * Names this opening for writing: before its regions are opened.
+     *
+     * @param random that no other opening has, of this store or of a copy of it
+     */
+    public void drawSession(long random) {
+        sessions = new RegionSessions(state.session(), random);
+    }
+
+    /**
+     * From the next edit on the manifest names this session: its regions know of it. Before any of
+     * them absorbs something there must be one.
+     */
+    public void beginSession() {
+        sessionBegun = true;
+    }
+
+    /** The session that the manifest named when it was opened, and this one. */
+    public RegionSessions sessions() {
+        return sessions;
+    }
+
+    /**
      * From now on, {@link #newFileId} gives ids above this one: a file has it that no manifest
      * names.
      */
@@ -150,6 +180,9 @@ public final class Manifest {
                         uncertain);
             }
             ManifestState changed = change.apply(state).withNextFileId(nextFileId.get());
+            if (sessionBegun) {
+                changed = changed.withSession(sessions.now());
+            }
             ManifestFile.write(disk, changed);
             state = changed;
             version = ManifestFile.VERSION;

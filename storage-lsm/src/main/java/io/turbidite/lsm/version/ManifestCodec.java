@@ -43,13 +43,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The payload of the manifest file, version 14. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 15. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
  * <pre>
  * payload   := nextFileId i64, nextDatasetId i32, lastTimestamp i64, logPosition i64, hasLog bool,
- *              dataset*
+ *              session i64, dataset*
  * dataset   := id i32, version i32, name str, field*, partitions i32, primaryKey str*, filterField str*,
  *              keyForm u8, nextIndexId i32, index*, maintenance str, policy str, retain str, repair str,
  *              bitmapHandover str, options, partition*, counts
@@ -68,7 +68,7 @@ import java.util.TreeMap;
  * indexReads := indexId i32, searches i64, entries i64        repairPlace := indexId i32, placement str
  * </pre>
  *
- * <p>Version 13 had no regions. Version 12 had no parameters: every index was a B+-tree. Version 11
+ * <p>Version 14 had no session. Version 13 had no regions. Version 12 had no parameters: every index was a B+-tree. Version 11
  * had neither hasLog, which was not known then, nor isUntold: the words of its cause told. Version
  * 10 had no cause: every component was sound, as far as it knew, and all keys had the first form.
  */
@@ -87,6 +87,9 @@ final class ManifestCodec {
     /** Since then a partition may have regions. */
     private static final int REGIONS_VERSION = 14;
 
+    /** Since then the last opening for writing has a number. */
+    private static final int SESSION_VERSION = 15;
+
     /** What the causes of components that are untold say in version 11. */
     private static final String UNTOLD = "the log supersedes ";
 
@@ -100,6 +103,7 @@ final class ManifestCodec {
             out.writeLong(state.lastTimestamp());
             out.writeLong(state.logPosition());
             out.writeBoolean(state.hasLog());
+            out.writeLong(state.session());
             out.writeInt(state.datasets().size());
             for (DatasetState dataset : state.datasets()) {
                 writeSchema(out, dataset.schema());
@@ -128,6 +132,7 @@ final class ManifestCodec {
             long lastTimestamp = in.readLong();
             long logPosition = in.readLong();
             boolean hasLog = version >= HAS_LOG_VERSION && in.readBoolean();
+            long session = version >= SESSION_VERSION ? in.readLong() : 0;
             List<DatasetState> datasets = new ArrayList<>();
             int datasetCount = in.readInt();
             for (int i = 0; i < datasetCount; i++) {
@@ -146,6 +151,7 @@ final class ManifestCodec {
                     storeId,
                     nextFileId,
                     nextDatasetId,
+                    session,
                     new ManifestState.Progress(lastTimestamp, logPosition, hasLog),
                     datasets);
         }

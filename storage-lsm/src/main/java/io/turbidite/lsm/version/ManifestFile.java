@@ -17,14 +17,14 @@ import java.io.IOException;
  *
  * <pre>
  * offset          bytes field
- *      0             64 {@link FileHeader}, format "manifest", version 14, file id 0
+ *      0             64 {@link FileHeader}, format "manifest", version 15, file id 0
  *     64              n payload
  * 64 + n             64 {@link io.turbidite.core.format.FileFooter} of the payload
  * </pre>
  */
 final class ManifestFile {
     static final String FORMAT = "manifest";
-    static final int VERSION = 14;
+    static final int VERSION = 15;
 
     /** The oldest version that is read; it is written anew with the next edit. */
     static final int VERSION_MIN = 10;

@@ -19,6 +19,8 @@ import java.util.function.UnaryOperator;
  * @param storeId random; every file of the store carries it
  * @param nextFileId file ids at or above it are unused
  * @param nextDatasetId dataset ids at or above it are unused
+ * @param session random, of the opening for writing that changed it last; see {@link
+ *     io.turbidite.core.index.RegionSessions}. 0 if no release that has sessions changed it
  * @param progress how far operations and log have come
  * @param datasets in order of creation
  */
@@ -26,6 +28,7 @@ public record ManifestState(
         long storeId,
         long nextFileId,
         int nextDatasetId,
+        long session,
         Progress progress,
         List<DatasetState> datasets) {
     public ManifestState {
@@ -51,7 +54,7 @@ public record ManifestState(
 
     /** A new store. */
     public static ManifestState empty(long storeId) {
-        return new ManifestState(storeId, 1, 1, new Progress(0, 0, false), List.of());
+        return new ManifestState(storeId, 1, 1, 0, new Progress(0, 0, false), List.of());
     }
 
     public long lastTimestamp() {
@@ -68,14 +71,20 @@ public record ManifestState(
 
     /** The same with a higher next file id. */
     public ManifestState withNextFileId(long fileId) {
-        return new ManifestState(storeId, fileId, nextDatasetId, progress, datasets);
+        return new ManifestState(storeId, fileId, nextDatasetId, session, progress, datasets);
+    }
+
+    /** The same of another session. */
+    public ManifestState withSession(long changed) {
+        return new ManifestState(storeId, nextFileId, nextDatasetId, changed, progress, datasets);
     }
 
     /** The same with a dataset more; its id is the next. */
     public ManifestState withDataset(DatasetState dataset) {
         List<DatasetState> more = new ArrayList<>(datasets);
         more.add(dataset);
-        return new ManifestState(storeId, nextFileId, dataset.schema().id() + 1, progress, more);
+        return new ManifestState(
+                storeId, nextFileId, dataset.schema().id() + 1, session, progress, more);
     }
 
     /** The same with new highest timestamp and log position. */
@@ -132,11 +141,11 @@ public record ManifestState(
     }
 
     private ManifestState withProgress(Progress changed) {
-        return new ManifestState(storeId, nextFileId, nextDatasetId, changed, datasets);
+        return new ManifestState(storeId, nextFileId, nextDatasetId, session, changed, datasets);
     }
 
     private ManifestState withDatasets(List<DatasetState> changed) {
-        return new ManifestState(storeId, nextFileId, nextDatasetId, progress, changed);
+        return new ManifestState(storeId, nextFileId, nextDatasetId, session, progress, changed);
     }
 
     /** The state of a dataset; null if there is none with that id. */

@@ -142,6 +142,7 @@ class ManifestFormatTest {
                 0x1122_3344_5566_7788L,
                 10,
                 4,
+                0,
                 new ManifestState.Progress(310, 12_345, hasLog),
                 List.of(new DatasetState(schema(form, more), List.of(partition), counts)));
     }
@@ -200,13 +201,21 @@ class ManifestFormatTest {
                 new RegionState(TreeId.of(3), 9, 300));
     }
 
+    /** What version 15 can say besides. */
+    private static ManifestState state15() {
+        return state14().withSession(0x7766_5544_3322_1100L);
+    }
+
     @Test
     void what_is_written_is_the_archived_manifest() throws IOException {
-        check("/golden/manifest-v14.hex", state14());
+        check("/golden/manifest-v15.hex", state15());
     }
 
     @Test
     void archived_manifests_are_read_as_they_were_written() throws IOException {
+        assertThat(ManifestFile.decode(
+                        "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v15.hex"))))
+                .isEqualTo(state15());
         assertThat(ManifestFile.decode(
                         "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v14.hex"))))
                 .isEqualTo(state14());
@@ -253,7 +262,7 @@ class ManifestFormatTest {
 
     @Test
     void every_flipped_bit_and_every_cut_is_found() {
-        byte[] whole = ManifestFile.encode(state14());
+        byte[] whole = ManifestFile.encode(state15());
         for (int at = 0; at < whole.length; at++) {
             byte[] damaged = whole.clone();
             damaged[at] ^= (byte) (1 << at % 8);

@@ -56,7 +56,7 @@ public final class PmIndex implements AutoCloseable {
         Region region = Region.create(memory, spec, epochs);
         region.setRoots(PsTree.create(region), Validation.create(region));
         region.commit(0);
-        return open(memory, spec, epochs, account, 0);
+        return open(memory, spec.ofThisSession(), epochs, account, 0);
     }
 
     /**
@@ -79,8 +79,9 @@ public final class PmIndex implements AutoCloseable {
         try {
             PsTree tree = PsTree.open(region, validation);
             region.pages().freeTheRest();
+            region.beginSession();
             if (region.isAbsorbing() || region.absorbedThrough() > absorbedThrough) {
-                region.begin(absorbedThrough);
+                region.beginTakingBack(absorbedThrough);
                 tree.markAbove(absorbedThrough);
                 region.commit(absorbedThrough);
             }

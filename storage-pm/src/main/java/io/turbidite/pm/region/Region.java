@@ -7,6 +7,7 @@ import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.FileStatus;
+import io.turbidite.core.index.RegionSessions;
 
 import org.jspecify.annotations.Nullable;
 
@@ -62,7 +63,17 @@ public final class Region implements AutoCloseable {
             throw Pages.full(memory, spec.bytesMax());
         }
         RegionHeader first = new RegionHeader(
-                1, RegionHeader.State.ABSORBING, 0, 0, 0, 0, spec.pageBytes(), memory.mode(), 0);
+                1,
+                RegionHeader.State.ABSORBING,
+                0,
+                0,
+                0,
+                0,
+                spec.pageBytes(),
+                memory.mode(),
+                0,
+                spec.sessions().now(),
+                spec.sessions().now());
         Region region = new Region(memory, spec, epochs, first);
         // the other slot may be an older region's, with a larger sequence
         region.clearSlot(0);
@@ -86,7 +97,8 @@ public final class Region implements AutoCloseable {
      *
      * @param absorbedMin what the owner knows to be absorbed: less is a stale region
      * @throws CorruptionException if it can't be trusted: damaged, another's, stale, of another
-     *     mode (its file was copied to other memory, whose rules it did not go by), or in file mode
+     *     mode (its file was copied to other memory, whose rules it did not go by), of another
+     *     session than the store's last one, or in file mode
      *     not what its last absorption left; or a release that did not note where an absorption was
      *     to end was cut in the middle of one
      */
@@ -109,6 +121,16 @@ public final class Region implements AutoCloseable {
                     "mode",
                     memory.mode().name(),
                     kept.name());
+        }
+        long last = spec.sessions().last();
+        if (!found.isOfSession(last)) {
+            throw new CorruptionException(
+                    memory.name(),
+                    RegionHeader.SESSION_OFFSET,
+                    "session of the store",
+                    "%x, the last one that its manifest names".formatted(last),
+                    "%x: this region has gone on with other files of the store"
+                            .formatted(found.session()));
         }
         if (found.absorbedThrough() < absorbedMin) {
             throw new CorruptionException(
@@ -214,6 +236,25 @@ public final class Region implements AutoCloseable {
         return Math.max(header.reachedThrough(), header.absorbedThrough());
     }
 
+    /**
+     * Notes durably that the store is in another session now, and that its contents are those of
+     * the last one still: the next absorption changes that. It comes before the manifest names the
+     * session, so a crash in between leaves a region that the last session's manifest knows.
+     */
+    public void beginSession() {
+        RegionSessions sessions = spec.sessions();
+        boolean isNoted =
+                header.session() == sessions.now() && header.contentSession() == sessions.last();
+        if (isNoted) {
+            return;
+        }
+        header = header.of(sessions.now(), sessions.last());
+        write(header.state(), header.absorbedThrough(), header.reachedThrough());
+        if (isSummed) {
+            memory.force(); // the manifest may outlive a machine that forgets it
+        }
+    }
+
     /** Whether the last absorption was not committed: its entries are to be taken back. */
     public boolean isAbsorbing() {
         return header.state() == RegionHeader.State.ABSORBING;
@@ -240,7 +281,9 @@ public final class Region implements AutoCloseable {
                 tableRoot,
                 header.pageBytes(),
                 memory.mode(),
-                header.reachedThrough());
+                header.reachedThrough(),
+                header.session(),
+                header.contentSession());
     }
 
     /**
@@ -249,6 +292,15 @@ public final class Region implements AutoCloseable {
      * @param through none of them is of a later timestamp
      */
     public void begin(long through) {
+        header = header.of(header.session(), header.session());
+        beginTakingBack(through);
+    }
+
+    /**
+     * As {@link #begin}, for changes that leave what the last session's manifest knows: the
+     * contents stay that session's.
+     */
+    public void beginTakingBack(long through) {
         if (!isAbsorbing() || through > reachedThrough()) {
             write(RegionHeader.State.ABSORBING, header.absorbedThrough(), through);
         }
@@ -279,7 +331,9 @@ public final class Region implements AutoCloseable {
                 header.tableRoot(),
                 header.pageBytes(),
                 memory.mode(),
-                Math.max(reachedThrough(), through)));
+                Math.max(reachedThrough(), through),
+                header.session(),
+                header.contentSession()));
     }
 
     private void write(RegionHeader next) {

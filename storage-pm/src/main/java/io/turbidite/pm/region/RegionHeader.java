@@ -32,7 +32,10 @@ import java.lang.foreign.MemorySegment;
  *    116     4 mode             1 dax, 2 file, 3 volatile; 0 in regions of before it was kept
  *    120     8 reachedThrough   the largest timestamp that any absorption was to end with, a cut
  *                             one too; 0 in regions of before it was kept
- *    128   124 zero
+ *    128     8 session          of the store that opened it last; 0 in version 1
+ *    136     8 contentSession   whose contents it has: {@code session}, or the one before it as
+ *                             long as {@code session} has changed nothing
+ *    144   108 zero
  *    252     4 checksum         masked CRC32C of bytes 0 to 251
  * </pre>
  *
@@ -46,6 +49,9 @@ import java.lang.foreign.MemorySegment;
  * @param mode of the memory that it was written to; null in regions of before it was kept
  * @param reachedThrough the largest timestamp that any absorption was to end with, written down
  *     before it changed anything; it never gets smaller. 0 in regions of before it was kept
+ * @param session of the store that opened it last; 0 in version 1
+ * @param contentSession whose contents it has: {@code session}, or the one before it as long as
+ *     {@code session} has changed nothing
  */
 record RegionHeader(
         long sequence,
@@ -56,9 +62,14 @@ record RegionHeader(
         long tableRoot,
         int pageBytes,
         @Nullable RegionMode mode,
-        long reachedThrough) {
+        long reachedThrough,
+        long session,
+        long contentSession) {
     static final String FORMAT = "pm-region";
-    static final int VERSION = 1;
+    static final int VERSION = 2;
+
+    /** It had no sessions. */
+    static final int VERSION_MIN = 1;
 
     /** Two pages of the operating system: they are written independently. */
     static final int SLOT_STRIDE = 4_096;
@@ -73,7 +84,9 @@ record RegionHeader(
     static final int PAGE_BYTES_OFFSET = TABLE_ROOT_OFFSET + 8;
     static final int MODE_OFFSET = PAGE_BYTES_OFFSET + 4;
     static final int REACHED_OFFSET = MODE_OFFSET + 4;
-    static final int ZERO_OFFSET = REACHED_OFFSET + 8;
+    static final int SESSION_OFFSET = REACHED_OFFSET + 8;
+    static final int CONTENT_SESSION_OFFSET = SESSION_OFFSET + 8;
+    static final int ZERO_OFFSET = CONTENT_SESSION_OFFSET + 8;
     static final int CHECKSUM_OFFSET = SLOT_BYTES - 4;
 
     /** What was going on when a header was written. */
@@ -113,6 +126,8 @@ record RegionHeader(
         slot.set(Bytes.I32, PAGE_BYTES_OFFSET, pageBytes);
         slot.set(Bytes.I32, MODE_OFFSET, mode == null ? 0 : mode.code());
         slot.set(Bytes.I64, REACHED_OFFSET, reachedThrough);
+        slot.set(Bytes.I64, SESSION_OFFSET, session);
+        slot.set(Bytes.I64, CONTENT_SESSION_OFFSET, contentSession);
         slot.set(Bytes.I32, CHECKSUM_OFFSET, new Crc32c().compute(slot, 0, CHECKSUM_OFFSET));
         return slot;
     }
@@ -160,10 +175,19 @@ record RegionHeader(
                     Integer.toHexString(computed),
                     Integer.toHexString(stored));
         }
-        var _ = envelope.check(file, FORMAT, VERSION)
+        var _ = envelope.check(file, FORMAT, VERSION_MIN, VERSION)
                 .checkOwner(file, spec.storeId(), spec.indexId());
         for (int i = ZERO_OFFSET; i < CHECKSUM_OFFSET; i++) {
             require(file, at + i, "padding", 0, slot.get(Bytes.U8, i));
+        }
+        if (envelope.version() == VERSION_MIN) {
+            require(file, at + SESSION_OFFSET, "padding", 0, slot.get(Bytes.I64, SESSION_OFFSET));
+            require(
+                    file,
+                    at + CONTENT_SESSION_OFFSET,
+                    "padding",
+                    0,
+                    slot.get(Bytes.I64, CONTENT_SESSION_OFFSET));
         }
         long code = slot.get(Bytes.I64, STATE_OFFSET);
         State state = State.of(code);
@@ -188,7 +212,30 @@ record RegionHeader(
                 slot.get(Bytes.I64, TABLE_ROOT_OFFSET),
                 pageBytes,
                 mode,
-                slot.get(Bytes.I64, REACHED_OFFSET));
+                slot.get(Bytes.I64, REACHED_OFFSET),
+                slot.get(Bytes.I64, SESSION_OFFSET),
+                slot.get(Bytes.I64, CONTENT_SESSION_OFFSET));
+    }
+
+    /** The same, of other sessions; in memory alone. */
+    RegionHeader of(long newSession, long newContentSession) {
+        return new RegionHeader(
+                sequence,
+                state,
+                absorbedThrough,
+                sum,
+                treeRoot,
+                tableRoot,
+                pageBytes,
+                mode,
+                reachedThrough,
+                newSession,
+                newContentSession);
+    }
+
+    /** Whether a region is what a session left: nobody has changed it since. */
+    boolean isOfSession(long wanted) {
+        return session == wanted || contentSession == wanted;
     }
 
     /**

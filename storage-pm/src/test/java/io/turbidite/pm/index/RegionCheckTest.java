@@ -10,6 +10,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.IndexRegion;
 import io.turbidite.core.index.RegionEntries;
 import io.turbidite.core.index.RegionPlace;
+import io.turbidite.core.index.RegionSessions;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimClock;
@@ -40,6 +41,7 @@ class RegionCheckTest {
             "regions",
             1,
             2,
+            RegionSessions.NONE,
             "region",
             Map.of(),
             new SimClock(),

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.epoch.Epochs;
+import io.turbidite.core.index.RegionSessions;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.pm.region.RegionMode;
@@ -18,16 +19,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
 
 /** A region has the bytes that it always had, and the golden one is read. */
 class RegionGoldenTest {
     private static final int BYTES_MAX = 1 << 20;
-    private static final RegionSpec SPEC = new RegionSpec(0x1122334455667788L, 42, 512, BYTES_MAX);
+    private static final long SESSION = 0x7766554433221100L;
+    private static final RegionSpec SPEC = spec(new RegionSessions(1, SESSION));
     private static final int RECORD_COUNT = 300;
     private static final int LONG_KEY_COUNT = 60;
 
@@ -40,7 +46,14 @@ class RegionGoldenTest {
     /** Of before the header kept how far any absorption was to go. */
     private static final String WITHOUT_REACH = "/golden/region-v1-mode.gz";
 
-    private static final String TODAY = "/golden/region-v1-reach.gz";
+    /** Of before the header kept whose session it is of. */
+    private static final String WITHOUT_SESSION = "/golden/region-v1-reach.gz";
+
+    private static final String TODAY = "/golden/region-v2.gz";
+
+    private static RegionSpec spec(RegionSessions sessions) {
+        return new RegionSpec(0x1122334455667788L, 42, 512, BYTES_MAX, sessions);
+    }
 
     private static Slice key(String text) {
         return Slice.of(text.getBytes(StandardCharsets.US_ASCII));
@@ -100,15 +113,24 @@ class RegionGoldenTest {
 
     @Test
     void aRegionHasTheBytesItAlwaysHad() throws IOException {
+        if (Boolean.getBoolean("golden.print")) {
+            try (OutputStream to = new GZIPOutputStream(
+                    Files.newOutputStream(Path.of("target", "region-v2.gz")))) {
+                to.write(written());
+            }
+            return;
+        }
         assertArrayEquals(golden(TODAY), written());
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {BEFORE, WITHOUT_MODE, WITHOUT_REACH, TODAY})
+    @ValueSource(strings = {BEFORE, WITHOUT_MODE, WITHOUT_REACH, WITHOUT_SESSION, TODAY})
     void theGoldenRegionIsRead(String name) throws IOException {
+        long last = name.equals(TODAY) ? SESSION : 0;
+        RegionSpec spec = spec(new RegionSessions(last, 5));
         SimMemory memory = SimMemory.of(RegionMode.DAX, golden(name), BYTES_MAX);
         long now = 2 * RECORD_COUNT + 1;
-        try (PmIndex index = PmIndex.open(memory, SPEC, epochs(), account(), now)) {
+        try (PmIndex index = PmIndex.open(memory, spec, epochs(), account(), now)) {
             PmSearch search = index.search();
             List<String> found = new ArrayList<>();
             for (int group = 0; group < 10; group++) {

@@ -14,6 +14,7 @@ import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.epoch.EpochSession;
 import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.format.Crc32c;
+import io.turbidite.core.index.RegionSessions;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.pm.sim.SimMemory;
@@ -82,6 +83,62 @@ class RegionTest {
         Region closed = reopen(RegionMode.DAX, memory.contents());
         assertEquals(6, closed.absorbedThrough());
         assertEquals(9, closed.reachedThrough());
+    }
+
+    private Region reopen(byte[] image, long last, long now) {
+        RegionSpec spec = new RegionSpec(7, 3, 512, BYTES_MAX, new RegionSessions(last, now));
+        return Region.open(SimMemory.of(RegionMode.DAX, image, BYTES_MAX), spec, epochs, 0);
+    }
+
+    private static byte[] contents(Region region) {
+        return ((SimMemory) region.memory()).contents();
+    }
+
+    /** Two copies of a store have one region: which of them it went on with is not forgotten. */
+    @Test
+    void aRegionIsOfTheSessionThatChangedItLast() {
+        SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
+        create(memory);
+        Region first = reopen(memory.contents(), 0, 21);
+        first.beginSession();
+        byte[] untouched = contents(first);
+        reopen(untouched, 0, 22); // the manifest did not name the session yet
+        reopen(untouched, 21, 22);
+        first.beginTakingBack(5);
+        first.commit(5);
+        reopen(contents(first), 0, 22);
+        first.begin(9);
+        byte[] changed = contents(first);
+        reopen(changed, 21, 22);
+        assertThrows(CorruptionException.class, () -> reopen(changed, 0, 22));
+        first.commit(9);
+        first.close();
+        byte[] closed = contents(first);
+        reopen(closed, 21, 22);
+        assertThrows(CorruptionException.class, () -> reopen(closed, 0, 22));
+        assertThrows(CorruptionException.class, () -> reopen(closed, 22, 23));
+    }
+
+    /** Each opening of a store names its session; one that fails soon does so again and again. */
+    @Test
+    void aSessionThatChangedNothingLeavesTheOneBefore() {
+        SimMemory memory = SimMemory.create(RegionMode.DAX, BYTES_MAX);
+        create(memory);
+        byte[] image = memory.contents();
+        for (long now = 30; now < 40; now++) {
+            Region region = reopen(image, 0, now);
+            region.beginSession();
+            region.close();
+            image = contents(region);
+        }
+        for (long now = 39; now < 45; now++) {
+            Region region = reopen(image, now, now + 1);
+            region.beginSession();
+            image = contents(region);
+        }
+        byte[] last = image;
+        assertThrows(CorruptionException.class, () -> reopen(last, 43, 50));
+        assertEquals(5, reopen(last, 45, 50).absorbedThrough());
     }
 
     /** Whatever is torn when the header is written: one of two neighbours is found. */
@@ -164,7 +221,7 @@ class RegionTest {
         MemorySegment bytes = MemorySegment.ofArray(image);
         for (int slot = 0; slot < 2; slot++) {
             long at = (long) slot * RegionHeader.SLOT_STRIDE;
-            bytes.set(Bytes.I16, at + 24, (short) 2);
+            bytes.set(Bytes.I16, at + 24, (short) 3);
             Crc32c crc = new Crc32c();
             bytes.set(Bytes.I32, at + 60, crc.compute(bytes, at, 60));
             bytes.set(

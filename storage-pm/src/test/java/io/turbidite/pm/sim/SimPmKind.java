@@ -118,7 +118,11 @@ public final class SimPmKind implements IndexKind {
 
     private static RegionSpec spec(RegionPlace place) {
         return new RegionSpec(
-                place.storeId(), place.regionId(), RegionSpec.PAGE_BYTES_DEFAULT, BYTES_MAX);
+                place.storeId(),
+                place.regionId(),
+                RegionSpec.PAGE_BYTES_DEFAULT,
+                BYTES_MAX,
+                place.sessions());
     }
 
     @Override
