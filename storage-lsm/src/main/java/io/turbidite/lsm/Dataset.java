@@ -28,6 +28,7 @@ import io.turbidite.lsm.engine.SchemaChanges;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.read.BatchGet;
+import io.turbidite.lsm.read.DatasetSample;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.RepairCounts;
@@ -615,6 +616,10 @@ public final class Dataset implements Source {
 
     DatasetSchema schema() {
         return opened.schema();
+    }
+
+    DatasetSample sample() {
+        return opened.sample();
     }
 
     List<Partition> partitions() {

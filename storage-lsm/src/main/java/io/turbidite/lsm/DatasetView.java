@@ -16,6 +16,7 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordSample;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.Source;
 import io.turbidite.lsm.entry.Found;
@@ -226,6 +227,12 @@ final class DatasetView implements ReadView {
             entries += PartitionReads.estimateSearch(partition, schemaOfIndex, search, filter);
         }
         return entries;
+    }
+
+    @Override
+    public RecordSample sample() {
+        state.checkOpen();
+        return PartitionReads.sample(dataset.partitions(), dataset.sample());
     }
 
     private IndexSchema index(String name) {

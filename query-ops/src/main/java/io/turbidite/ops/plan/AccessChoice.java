@@ -69,10 +69,18 @@ final class AccessChoice {
     private final Access chosen;
     private @Nullable Estimates estimates;
 
-    private AccessChoice(CheckedQuery query, Access chosen, @Nullable Estimates estimates) {
+    /** What the matching rows are told from, as long as {@link #estimates} has guesses of them. */
+    private @Nullable MatchingRows guessed;
+
+    private AccessChoice(
+            CheckedQuery query,
+            Access chosen,
+            @Nullable Estimates estimates,
+            @Nullable MatchingRows guessed) {
         this.query = query;
         this.chosen = chosen;
         this.estimates = estimates;
+        this.guessed = guessed;
     }
 
     /**
@@ -113,13 +121,19 @@ final class AccessChoice {
             known = switch (chosen) {
                 case Access.Nothing _ -> exactly(0);
                 case Access.Get _ -> exactly(1);
-                case Access.Scan scan -> ofScan(query, scan, rowsNow(scan));
+                case Access.Scan scan -> ofScan(scan);
                 case Access.Fetch _,
                         Access.Entries _,
                         Access.JoinedFetch _,
                         Access.JoinedEntries _ ->
                     throw new IllegalStateException(chosen + " was chosen without estimates");
             };
+            estimates = known;
+        }
+        MatchingRows told = guessed;
+        if (told != null) {
+            guessed = null;
+            known = new Estimates(known.chosenRows(), rowsNow(told), known.choices());
             estimates = known;
         }
         return known;
@@ -129,15 +143,27 @@ final class AccessChoice {
         return new Estimates(rows, rows, List.of(new Costed(chosen, rows, rows)));
     }
 
-    /**
-     * Records that the only way in, a scan, would visit now: the query's own moment may be over.
-     */
-    private long rowsNow(Access.Scan scan) {
+    /** Of the only way in, a scan: what it would visit now, as its own moment may be over. */
+    private Estimates ofScan(Access.Scan scan) {
+        long scanRows = UNKNOWN_ROWS;
+        long resultRows = UNKNOWN_ROWS;
         try (ReadView now = query.source().openView()) {
-            return now.estimateScan(scan.range().keys(), scan.range().filter());
+            scanRows = now.estimateScan(scan.range().keys(), scan.range().filter());
+            resultRows = MatchingRows.ofScan(query, scanRows).told(now).rows();
         } catch (StorageException e) {
-            return UNKNOWN_ROWS; // closed, dropped or failed since: the answer is there, its
-            // estimate is not
+            // closed, dropped or failed since: the answer is there, its estimate is not
+        }
+        WayCost cost = new WayCost(query, Math.max(0, resultRows), scanRows, false);
+        return new Estimates(
+                scanRows, resultRows, List.of(cost.of(scan, Math.max(0, scanRows))));
+    }
+
+    /** By a look at the source as it is now. */
+    private long rowsNow(MatchingRows told) {
+        try (ReadView now = query.source().openView()) {
+            return told.told(now).rows();
+        } catch (StorageException e) {
+            return told.guessed().rows();
         }
     }
 
@@ -150,7 +176,7 @@ final class AccessChoice {
 
     /** A way in that nothing is set against. */
     private static AccessChoice only(CheckedQuery query, Access access) {
-        return new AccessChoice(query, access, null);
+        return new AccessChoice(query, access, null, null);
     }
 
     private static AccessChoice cheapest(
@@ -180,14 +206,15 @@ final class AccessChoice {
             boolean maySpill) {
         FilterPredicate filter = scan.range().filter();
         long scanRows = view.estimateScan(scan.range().keys(), filter);
-        ResultRows result = ResultRows.ofScan(query, scanRows);
+        List<ResultRows.Counting> countings = new ArrayList<>();
+        countings.add(ResultRows.Counting.ofScan(query, scanRows));
         long[] rows = new long[others.size()];
         List<JoinChoice.Counted> joinable = new ArrayList<>(rows.length);
         for (int i = 0; i < rows.length; i++) {
             IndexRange range = range(others.get(i));
             rows[i] = view.estimateSearch(range.index().name(), range.search(), filter);
             Set<String> used = Set.copyOf(range.narrowed());
-            result = result.better(ResultRows.of(query, rows[i], used, List.of(range)));
+            countings.add(new ResultRows.Counting(rows[i], used, List.of(range)));
             if (JoinChoice.isJoinable(range)) {
                 joinable.add(new JoinChoice.Counted(range, rows[i]));
             }
@@ -200,11 +227,12 @@ final class AccessChoice {
             JoinChoice join = new JoinChoice(query, joinable, all, maySpill);
             joins = join.joins(wanted);
             for (JoinChoice.Joined joined : joins) {
-                result = result.better(ResultRows.of(
-                        query, joined.rows(), joined.narrowed(), joined.ranges().ranges()));
+                countings.add(new ResultRows.Counting(
+                        joined.rows(), joined.narrowed(), joined.ranges().ranges()));
             }
         }
-        result = sampled(query, view, scan, scanRows, result);
+        MatchingRows matching = new MatchingRows(query, countings);
+        ResultRows result = matching.deciding(view, scan, scanRows);
         boolean hasHidden = others.stream().anyMatch(AccessChoice::isEntriesOfValid)
                 && hidesLayers(view, filter);
         WayCost cost = new WayCost(query, result.rows(), scanRows, hasHidden);
@@ -225,27 +253,8 @@ final class AccessChoice {
         return new AccessChoice(
                 query,
                 chosen.access(),
-                new Estimates(chosen.rows(), result.rows(), List.copyOf(costed)));
-    }
-
-    /**
-     * What guesses come to is looked at where it decides: with a limit, a way in that gives rows in
-     * their order stops the sooner the more there are.
-     */
-    private static ResultRows sampled(
-            CheckedQuery query,
-            ReadView view,
-            Access.Scan scan,
-            long scanRows,
-            ResultRows guessed) {
-        if (query.kind() != CheckedQuery.Kind.ROWS
-                || !query.hasLimit()
-                || guessed.guessCount() == 0
-                || scanRows < SampledShare.SCAN_ROWS_MIN) {
-            return guessed;
-        }
-        double share = SampledShare.of(query, view, scan, scanRows);
-        return share < 0 ? guessed : new ResultRows(Math.round(scanRows * share), 0);
+                new Estimates(chosen.rows(), result.rows(), List.copyOf(costed)),
+                result.guessCount() == 0 ? null : matching);
     }
 
     private static boolean isEntriesOfValid(Access access) {
@@ -270,18 +279,6 @@ final class AccessChoice {
                     Access.JoinedEntries _ ->
                 throw new IllegalStateException(access + " is no search of one index");
         };
-    }
-
-    /** Of a scan that nothing else was set against. */
-    private static Estimates ofScan(CheckedQuery query, Access scan, long scanRows) {
-        long resultRows = scanRows == UNKNOWN_ROWS
-                ? UNKNOWN_ROWS
-                : ResultRows.ofScan(query, scanRows).rows();
-        return new Estimates(
-                scanRows,
-                resultRows,
-                List.of(new WayCost(query, Math.max(0, resultRows), scanRows, false)
-                        .of(scan, Math.max(0, scanRows))));
     }
 
     private static Costed find(

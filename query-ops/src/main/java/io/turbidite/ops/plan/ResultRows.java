@@ -12,49 +12,55 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * About how many records match: what a way in counted for the predicates it goes by, times a guess
- * for each other one, unless {@link SampledShare} has looked. <em>Immutable.</em>
+ * About how many records match: what a way in counted for the predicates it goes by, times the
+ * share of each other one. <em>Immutable.</em>
  *
- * @param guessCount predicates and conditions that were guessed
+ * @param guessCount predicates and conditions that were not counted
  */
 record ResultRows(long rows, int guessCount) {
-    private static final double EQUAL = 0.05;
-    private static final double IN_RANGE = 0.3;
-    private static final double IN_PLACE_OR_TEXT = 0.1;
-
-    /** Of the texts that have enough grams in common with one, those that are like it. */
-    private static final double SIMILAR = 0.1;
-
-    private static final double CONDITION = 0.5;
-
-    /** A scan goes by the primary key and by the filter. */
-    static ResultRows ofScan(CheckedQuery query, long scanRows) {
-        Set<String> known = new HashSet<>(query.source().primaryKey());
-        known.addAll(query.source().filterFields());
-        return of(query, scanRows, known, List.of());
-    }
-
     /**
+     * What a way in counted.
+     *
      * @param accountedFor fields whose equalities and ranges the way in goes by
      * @param ranges what it searches, perhaps by windows or by words
      */
-    static ResultRows of(
-            CheckedQuery query, long counted, Set<String> accountedFor, List<IndexRange> ranges) {
+    record Counting(long rows, Set<String> accountedFor, List<IndexRange> ranges) {
+        /** A scan goes by the primary key and by the filter. */
+        static Counting ofScan(CheckedQuery query, long scanRows) {
+            Set<String> known = new HashSet<>(query.source().primaryKey());
+            known.addAll(query.source().filterFields());
+            return new Counting(scanRows, known, List.of());
+        }
+    }
+
+    /** What several ways in say together. */
+    static ResultRows of(CheckedQuery query, List<Counting> countings, Shares shares) {
+        ResultRows best = of(query, countings.getFirst(), shares);
+        for (int i = 1; i < countings.size(); i++) {
+            best = best.better(of(query, countings.get(i), shares));
+        }
+        return best;
+    }
+
+    private static ResultRows of(CheckedQuery query, Counting counting, Shares shares) {
         double part = 1;
         int guessCount = 0;
-        for (Predicate predicate : query.conditions().predicates()) {
-            if (!isCounted(predicate, accountedFor, ranges)) {
+        List<Predicate> predicates = query.conditions().predicates();
+        for (int i = 0; i < predicates.size(); i++) {
+            Predicate predicate = predicates.get(i);
+            if (!isCounted(predicate, counting.accountedFor(), counting.ranges())) {
                 guessCount++;
-                part *= guess(predicate);
-            } else if (isLikeness(predicate)) {
+                part *= shares.ofPredicate(i, predicate);
+            } else if (Shares.isLikeness(predicate)) {
                 guessCount++;
-                part *= SIMILAR;
+                part *= Shares.SIMILAR;
             }
         }
         int testCount = query.conditions().testCount();
-        return new ResultRows(
-                Math.round(counted * part * Math.pow(CONDITION, testCount)),
-                guessCount + testCount);
+        for (int i = 0; i < testCount; i++) {
+            part *= shares.ofTest(i);
+        }
+        return new ResultRows(Math.round(counting.rows() * part), guessCount + testCount);
     }
 
     private static boolean isCounted(
@@ -87,27 +93,8 @@ record ResultRows(long rows, int guessCount) {
         return ranges.stream().anyMatch(range -> TextChoice.goesBy(range, field, asked));
     }
 
-    /** Whether an index gives more than a few texts that do not match. */
-    private static boolean isLikeness(Predicate predicate) {
-        return predicate instanceof Predicate.Matches(var _, TextQuery asked)
-                && (asked instanceof TextQuery.Jaccard || asked instanceof TextQuery.Distance);
-    }
-
-    private static double guess(Predicate predicate) {
-        return switch (predicate) {
-            case Predicate.Eq _ -> EQUAL;
-            case Predicate.Range _ -> IN_RANGE;
-            case Predicate.Within _,
-                    Predicate.Across _,
-                    Predicate.Distance _,
-                    Predicate.Contains _,
-                    Predicate.Matches _ ->
-                isLikeness(predicate) ? SIMILAR * SIMILAR : IN_PLACE_OR_TEXT;
-        };
-    }
-
     /** Who guesses less knows more; among equals the smaller one, since all conditions hold. */
-    ResultRows better(ResultRows other) {
+    private ResultRows better(ResultRows other) {
         if (other.guessCount != guessCount) {
             return other.guessCount < guessCount ? other : this;
         }

@@ -180,6 +180,14 @@ public interface ReadView extends AutoCloseable {
     long estimateScan(KeyRange primaryKeys, FilterPredicate filter);
 
     /**
+     * Records that stand for all, for estimates. It is at hand, but for the first time after
+     * components have come: these have a part of it that is read then.
+     */
+    default RecordSample sample() {
+        return RecordSample.none();
+    }
+
+    /**
      * About how many entries a search would return, all partitions together; reads few pages.
      *
      * @return {@link #UNREADABLE} or more if a part of the index can't be read

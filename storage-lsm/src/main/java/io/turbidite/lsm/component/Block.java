@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * offset bytes field
  *      0     4 checksum       masked CRC32C of everything behind it, payload included
  *      4     1 kind           1 record leaf, 2 key leaf, 3 record interior, 4 key interior, 5 Bloom,
- *                           6 boxes
+ *                           6 boxes, 7 sample
  *      5     1 compression    0 none, 1 LZ4, 2 Zstandard
  *      6     2 zero
  *      8     4 payloadBytes   behind this header
@@ -45,7 +45,8 @@ final class Block {
         RECORD_INTERIOR(3, "record interior"),
         KEY_INTERIOR(4, "key interior"),
         BLOOM(5, "Bloom filter"),
-        BOXES(6, "boxes");
+        BOXES(6, "boxes"),
+        SAMPLE(7, "sample");
 
         final int code;
         final String description;

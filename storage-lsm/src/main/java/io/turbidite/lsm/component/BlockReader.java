@@ -42,6 +42,11 @@ final class BlockReader {
         witness = told;
     }
 
+    /** Tells the witness of damage in a block that it does not know of. */
+    void met(CorruptionException damage) {
+        witness.accept(damage);
+    }
+
     /** Reads a block that is never compressed, header included, into memory of {@code arena}. */
     MemorySegment readSection(Block.Kind kind, Section section, Arena arena) {
         Expected expected = expected(kind, 0, section.fileOffset());

@@ -10,6 +10,7 @@ import io.turbidite.core.geo.Place;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
 import io.turbidite.core.geo.Zone;
+import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.btree.Fences;
@@ -22,6 +23,7 @@ import io.turbidite.lsm.rtree.Boxes;
 import io.turbidite.lsm.rtree.NearestByBoxes;
 import io.turbidite.lsm.rtree.WindowCursor;
 import io.turbidite.lsm.rtree.WindowWork;
+import io.turbidite.lsm.sample.ComponentSample;
 
 import org.jspecify.annotations.Nullable;
 
@@ -124,6 +126,27 @@ record ComponentContent(
         return Boxes.over(block);
     }
 
+    /**
+     * Reads the sample; null if there is none.
+     *
+     * @throws CorruptionException if it is damaged
+     */
+    @Nullable
+    ComponentSample sample(Section section) {
+        if (section.bytes() == 0) {
+            return null;
+        }
+        try (Arena arena = NativeMemory.confined("the sample of a component")) {
+            MemorySegment payload =
+                    blocks.readSection(Kind.SAMPLE, section, arena).asSlice(Block.HEADER_BYTES);
+            String problem = ComponentSample.problem(payload);
+            if (problem != null) {
+                throw blocks.expected(Kind.SAMPLE, 0, section.fileOffset()).malformed(problem);
+            }
+            return ComponentSample.of(payload);
+        }
+    }
+
     /** The tree to look keys up in. */
     Tree keyTree() {
         return keys == null ? records : keys;
@@ -149,7 +172,8 @@ record ComponentContent(
                 sections.recordInterior().bytes()
                         + sections.keyInterior().bytes()
                         + sections.boxes().bytes(),
-                sections.bloom().bytes());
+                sections.bloom().bytes(),
+                sections.sample().bytes());
     }
 
     private static long blockBytes(Fences fences) {

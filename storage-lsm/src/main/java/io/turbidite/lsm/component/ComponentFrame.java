@@ -61,8 +61,8 @@ final class ComponentFrame {
     }
 
     /**
-     * Checks that interior, Bloom filter and boxes lie one behind the other, up to the table of
-     * contents.
+     * Checks that interior, Bloom filter, boxes and sample lie one behind the other, up to the
+     * table of contents.
      */
     static void checkSections(DiskFile file, long bytes, ComponentMeta meta) {
         ComponentMeta.Sections sections = meta.sections();
@@ -82,9 +82,12 @@ final class ComponentFrame {
                 file, bytes, Kind.BLOOM, sections.bloom(), end, meta.options().bloom());
         boolean hasBoxes = meta.options().boxes() != null;
         end = checkSection(file, bytes, Kind.BOXES, sections.boxes(), end, hasBoxes);
+        boolean hasSample = sections.sample().bytes() > 0;
+        end = checkSection(file, bytes, Kind.SAMPLE, sections.sample(), end, hasSample);
         long metaOffset = FileFooter.readFrom(file).payloadOffset();
         if (end != metaOffset) {
-            throw damagedSection(file, hasBoxes ? Kind.BOXES : Kind.BLOOM, end);
+            throw damagedSection(
+                    file, hasSample ? Kind.SAMPLE : hasBoxes ? Kind.BOXES : Kind.BLOOM, end);
         }
     }
 

@@ -18,4 +18,9 @@ public record ComponentHeader(
                     "file %d, dataset %d, partition %d".formatted(fileId, datasetId, partition));
         }
     }
+
+    /** Whether it is of a primary, whose entries are the records. */
+    boolean isPrimary() {
+        return indexId == 0;
+    }
 }

@@ -36,10 +36,12 @@ import org.jspecify.annotations.Nullable;
  *       filter              see ComponentFilter
  *     1 boxes               from version 3 on: 1 around points, 2 around rectangles, 0 none
  *    16 section             from version 3 on: of the boxes
+ *    16 section             from version 6 on: of the sample; 0, 0 if there is none
  * </pre>
  *
  * <p>Version 2 had no boxes, version 3 was that of components with boxes alone. In version 4 the
  * filter has more. Since version 5 groups of leaf pages are narrower ({@code LeafLayout}).
+ * Version 6 brought samples.
  */
 record ComponentMeta(
         int version,
@@ -54,7 +56,7 @@ record ComponentMeta(
         ComponentFilter filter) {
 
     /** The version that is written. */
-    static final int VERSION = 5;
+    static final int VERSION = 6;
 
     /** The oldest one that is read. */
     static final int VERSION_MIN = 2;
@@ -62,6 +64,7 @@ record ComponentMeta(
     private static final int VERSION_WITH_BOXES = 3;
     private static final int VERSION_WITH_COUNT = 4;
     private static final int VERSION_WITH_TOKENS = 5;
+    private static final int VERSION_WITH_SAMPLE = 6;
     private static final int NO_BLOOM = 0;
     private static final int BLOOM_OF_KEYS = 1;
     private static final int BLOOM_OF_TOKENS = 2;
@@ -78,7 +81,12 @@ record ComponentMeta(
      */
     record Counts(long entries, long antimatter, long keys, long versions) {}
 
-    record Sections(Section recordInterior, Section keyInterior, Section bloom, Section boxes) {}
+    record Sections(
+            Section recordInterior,
+            Section keyInterior,
+            Section bloom,
+            Section boxes,
+            Section sample) {}
 
     void encode(ByteSink sink) {
         sink.putInt(owner.datasetId()).putInt(owner.partition()).putInt(owner.indexId());
@@ -101,6 +109,7 @@ record ComponentMeta(
         SpatialKind boxes = options.boxes();
         sink.putByte(boxes == null ? NO_BOXES : boxes.code());
         encode(sink, sections.boxes);
+        encode(sink, sections.sample);
     }
 
     private static void encode(ByteSink sink, Section section) {
@@ -148,6 +157,8 @@ record ComponentMeta(
             options = options.withBoxes(decodeBoxes(reader, version));
             boxes = decodeSection(reader);
         }
+        Section sample =
+                version < VERSION_WITH_SAMPLE ? new Section(0, 0) : decodeSection(reader);
         reader.end("table of contents");
         return new ComponentMeta(
                 version,
@@ -156,7 +167,7 @@ record ComponentMeta(
                 times,
                 counts,
                 options,
-                new Sections(recordInterior, keyInterior, bloom, boxes),
+                new Sections(recordInterior, keyInterior, bloom, boxes, sample),
                 minKey,
                 maxKey,
                 filter);

@@ -8,5 +8,7 @@ package io.turbidite.lsm.component;
  * @param keyPages leaf pages of the key tree
  * @param interiors of both trees, with the boxes of an R-tree
  * @param bloom the Bloom filter
+ * @param sample of records, for estimates
  */
-public record ComponentSpace(long recordPages, long keyPages, long interiors, long bloom) {}
+public record ComponentSpace(
+        long recordPages, long keyPages, long interiors, long bloom, long sample) {}

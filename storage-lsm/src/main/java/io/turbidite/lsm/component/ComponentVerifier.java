@@ -21,7 +21,8 @@ import java.util.function.Consumer;
  * Checks one component: every checksum, and what its parts say of one another.
  *
  * <ol>
- *   <li>Header, footer, table of contents, interiors, Bloom filter and boxes are read again.
+ *   <li>Header, footer, table of contents, interiors, Bloom filter, boxes and sample are read
+ *       again.
  *   <li>Each tree: order, ordinals, fences, entries inside their pages, timestamps inside the ID.
  *   <li>Both trees say the same at each ordinal that can be read in both.
  *   <li>The Bloom filter lets every key through, every entry is in its boxes; counts, smallest and
@@ -71,6 +72,7 @@ final class ComponentVerifier {
         if (component.options().boxes() != null) {
             guardedSection(Kind.BOXES, sections.boxes());
         }
+        guarded(component::rereadSample);
     }
 
     /** Reads the record tree's leaf pages, and compares each with its checksum. */

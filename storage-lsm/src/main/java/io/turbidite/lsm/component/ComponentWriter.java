@@ -19,6 +19,7 @@ import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.KeyCopy;
 import io.turbidite.lsm.rtree.BoxesBuilder;
+import io.turbidite.lsm.sample.SampleBuilder;
 
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +60,7 @@ public final class ComponentWriter implements AutoCloseable {
     private final BloomFilter.@Nullable Builder bloom;
     private final @Nullable TokenBloom tokens;
     private final @Nullable BoxesBuilder boxes;
+    private final @Nullable SampleBuilder sample;
 
     private final KeyCopy lastKey = new KeyCopy();
     private final EntryHead brief = new EntryHead();
@@ -99,6 +101,7 @@ public final class ComponentWriter implements AutoCloseable {
         this.tokens = options.bloom() && options.tokens()
                 ? new TokenBloom(options.bloomFalsePositiveRate(), expectedEntries)
                 : null;
+        this.sample = header.isPrimary() ? new SampleBuilder() : null;
     }
 
     /**
@@ -175,8 +178,8 @@ public final class ComponentWriter implements AutoCloseable {
         }
         if (!sameKey) {
             keyCount++;
-            if (bloom != null) {
-                bloom.add(hash(entry));
+            if (bloom != null || sample != null) {
+                addHash(entry, value);
             }
             if (tokens != null) {
                 tokens.add(entry, shared);
@@ -202,6 +205,16 @@ public final class ComponentWriter implements AutoCloseable {
 
     private boolean isBehindLast(EntryHead entry, boolean sameKey) {
         return sameKey ? entry.timestamp < lastTimestamp : lastKey.precedes(entry);
+    }
+
+    private void addHash(EntryHead entry, Slice value) {
+        long hash = hash(entry);
+        if (bloom != null) {
+            bloom.add(hash);
+        }
+        if (sample != null) {
+            sample.add(entry, hash, value, blocks.fileOffset());
+        }
     }
 
     private static long hash(EntryHead entry) {
@@ -246,7 +259,7 @@ public final class ComponentWriter implements AutoCloseable {
     public void finish(
             ComponentId id, ComponentFilter filter, long minWallMicros, long maxWallMicros) {
         checkOpen();
-        // 1. what is left of the leaves, the interior, the Bloom filter, the boxes
+        // 1. what is left of the leaves, the interior, the Bloom filter, the boxes, the sample
         records.finishLeaves();
         if (keys != null) {
             keys.finishLeaves();
@@ -265,6 +278,11 @@ public final class ComponentWriter implements AutoCloseable {
             MemorySegment built = boxes.build(target.arena);
             boxesSection = blocks.write(Block.Kind.BOXES, built.asSlice(Block.HEADER_BYTES));
         }
+        Section sampleSection = none;
+        if (sample != null) {
+            MemorySegment built = sample.build(blocks.fileOffset());
+            sampleSection = built == null ? none : blocks.write(Block.Kind.SAMPLE, built);
+        }
         blocks.flush();
         // 2. the table of contents and the footer that points to it
         ComponentMeta meta = new ComponentMeta(
@@ -278,7 +296,8 @@ public final class ComponentWriter implements AutoCloseable {
                         keyCount,
                         versionCount < 0 ? entryCount - antimatterCount : versionCount),
                 options,
-                new ComponentMeta.Sections(recordInterior, keyInterior, bloomSection, boxesSection),
+                new ComponentMeta.Sections(
+                        recordInterior, keyInterior, bloomSection, boxesSection, sampleSection),
                 firstKey,
                 lastKey(),
                 filter);

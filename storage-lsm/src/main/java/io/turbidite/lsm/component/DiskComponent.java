@@ -26,6 +26,7 @@ import io.turbidite.lsm.rtree.NearestByBoxes;
 import io.turbidite.lsm.rtree.NearestCursor;
 import io.turbidite.lsm.rtree.WindowCursor;
 import io.turbidite.lsm.rtree.WindowWork;
+import io.turbidite.lsm.sample.ComponentSample;
 
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,7 @@ import java.util.function.Consumer;
  * key interior      block, if there is a key tree
  * Bloom filter      block, if there is one
  * boxes             block, of an R-tree
+ * sample            block, of a primary
  * ComponentMeta     table of contents
  * FileFooter        64 bytes
  * </pre>
@@ -148,7 +150,7 @@ public final class DiskComponent implements AutoCloseable {
                 new ComponentMeta.Times(Long.MIN_VALUE, Long.MAX_VALUE),
                 new ComponentMeta.Counts(1, 0, 1, 1),
                 options,
-                new ComponentMeta.Sections(none, none, none, none),
+                new ComponentMeta.Sections(none, none, none, none, none),
                 new Slice(),
                 new Slice(),
                 ComponentFilter.unknown(filterFieldCount));
@@ -283,7 +285,7 @@ public final class DiskComponent implements AutoCloseable {
 
     /** Where the bytes of the file are. */
     public ComponentSpace space() {
-        return content == null ? new ComponentSpace(0, 0, 0, 0) : content.space(meta.sections());
+        return content == null ? new ComponentSpace(0, 0, 0, 0, 0) : content.space(meta.sections());
     }
 
     /** When the oldest operation in it happened, microseconds since 1970. */
@@ -423,6 +425,27 @@ public final class DiskComponent implements AutoCloseable {
     /** About how many entries of an R-tree are in a zone; reads no page. */
     public long estimateEntries(Zone zone) {
         return sound().estimateEntries(zone);
+    }
+
+    /**
+     * Reads its sample; null if there is none: of a secondary, of a component that was written
+     * before version 6, or if no record was short enough. Reads up to a megabyte.
+     *
+     * @throws CorruptionException if the sample is damaged; the witness is told, as of a leaf page
+     */
+    public @Nullable ComponentSample sample() {
+        try {
+            return rereadSample();
+        } catch (CorruptionException damage) {
+            opened().blocks().met(damage);
+            throw damage;
+        }
+    }
+
+    /** As {@link #sample}, for the verifier, which tells of damage itself. */
+    @Nullable
+    ComponentSample rereadSample() {
+        return opened().sample(meta.sections().sample());
     }
 
     /**

@@ -9,6 +9,7 @@ import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.VersionSearch;
+import io.turbidite.lsm.read.DatasetSample;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.strategy.Maintainer;
@@ -27,6 +28,7 @@ import java.util.List;
 public final class OpenDataset {
     private final List<Partition> partitions;
     private final Admission admission;
+    private final DatasetSample sample = new DatasetSample();
     private volatile Shape shape;
 
     public OpenDataset(DatasetSchema schema, List<Partition> partitions) {
@@ -76,6 +78,11 @@ public final class OpenDataset {
         return partitions.size() == 1
                 ? partitions.get(0)
                 : partitions.get((int) Long.remainderUnsigned(keyHash, partitions.size()));
+    }
+
+    /** What estimates go by. */
+    public DatasetSample sample() {
+        return sample;
     }
 
     /** Whether it takes writes and changes. */

@@ -13,8 +13,10 @@ import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordSample;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.TermSearch;
+import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.memory.MemoryComponent;
 import io.turbidite.lsm.partition.Partition;
@@ -30,6 +32,7 @@ import io.turbidite.lsm.version.RegionHandle;
 import io.turbidite.lsm.version.RegionLayer;
 import io.turbidite.lsm.version.Version;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /** The ways to read a partition at a snapshot. Stateless. */
@@ -135,6 +138,28 @@ public final class PartitionReads {
             return entries;
         } finally {
             pinned.unpin();
+        }
+    }
+
+    /**
+     * A sample of a dataset's records; none if its components have none that stands for all.
+     *
+     * @param known where it is kept
+     */
+    public static RecordSample sample(List<Partition> partitions, DatasetSample known) {
+        List<Version> pinned = new ArrayList<>(partitions.size());
+        try {
+            List<List<DiskComponent>> components = new ArrayList<>(partitions.size());
+            for (Partition partition : partitions) {
+                Version version = partition.pin();
+                pinned.add(version);
+                components.add(version.tree(TreeId.PRIMARY).stream()
+                        .map(ComponentHandle::component)
+                        .toList());
+            }
+            return known.of(components);
+        } finally {
+            pinned.forEach(Version::unpin);
         }
     }
 

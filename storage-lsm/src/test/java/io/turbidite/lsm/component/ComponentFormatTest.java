@@ -48,15 +48,18 @@ class ComponentFormatTest {
     /** Around groups of 16. */
     private static final String BOXES_4 = "component-v4-boxes-16.hex";
 
-    private static final String BOXES = "component-v5-boxes.hex";
+    private static final String BOXES_5 = "component-v5-boxes.hex";
+    private static final String BOXES = "component-v6-boxes.hex";
     private static final String FILTER_4 = "component-v4-filter.hex";
-    static final String FILTER = "component-v5-filter.hex";
+    private static final String FILTER_5 = "component-v5-filter.hex";
+    static final String FILTER = "component-v6-filter.hex";
 
     @ParameterizedTest
     @EnumSource(Compression.class)
     void theArchivedFilesAreReadAsTheyWereWritten(Compression compression) throws IOException {
         isRead(compression, golden(fileName(compression, 2)), 2);
         isRead(compression, golden(fileName(compression, 4)), 4);
+        isRead(compression, golden(fileName(compression, 5)), 5);
         isRead(compression, golden(compression), ComponentMeta.VERSION);
     }
 
@@ -123,9 +126,11 @@ class ComponentFormatTest {
         }
         assertThat(written).isEqualTo(golden(FILTER));
         hasFilter(disk, filter);
-        SimDisk old = new SimDisk(1, Profile.STRICT);
-        old.put(Components.NAME, HexFormat.of().parseHex(golden(FILTER_4)));
-        hasFilter(old, filter);
+        for (String archived : List.of(FILTER_4, FILTER_5)) {
+            SimDisk old = new SimDisk(1, Profile.STRICT);
+            old.put(Components.NAME, HexFormat.of().parseHex(golden(archived)));
+            hasFilter(old, filter);
+        }
     }
 
     private static void hasFilter(SimDisk disk, ComponentFilter filter) {
@@ -176,7 +181,7 @@ class ComponentFormatTest {
         }
         assertThat(written).isEqualTo(golden(BOXES));
         findsPoints(disk, options);
-        for (String archived : List.of(BOXES_3, BOXES_4_32, BOXES_4)) {
+        for (String archived : List.of(BOXES_3, BOXES_4_32, BOXES_4, BOXES_5)) {
             SimDisk old = new SimDisk(1, Profile.STRICT);
             old.put(Components.NAME, HexFormat.of().parseHex(golden(archived)));
             findsPoints(old, options);

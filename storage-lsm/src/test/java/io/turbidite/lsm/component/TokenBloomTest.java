@@ -24,7 +24,8 @@ import java.util.List;
 
 /** The Bloom filter of tokens lets through every token of a component, and few others. */
 class TokenBloomTest {
-    private static final String GOLDEN = "component-v5-tokens.hex";
+    private static final String GOLDEN = "component-v6-tokens.hex";
+    private static final String GOLDEN_5 = "component-v5-tokens.hex";
     private static final int TOKENS = 300;
 
     private final SimDisk disk = new SimDisk(1, Profile.STRICT);
@@ -99,6 +100,11 @@ class TokenBloomTest {
             return;
         }
         assertThat(written).isEqualTo(ComponentFormatTest.golden(GOLDEN));
+        disk.put(Components.NAME, HexFormat.of().parseHex(ComponentFormatTest.golden(GOLDEN_5)));
+        try (BufferCache cache = Components.cache(8 << 20);
+                DiskComponent component = Components.open(disk, cache)) {
+            assertThat(Components.verify(component)).isEmpty();
+        }
     }
 
     @Test

@@ -1,0 +1,192 @@
+package io.turbidite.lsm.read;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.scan.RecordSample;
+import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.sample.ComponentSample;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The sample of a dataset: those of its components laid over one another. It is kept, and made
+ * anew when other components are asked for; of those that stay, nothing is read again.
+ *
+ * <p><em>Thread-safe.</em> No lock is held while samples are read: two threads may make the same.
+ * Keeps at most {@value #RECORDS_MAX} records, or about {@value #BYTES_MAX} bytes, and of each
+ * component what goes into them.
+ */
+public final class DatasetSample {
+    /** A share of 1 % is told by 40 records, within a sixth. */
+    private static final int RECORDS_MAX = 4_096;
+
+    private static final long BYTES_MAX = 2 << 20;
+
+    /** Of fewer, as of small components after each flush, all is read again. */
+    private static final int RECORDS_MIN = 1_024;
+
+    /** Components with so large a part of the entries may be without a sample that fits. */
+    private static final double LEFT_OUT_MAX = 0.1;
+
+    private volatile @Nullable Known known;
+
+    /**
+     * What was made last.
+     *
+     * @param parts by component, newest first in each partition; null for one without a sample
+     * @param shift of the parts
+     * @param readShift the least that the components have
+     */
+    private record Known(
+            List<DiskComponent> components,
+            List<@Nullable ComponentSample> parts,
+            int shift,
+            int readShift,
+            Sampled sample) {}
+
+    /**
+     * The sample of these components.
+     *
+     * @param partitions of each partition its primary's components, newest first; held by the
+     *     caller meanwhile
+     */
+    public RecordSample of(List<List<DiskComponent>> partitions) {
+        List<DiskComponent> components = new ArrayList<>();
+        partitions.forEach(components::addAll);
+        Known last = known;
+        if (last != null && last.components().equals(components)) {
+            return last.sample();
+        }
+        Known made = make(components, last);
+        known = made;
+        return made.sample();
+    }
+
+    private static Known make(List<DiskComponent> components, @Nullable Known last) {
+        Map<DiskComponent, @Nullable ComponentSample> old = new HashMap<>();
+        if (last != null && !(last.shift() > last.readShift() && last.sample().size() < RECORDS_MIN)) {
+            for (int i = 0; i < last.parts().size(); i++) {
+                old.put(last.components().get(i), last.parts().get(i));
+            }
+        }
+        List<@Nullable ComponentSample> read = new ArrayList<>(components.size());
+        for (DiskComponent component : components) {
+            read.add(old.containsKey(component) ? old.get(component) : read(component));
+        }
+        int readShift = sharedShift(components, read);
+        int shift = readShift;
+        Sampled sample = Sampled.NONE;
+        List<@Nullable ComponentSample> parts = read;
+        while (shift <= ComponentSample.SHIFT_MAX) {
+            parts = narrowed(parts, shift);
+            sample = Sampled.over(parts);
+            if (sample.size() <= RECORDS_MAX && sample.byteSize() <= BYTES_MAX) {
+                break;
+            }
+            shift++;
+        }
+        return new Known(components, parts, shift, readShift, sample);
+    }
+
+    private static @Nullable ComponentSample read(DiskComponent component) {
+        if (component.damage() != null || !component.isOpen()) {
+            return null;
+        }
+        try {
+            return component.sample();
+        } catch (CorruptionException | StorageIoException _) {
+            // who watches over the component has been told; an estimate does without
+            return null;
+        }
+    }
+
+    /** The least shift that components with nearly all entries have; one too many if none. */
+    private static int sharedShift(
+            List<DiskComponent> components, List<@Nullable ComponentSample> samples) {
+        long all = 0;
+        List<long[]> shifts = new ArrayList<>();
+        for (int i = 0; i < samples.size(); i++) {
+            long entries = components.get(i).entryCount();
+            all += entries;
+            ComponentSample sample = samples.get(i);
+            if (sample != null) {
+                shifts.add(new long[] {sample.shift(), entries});
+            }
+        }
+        shifts.sort(Comparator.comparingLong(one -> one[0]));
+        long covered = 0;
+        for (long[] one : shifts) {
+            covered += one[1];
+            if (covered >= (1 - LEFT_OUT_MAX) * all) {
+                return (int) one[0];
+            }
+        }
+        return ComponentSample.SHIFT_MAX + 1;
+    }
+
+    /** Those with a larger shift of their own are left out. */
+    private static List<@Nullable ComponentSample> narrowed(
+            List<@Nullable ComponentSample> samples, int shift) {
+        List<@Nullable ComponentSample> parts = new ArrayList<>(samples.size());
+        for (ComponentSample sample : samples) {
+            parts.add(sample == null || sample.shift() > shift ? null : sample.narrowed(shift));
+        }
+        return parts;
+    }
+
+    /** The records of a sample. */
+    private record Sampled(List<Place> records, double liveShare, long byteSize)
+            implements RecordSample {
+        static final Sampled NONE = new Sampled(List.of(), 1, 0);
+
+        private record Place(ComponentSample sample, int entry) {}
+
+        /** The newest version of each key decides. */
+        static Sampled over(List<@Nullable ComponentSample> samples) {
+            Set<Long> seen = new HashSet<>();
+            List<Place> records = new ArrayList<>();
+            long bytes = 0;
+            int entries = 0;
+            int live = 0;
+            for (ComponentSample sample : samples) {
+                if (sample == null) {
+                    continue;
+                }
+                entries += sample.count();
+                bytes += sample.byteSize();
+                for (int i = 0; i < sample.count(); i++) {
+                    // hashes of 64 bits: two keys with one hash are not met in a sample
+                    if (seen.add(sample.mixedHash(i)) && !sample.isAntimatter(i)) {
+                        live++;
+                        if (sample.isRecord(i)) {
+                            records.add(new Place(sample, i));
+                        }
+                    }
+                }
+            }
+            return entries == 0
+                    ? NONE
+                    : new Sampled(List.copyOf(records), (double) live / entries, bytes);
+        }
+
+        @Override
+        public int size() {
+            return records.size();
+        }
+
+        @Override
+        public Slice record(int index, Slice target) {
+            Place place = records.get(index);
+            return place.sample().value(place.entry(), target);
+        }
+    }
+}
