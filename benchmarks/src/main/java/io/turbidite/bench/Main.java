@@ -22,6 +22,7 @@ import io.turbidite.bench.report.Report;
 import io.turbidite.bench.space.SpaceSuite;
 import io.turbidite.bench.spatial.SpatialSuite;
 import io.turbidite.bench.sql.SqlSuite;
+import io.turbidite.bench.statistics.StatisticsSuite;
 import io.turbidite.bench.text.TextSuite;
 import io.turbidite.core.log.Durability;
 import io.turbidite.feeds.command.StandardErrorLogging;
@@ -69,6 +70,7 @@ import java.util.stream.IntStream;
             Main.HashLogCommand.class,
             Main.NavigationCommand.class,
             Main.PlansCommand.class,
+            Main.StatisticsCommand.class,
             Main.SpatialCommand.class,
             Main.RecencyCommand.class,
             Main.PmCommand.class,
@@ -193,6 +195,35 @@ public final class Main implements Runnable {
         public Integer call() throws IOException {
             return places.report(
                     "plans", new PlansSuite(records, rounds, recordBytes, places.directory).run());
+        }
+    }
+
+    @Command(
+            name = "statistics",
+            description = "How far the planner's estimates are from the truth, and their cost.",
+            mixinStandardHelpOptions = true)
+    static final class StatisticsCommand implements Callable<Integer> {
+        @Option(names = "--feed", description = "the flights (default ${DEFAULT-VALUE})")
+        Path feed = Path.of("feeds", "samples", "flights.yaml");
+
+        @Option(
+                names = "--tweets",
+                description = "tweets to write, half of them updates (default ${DEFAULT-VALUE})")
+        int tweets = 600_000;
+
+        @Option(
+                names = "--predicates",
+                description = "random ones for each data (default ${DEFAULT-VALUE})")
+        int predicates = 10_000;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.report(
+                    "statistics",
+                    new StatisticsSuite(feed, tweets, predicates, places.directory).run());
         }
     }
 

@@ -60,8 +60,12 @@ record MatchingRows(CheckedQuery query, List<ResultRows.Counting> countings) {
         if (shares.areTogether()) {
             return new ResultRows(Math.round(all * shares.together()), 0);
         }
-        ResultRows product = ResultRows.of(query, countings, shares);
-        long most = Math.round(all * shares.togetherMax());
-        return new ResultRows(Math.min(product.rows(), most), 0);
+        double rows = ResultRows.of(query, countings, shares).rows();
+        rows = Math.min(rows, all * shares.togetherMax());
+        if (shares.together() > 0) {
+            // one that matches all says that they go together, and that not exactly
+            rows = Math.sqrt(Math.max(1, rows) * all * shares.together());
+        }
+        return new ResultRows(Math.round(rows), 0);
     }
 }

@@ -44,22 +44,34 @@ record ResultRows(long rows, int guessCount) {
 
     private static ResultRows of(CheckedQuery query, Counting counting, Shares shares) {
         double part = 1;
+        double least = 1;
         int guessCount = 0;
         List<Predicate> predicates = query.conditions().predicates();
+        boolean isCounted = false;
         for (int i = 0; i < predicates.size(); i++) {
             Predicate predicate = predicates.get(i);
             if (!isCounted(predicate, counting.accountedFor(), counting.ranges())) {
                 guessCount++;
-                part *= shares.ofPredicate(i, predicate);
-            } else if (Shares.isLikeness(predicate)) {
-                guessCount++;
-                part *= Shares.SIMILAR;
+                double share = shares.ofPredicate(i, predicate);
+                part *= share;
+                least = Math.min(least, share);
+            } else {
+                isCounted = true;
+                if (Shares.isLikeness(predicate)) {
+                    guessCount++;
+                    part *= Shares.SIMILAR;
+                }
             }
         }
         int testCount = query.conditions().testCount();
         for (int i = 0; i < testCount; i++) {
-            part *= shares.ofTest(i);
+            double share = shares.ofTest(i);
+            part *= share;
+            least = Math.min(least, share);
         }
+        // the rarest condition counts in full, unless the way in goes by another one
+        double first = isCounted ? 1 : least;
+        part = first * Math.pow(part / first, shares.dependence());
         return new ResultRows(Math.round(counting.rows() * part), guessCount + testCount);
     }
 

@@ -25,6 +25,11 @@ interface Shares {
         public double ofTest(int index) {
             return CONDITION;
         }
+
+        @Override
+        public double dependence() {
+            return 1;
+        }
     };
 
     /** The share of a guessed equality. */
@@ -55,6 +60,12 @@ interface Shares {
      * @param index among these
      */
     double ofTest(int index);
+
+    /**
+     * To what power a share is taken that comes on top of another: 1 where conditions are taken to
+     * be independent, 0 if each was to follow from the others.
+     */
+    double dependence();
 
     /** Whether an index gives more than a few texts that do not match. */
     static boolean isLikeness(Predicate predicate) {

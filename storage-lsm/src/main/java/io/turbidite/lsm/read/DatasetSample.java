@@ -10,7 +10,6 @@ import io.turbidite.lsm.sample.ComponentSample;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -43,14 +42,14 @@ public final class DatasetSample {
      * What was made last.
      *
      * @param parts by component, newest first in each partition; null for one without a sample
-     * @param shift of the parts
-     * @param readShift the least that the components have
+     * @param bound of the parts
+     * @param readBound the one that the components share
      */
     private record Known(
             List<DiskComponent> components,
             List<@Nullable ComponentSample> parts,
-            int shift,
-            int readShift,
+            long bound,
+            long readBound,
             Sampled sample) {}
 
     /**
@@ -73,7 +72,10 @@ public final class DatasetSample {
 
     private static Known make(List<DiskComponent> components, @Nullable Known last) {
         Map<DiskComponent, @Nullable ComponentSample> old = new HashMap<>();
-        if (last != null && !(last.shift() > last.readShift() && last.sample().size() < RECORDS_MIN)) {
+        boolean isThin = last != null
+                && last.bound() != last.readBound()
+                && last.sample().size() < RECORDS_MIN;
+        if (last != null && !isThin) {
             for (int i = 0; i < last.parts().size(); i++) {
                 old.put(last.components().get(i), last.parts().get(i));
             }
@@ -82,19 +84,16 @@ public final class DatasetSample {
         for (DiskComponent component : components) {
             read.add(old.containsKey(component) ? old.get(component) : read(component));
         }
-        int readShift = sharedShift(components, read);
-        int shift = readShift;
-        Sampled sample = Sampled.NONE;
-        List<@Nullable ComponentSample> parts = read;
-        while (shift <= ComponentSample.SHIFT_MAX) {
-            parts = narrowed(parts, shift);
+        long readBound = sharedBound(components, read);
+        long bound = readBound;
+        List<@Nullable ComponentSample> parts = narrowed(read, bound);
+        Sampled sample = Sampled.over(parts);
+        while (sample.size() > RECORDS_MAX || sample.byteSize() > BYTES_MAX) {
+            bound >>>= 1;
+            parts = narrowed(parts, bound);
             sample = Sampled.over(parts);
-            if (sample.size() <= RECORDS_MAX && sample.byteSize() <= BYTES_MAX) {
-                break;
-            }
-            shift++;
         }
-        return new Known(components, parts, shift, readShift, sample);
+        return new Known(components, parts, bound, readBound, sample);
     }
 
     private static @Nullable ComponentSample read(DiskComponent component) {
@@ -109,36 +108,37 @@ public final class DatasetSample {
         }
     }
 
-    /** The least shift that components with nearly all entries have; one too many if none. */
-    private static int sharedShift(
+    /** The highest bound that components with nearly all entries reach; 0 if there is none. */
+    private static long sharedBound(
             List<DiskComponent> components, List<@Nullable ComponentSample> samples) {
         long all = 0;
-        List<long[]> shifts = new ArrayList<>();
+        List<long[]> bounds = new ArrayList<>();
         for (int i = 0; i < samples.size(); i++) {
             long entries = components.get(i).entryCount();
             all += entries;
             ComponentSample sample = samples.get(i);
             if (sample != null) {
-                shifts.add(new long[] {sample.shift(), entries});
+                bounds.add(new long[] {sample.bound(), entries});
             }
         }
-        shifts.sort(Comparator.comparingLong(one -> one[0]));
+        bounds.sort((a, b) -> Long.compareUnsigned(b[0], a[0]));
         long covered = 0;
-        for (long[] one : shifts) {
+        for (long[] one : bounds) {
             covered += one[1];
             if (covered >= (1 - LEFT_OUT_MAX) * all) {
-                return (int) one[0];
+                return one[0];
             }
         }
-        return ComponentSample.SHIFT_MAX + 1;
+        return 0;
     }
 
-    /** Those with a larger shift of their own are left out. */
+    /** Those with a lower bound of their own are left out. */
     private static List<@Nullable ComponentSample> narrowed(
-            List<@Nullable ComponentSample> samples, int shift) {
+            List<@Nullable ComponentSample> samples, long bound) {
         List<@Nullable ComponentSample> parts = new ArrayList<>(samples.size());
         for (ComponentSample sample : samples) {
-            parts.add(sample == null || sample.shift() > shift ? null : sample.narrowed(shift));
+            boolean reaches = sample != null && Long.compareUnsigned(sample.bound(), bound) >= 0;
+            parts.add(reaches ? sample.narrowed(bound) : null);
         }
         return parts;
     }

@@ -15,17 +15,14 @@ import java.lang.foreign.MemorySegment;
  * collector's.
  */
 public final class ComponentSample {
-    /** The largest {@link #shift}. */
-    public static final int SHIFT_MAX = SampleFormat.SHIFT_MAX;
-
     private final MemorySegment bytes;
-    private final int shift;
+    private final long bound;
     private final int[] offsets;
     private final long[] hashes;
 
-    private ComponentSample(MemorySegment bytes, int shift, int[] offsets, long[] hashes) {
+    private ComponentSample(MemorySegment bytes, long bound, int[] offsets, long[] hashes) {
         this.bytes = bytes;
-        this.shift = shift;
+        this.bound = bound;
         this.offsets = offsets;
         this.hashes = hashes;
     }
@@ -36,22 +33,21 @@ public final class ComponentSample {
      * @param payload as {@link #problem} has found it right
      */
     public static ComponentSample of(MemorySegment payload) {
-        return copy(payload, SampleFormat.HEAD_BYTES, 0, payload.get(
-                Bytes.U8, SampleFormat.SHIFT_OFFSET));
+        long bound = payload.get(Bytes.I64, SampleFormat.BOUND_OFFSET);
+        return copy(payload, SampleFormat.HEAD_BYTES, bound);
     }
 
-    /** The part of it that a sample with a larger shift has. */
-    public ComponentSample narrowed(int largerShift) {
-        return largerShift <= shift ? this : copy(bytes, 0, largerShift, largerShift);
+    /** The part of it that a sample with a lower bound has. */
+    public ComponentSample narrowed(long lower) {
+        return Long.compareUnsigned(lower, bound) >= 0 ? this : copy(bytes, 0, lower);
     }
 
-    private static ComponentSample copy(
-            MemorySegment source, int from, int wantedShift, int newShift) {
+    private static ComponentSample copy(MemorySegment source, int from, long bound) {
         int size = 0;
         int count = 0;
         Slice key = new Slice();
         for (int at = from; at < source.byteSize(); at += entryBytes(source, at)) {
-            if (SampleFormat.isIn(mixedHash(source, at, key), wantedShift)) {
+            if (SampleFormat.isIn(mixedHash(source, at, key), bound)) {
                 size += entryBytes(source, at);
                 count++;
             }
@@ -63,7 +59,7 @@ public final class ComponentSample {
         int kept = 0;
         for (int at = from; at < source.byteSize(); at += entryBytes(source, at)) {
             long mixed = mixedHash(source, at, key);
-            if (SampleFormat.isIn(mixed, wantedShift)) {
+            if (SampleFormat.isIn(mixed, bound)) {
                 int length = entryBytes(source, at);
                 MemorySegment.copy(source, at, copy, end, length);
                 hashes[kept] = mixed;
@@ -71,7 +67,7 @@ public final class ComponentSample {
                 end += length;
             }
         }
-        return new ComponentSample(copy, newShift, offsets, hashes);
+        return new ComponentSample(copy, bound, offsets, hashes);
     }
 
     private static long mixedHash(MemorySegment bytes, int at, Slice key) {
@@ -97,22 +93,17 @@ public final class ComponentSample {
                 || payload.byteSize() > SampleBuilder.PAYLOAD_BYTES_MAX) {
             return payload.byteSize() + " bytes";
         }
-        int shift = payload.get(Bytes.U8, SampleFormat.SHIFT_OFFSET);
+        long bound = payload.get(Bytes.I64, SampleFormat.BOUND_OFFSET);
         int count = payload.get(Bytes.I32, SampleFormat.COUNT_OFFSET);
-        if (shift < 0 || shift > SampleFormat.SHIFT_MAX || count < 1) {
-            return "%d entries with a shift of %d".formatted(count, shift);
-        }
-        for (int at = SampleFormat.ZERO_OFFSET; at < SampleFormat.COUNT_OFFSET; at++) {
-            if (payload.get(Bytes.U8, at) != 0) {
-                return "padding that is not 0";
-            }
+        if (count < 1 || payload.get(Bytes.I32, SampleFormat.ZERO_OFFSET) != 0) {
+            return count + " entries, or padding that is not 0";
         }
         long at = SampleFormat.HEAD_BYTES;
         int found = 0;
         Slice key = new Slice();
         Slice last = new Slice();
         while (at < payload.byteSize()) {
-            String problem = problemOfEntry(payload, at, shift);
+            String problem = problemOfEntry(payload, at, bound);
             if (problem != null) {
                 return "entry %d: %s".formatted(found, problem);
             }
@@ -128,7 +119,7 @@ public final class ComponentSample {
         return found == count ? null : "%d entries, %d expected".formatted(found, count);
     }
 
-    private static @Nullable String problemOfEntry(MemorySegment payload, long at, int shift) {
+    private static @Nullable String problemOfEntry(MemorySegment payload, long at, long bound) {
         long left = payload.byteSize() - at - SampleFormat.ENTRY_HEAD_BYTES;
         if (left < 0) {
             return "cut";
@@ -146,14 +137,14 @@ public final class ComponentSample {
                 || keyBytes + valueBytes > left) {
             return "key of %d bytes, value of %d".formatted(keyBytes, valueBytes);
         }
-        return SampleFormat.isIn(mixedHash(payload, (int) at, new Slice()), shift)
+        return SampleFormat.isIn(mixedHash(payload, (int) at, new Slice()), bound)
                 ? null
                 : "a key that is not in the sample";
     }
 
-    /** Every key is in here whose mixed hash has so many zeros in front. */
-    public int shift() {
-        return shift;
+    /** Every key is in here whose mixed hash is not above this, unsigned. */
+    public long bound() {
+        return bound;
     }
 
     /** Entries, anti-matter included. */

@@ -5,9 +5,9 @@ package io.turbidite.lsm.sample;
  *
  * <pre>
  * bytes field
- *     1 shift        keys are in here whose mixed hash has so many zeros in front, 0 to 63
- *     3 zero
+ *     8 bound        all keys are in here whose mixed hash is not above it, unsigned
  *     4 count        entries, at least 1
+ *     4 zero
  *       entries      in the order of their keys:
  *     1   flags      1: anti-matter; 2: a record that is too long for a sample; else 0
  *     1   zero
@@ -17,10 +17,10 @@ package io.turbidite.lsm.sample;
  * </pre>
  */
 final class SampleFormat {
-    static final int SHIFT_OFFSET = 0;
-    static final int ZERO_OFFSET = SHIFT_OFFSET + 1;
-    static final int COUNT_OFFSET = ZERO_OFFSET + 3;
-    static final int HEAD_BYTES = COUNT_OFFSET + 4;
+    static final int BOUND_OFFSET = 0;
+    static final int COUNT_OFFSET = BOUND_OFFSET + 8;
+    static final int ZERO_OFFSET = COUNT_OFFSET + 4;
+    static final int HEAD_BYTES = ZERO_OFFSET + 4;
 
     static final int FLAGS_OFFSET = 0;
     static final int ENTRY_ZERO_OFFSET = FLAGS_OFFSET + 1;
@@ -30,8 +30,6 @@ final class SampleFormat {
 
     static final int ANTIMATTER = 1;
     static final int TOO_LONG = 2;
-
-    static final int SHIFT_MAX = 63;
 
     /**
      * Records that are longer are not kept: one of a megabyte would be all of a sample. Their share
@@ -49,8 +47,8 @@ final class SampleFormat {
         return keyHash * MIXER;
     }
 
-    /** Whether a key of this mixed hash is in a sample with this shift. */
-    static boolean isIn(long mixed, int shift) {
-        return mixed >>> 1 >>> (SHIFT_MAX - shift) == 0;
+    /** Whether a key of this mixed hash is in a sample with this bound. */
+    static boolean isIn(long mixed, long bound) {
+        return Long.compareUnsigned(mixed, bound) <= 0;
     }
 }
