@@ -50,8 +50,8 @@ final class Columns {
         Slice bytes = new Slice();
         try (ReadView view = dataset.openView()) {
             for (int partition = 0; partition < view.partitionCount(); partition++) {
-                try (RecordStream all = view.scanUnordered(
-                        partition, KeyRange.all(), FilterPredicate.none())) {
+                try (RecordStream all =
+                        view.scanUnordered(partition, KeyRange.all(), FilterPredicate.none())) {
                     while (all.next()) {
                         record.wrap(bytes.set(all.record()));
                         for (int i = 0; i < fields.size(); i++) {

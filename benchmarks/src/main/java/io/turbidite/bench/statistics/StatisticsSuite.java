@@ -155,9 +155,8 @@ public final class StatisticsSuite {
         for (int i = 0; i < Tweet.ATTRIBUTE_COUNT; i++) {
             spec.field("attribute" + i, "int32");
         }
-        Dataset dataset = store.createDataset(spec.field("created", "datetime")
-                .field("message", "string")
-                .primaryKey("id"));
+        Dataset dataset = store.createDataset(
+                spec.field("created", "datetime").field("message", "string").primaryKey("id"));
         TweetSource source = new TweetSource(5, tweets, 0.5);
         Tweet tweet = new Tweet();
         RecordWriter writer = dataset.newRecordWriter();
@@ -321,7 +320,8 @@ public final class StatisticsSuite {
         int low = rank;
         int high = rank;
         if (!isEqual) {
-            int width = (int) Math.exp(random.nextDouble() * Math.log(column.values().size()));
+            int width = (int)
+                    Math.exp(random.nextDouble() * Math.log(column.values().size()));
             low = Math.max(0, rank - random.nextInt(width + 1));
             high = Math.min(column.values().size() - 1, low + width);
         }

@@ -154,8 +154,7 @@ final class AccessChoice {
             // closed, dropped or failed since: the answer is there, its estimate is not
         }
         WayCost cost = new WayCost(query, Math.max(0, resultRows), scanRows, false);
-        return new Estimates(
-                scanRows, resultRows, List.of(cost.of(scan, Math.max(0, scanRows))));
+        return new Estimates(scanRows, resultRows, List.of(cost.of(scan, Math.max(0, scanRows))));
     }
 
     /** By a look at the source as it is now. */

@@ -78,7 +78,9 @@ final class FieldDensity {
             } else {
                 Object value = record.get(field);
                 counts.merge(
-                        value instanceof byte[] array ? ByteBuffer.wrap(array) : String.valueOf(value),
+                        value instanceof byte[] array
+                                ? ByteBuffer.wrap(array)
+                                : String.valueOf(value),
                         1,
                         Integer::sum);
             }
@@ -93,7 +95,7 @@ final class FieldDensity {
         Arrays.sort(numbers);
         if (lattice > 0) {
             double points = (numbers[valueCount - 1] - numbers[0]) / lattice + 1;
-            unit = lattice * Math.max(1, points / distinct(valueCount, distinctCount));
+            unit = lattice * Math.max(1, points / DistinctCount.of(valueCount, distinctCount));
         }
     }
 
@@ -129,7 +131,7 @@ final class FieldDensity {
     }
 
     private double ofUnseen() {
-        double others = Math.max(1, distinct(valueCount, distinctCount) - distinctCount);
+        double others = Math.max(1, DistinctCount.of(valueCount, distinctCount) - distinctCount);
         return onceCount == 0 ? 0.5 : Math.min(0.5, onceCount / others);
     }
 
@@ -139,10 +141,7 @@ final class FieldDensity {
      * @param low of the field's kind, included; null is open, as in {@code high}
      * @param seen by how many records of the sample; few
      */
-    double ofRange(
-            @Nullable Object low,
-            @Nullable Object high,
-            int seen) {
+    double ofRange(@Nullable Object low, @Nullable Object high, int seen) {
         if (numbers.length == 0 || low == null || high == null) {
             return Math.max(0.5, seen);
         }
@@ -180,24 +179,5 @@ final class FieldDensity {
             at--;
         }
         return at;
-    }
-
-    /**
-     * How many values there are if {@code draws} draws have met {@code seen}, each as likely as the
-     * others: the n with n (1 - exp(-draws / n)) = seen.
-     */
-    static double distinct(int draws, int seen) {
-        double target = Math.min(seen, draws - 0.5); // half a pair where none was met
-        double low = Math.max(1, target);
-        double high = Math.max(low, (double) draws * draws);
-        for (int i = 0; i < 60 && high - low > 0.5; i++) {
-            double middle = (low + high) / 2;
-            if (-middle * Math.expm1(-draws / middle) < target) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        return low;
     }
 }

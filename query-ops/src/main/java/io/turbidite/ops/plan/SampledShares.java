@@ -148,9 +148,13 @@ final class SampledShares implements Shares {
     private @Nullable Object bound(int head, boolean isLow) {
         Object narrowest = null;
         for (int i = head; i < conditions.predicates().size(); i++) {
-            if (heads[i] == head && conditions.predicates().get(i) instanceof Predicate.Range range) {
+            if (heads[i] == head
+                    && conditions.predicates().get(i) instanceof Predicate.Range range) {
                 Object bound = isLow ? range.low() : range.high();
-                narrowest = narrower(narrowest, bound instanceof Predicate.Excluded(Object value) ? value : bound, isLow);
+                narrowest = narrower(
+                        narrowest,
+                        bound instanceof Predicate.Excluded(Object value) ? value : bound,
+                        isLow);
             }
         }
         return narrowest;

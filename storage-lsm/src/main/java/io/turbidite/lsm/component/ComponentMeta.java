@@ -157,8 +157,7 @@ record ComponentMeta(
             options = options.withBoxes(decodeBoxes(reader, version));
             boxes = decodeSection(reader);
         }
-        Section sample =
-                version < VERSION_WITH_SAMPLE ? new Section(0, 0) : decodeSection(reader);
+        Section sample = version < VERSION_WITH_SAMPLE ? new Section(0, 0) : decodeSection(reader);
         reader.end("table of contents");
         return new ComponentMeta(
                 version,

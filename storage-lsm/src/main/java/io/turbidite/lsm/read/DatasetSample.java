@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * The sample of a dataset: those of its components laid over one another. It is kept, and made
@@ -42,14 +43,12 @@ public final class DatasetSample {
      * What was made last.
      *
      * @param parts by component, newest first in each partition; null for one without a sample
-     * @param bound of the parts
-     * @param readBound the one that the components share
+     * @param isNarrowed whether the components have more
      */
     private record Known(
             List<DiskComponent> components,
             List<@Nullable ComponentSample> parts,
-            long bound,
-            long readBound,
+            boolean isNarrowed,
             Sampled sample) {}
 
     /**
@@ -72,28 +71,43 @@ public final class DatasetSample {
 
     private static Known make(List<DiskComponent> components, @Nullable Known last) {
         Map<DiskComponent, @Nullable ComponentSample> old = new HashMap<>();
-        boolean isThin = last != null
-                && last.bound() != last.readBound()
-                && last.sample().size() < RECORDS_MIN;
+        boolean isThin = last != null && last.isNarrowed() && last.sample().size() < RECORDS_MIN;
         if (last != null && !isThin) {
             for (int i = 0; i < last.parts().size(); i++) {
                 old.put(last.components().get(i), last.parts().get(i));
             }
         }
-        List<@Nullable ComponentSample> read = new ArrayList<>(components.size());
+        // what all have is narrowed while they are read: a store may have many components
+        List<@Nullable ComponentSample> parts = new ArrayList<>(components.size());
+        long bound = -1;
         for (DiskComponent component : components) {
-            read.add(old.containsKey(component) ? old.get(component) : read(component));
+            parts.add(old.containsKey(component) ? old.get(component) : read(component));
+            while (isTooMuch(parts)) {
+                bound >>>= 1;
+                parts.replaceAll(narrowing(bound));
+            }
         }
-        long readBound = sharedBound(components, read);
-        long bound = readBound;
-        List<@Nullable ComponentSample> parts = narrowed(read, bound);
-        Sampled sample = Sampled.over(parts);
-        while (sample.size() > RECORDS_MAX || sample.byteSize() > BYTES_MAX) {
-            bound >>>= 1;
-            parts = narrowed(parts, bound);
-            sample = Sampled.over(parts);
+        long shared = sharedBound(components, parts);
+        long least = Long.compareUnsigned(bound, shared) < 0 ? bound : shared;
+        List<@Nullable ComponentSample> common = new ArrayList<>(parts);
+        common.replaceAll(part -> part != null && Long.compareUnsigned(part.bound(), least) >= 0
+                ? part.narrowed(least)
+                : null);
+        return new Known(components, parts, bound != -1, Sampled.over(common));
+    }
+
+    private static boolean isTooMuch(List<@Nullable ComponentSample> parts) {
+        long bytes = 0;
+        int records = 0;
+        for (ComponentSample part : parts) {
+            bytes += part == null ? 0 : part.byteSize();
+            records += part == null ? 0 : part.count();
         }
-        return new Known(components, parts, bound, readBound, sample);
+        return bytes > BYTES_MAX || records > RECORDS_MAX;
+    }
+
+    private static UnaryOperator<@Nullable ComponentSample> narrowing(long bound) {
+        return part -> part == null ? null : part.narrowed(bound);
     }
 
     private static @Nullable ComponentSample read(DiskComponent component) {
@@ -108,7 +122,10 @@ public final class DatasetSample {
         }
     }
 
-    /** The highest bound that components with nearly all entries reach; 0 if there is none. */
+    /**
+     * The bound that components with nearly all entries reach, and none that reaches a quarter of
+     * it is left out: what its records have replaced would come back. 0 if there is none.
+     */
     private static long sharedBound(
             List<DiskComponent> components, List<@Nullable ComponentSample> samples) {
         long all = 0;
@@ -126,21 +143,21 @@ public final class DatasetSample {
         for (long[] one : bounds) {
             covered += one[1];
             if (covered >= (1 - LEFT_OUT_MAX) * all) {
-                return one[0];
+                return lowestNear(one[0], bounds);
             }
         }
         return 0;
     }
 
-    /** Those with a lower bound of their own are left out. */
-    private static List<@Nullable ComponentSample> narrowed(
-            List<@Nullable ComponentSample> samples, long bound) {
-        List<@Nullable ComponentSample> parts = new ArrayList<>(samples.size());
-        for (ComponentSample sample : samples) {
-            boolean reaches = sample != null && Long.compareUnsigned(sample.bound(), bound) >= 0;
-            parts.add(reaches ? sample.narrowed(bound) : null);
+    private static long lowestNear(long bound, List<long[]> bounds) {
+        long lowest = bound;
+        for (long[] one : bounds) {
+            if (Long.compareUnsigned(one[0], bound >>> 2) >= 0
+                    && Long.compareUnsigned(one[0], lowest) < 0) {
+                lowest = one[0];
+            }
         }
-        return parts;
+        return lowest;
     }
 
     /** The records of a sample. */

@@ -52,7 +52,8 @@ public final class ComponentSample {
                 count++;
             }
         }
-        MemorySegment copy = Arena.ofAuto().allocate(Math.max(1, size), Long.BYTES).asSlice(0, size);
+        MemorySegment copy =
+                Arena.ofAuto().allocate(Math.max(1, size), Long.BYTES).asSlice(0, size);
         int[] offsets = new int[count];
         long[] hashes = new long[count];
         int end = 0;
@@ -71,8 +72,8 @@ public final class ComponentSample {
     }
 
     private static long mixedHash(MemorySegment bytes, int at, Slice key) {
-        return SampleFormat.mixed(BloomFilter.hash(key.set(
-                bytes, at + (long) SampleFormat.ENTRY_HEAD_BYTES, keyBytes(bytes, at))));
+        return SampleFormat.mixed(BloomFilter.hash(
+                key.set(bytes, at + (long) SampleFormat.ENTRY_HEAD_BYTES, keyBytes(bytes, at))));
     }
 
     private static int keyBytes(MemorySegment bytes, int at) {

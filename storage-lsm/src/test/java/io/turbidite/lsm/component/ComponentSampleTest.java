@@ -14,10 +14,10 @@ import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.component.Entries.Entry;
 import io.turbidite.lsm.sample.ComponentSample;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import org.jspecify.annotations.Nullable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -46,8 +46,8 @@ class ComponentSampleTest {
     }
 
     private void write(ComponentOptions options, Entries entries) {
-        try (ComponentWriter writer = ComponentWriter.create(
-                disk, Components.NAME, PRIMARY, options, entries.size())) {
+        try (ComponentWriter writer =
+                ComponentWriter.create(disk, Components.NAME, PRIMARY, options, entries.size())) {
             for (Entry entry : entries.sorted) {
                 writer.add(
                         entry.keySlice(),
@@ -90,8 +90,7 @@ class ComponentSampleTest {
     private static Map<Long, Entry> newestByHash(Entries entries) {
         Map<Long, Entry> newest = new HashMap<>();
         for (Entry entry : entries.sorted) {
-            newest.putIfAbsent(
-                    BloomFilter.hash(entry.keySlice()) * 0x9E37_79B9_7F4A_7C15L, entry);
+            newest.putIfAbsent(BloomFilter.hash(entry.keySlice()) * 0x9E37_79B9_7F4A_7C15L, entry);
         }
         return newest;
     }
@@ -133,7 +132,8 @@ class ComponentSampleTest {
     void neither_size_nor_length_of_records_makes_it_larger_than_its_share() {
         SplittableRandom random = new SplittableRandom(Seeds.of("ComponentSampleTest"));
         for (int round = 0; round < Tier.count(12, 30, 200); round++) {
-            Entries entries = entries(1 + random.nextInt(4_000), 1 + random.nextInt(6_000 / (1 + round)));
+            Entries entries =
+                    entries(1 + random.nextInt(4_000), 1 + random.nextInt(6_000 / (1 + round)));
             write(options(), entries);
             try (DiskComponent component = open()) {
                 ComponentSample sample = component.sample();
@@ -264,8 +264,7 @@ class ComponentSampleTest {
                 forged[random.nextInt(forged.length)] = (byte) random.nextInt(256);
             }
             if (problem(forged) == null) {
-                ComponentSample sample =
-                        ComponentSample.of(MemorySegment.ofArray(forged));
+                ComponentSample sample = ComponentSample.of(MemorySegment.ofArray(forged));
                 for (int entry = 0; entry < sample.count(); entry++) {
                     assertThat(sample.value(entry, new Slice()).toByteArray()).isNotNull();
                 }

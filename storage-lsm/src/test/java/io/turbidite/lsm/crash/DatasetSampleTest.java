@@ -3,6 +3,7 @@ package io.turbidite.lsm.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FilterPredicate;
@@ -11,8 +12,9 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordSample;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.harness.Row;
-import io.turbidite.lsm.schema.Maintenance;
+import io.turbidite.lsm.harness.SimStore;
 import io.turbidite.lsm.merge.MergePolicySpec;
+import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.version.StoreFiles;
 
 import org.junit.jupiter.api.AfterEach;
@@ -62,13 +64,30 @@ class DatasetSampleTest {
     private static void put(Dataset dataset, int round, int from, int to) {
         for (int i = from; i < to; i++) {
             dataset.upsert(Map.of(
-                    "id", (long) i, "user", "user" + i % 7, "score", round, "body", "b".repeat(300)));
+                    "id",
+                    (long) i,
+                    "user",
+                    "user" + i % 7,
+                    "score",
+                    round,
+                    "body",
+                    "b".repeat(300)));
         }
+    }
+
+    /** A component for each flush, not for each megabyte. */
+    private void takeMemory() {
+        tried.sim.close();
+        tried.sim = SimStore.open(
+                tried.disk,
+                DamagedStore.SEED,
+                SimStore.options(Durability.SYNC).withWriteMemoryBytes(64L << 20));
     }
 
     @ParameterizedTest
     @EnumSource(Maintenance.class)
     void what_was_replaced_or_deleted_is_in_it_no_more(Maintenance maintenance) {
+        takeMemory();
         Dataset dataset = tried.sim.store.createDataset(Row.spec("T")
                 .maintenance(maintenance)
                 .partitions(2)
@@ -80,7 +99,7 @@ class DatasetSampleTest {
             dataset.flush();
         }
         Set<Long> all = ids(dataset, ROUNDS - 1);
-        assertThat(all.size()).isBetween(20, 400);
+        assertThat(all.size()).isBetween(5, 400);
         // of as many entries in each round those of the last one live
         assertThat(records(dataset)).isBetween(count * 0.9, count * 1.1);
 

@@ -11,13 +11,14 @@ import io.turbidite.lsm.StoreDescription;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 import java.util.concurrent.Callable;
 
 /** Shows what a store consists of. */
 @Command(
         name = "inspect",
-        customSynopsis = "./turbidite inspect STORE [--json] [--debug]",
+        customSynopsis = "./turbidite inspect STORE [--statistics] [--json] [--debug]",
         description =
                 "Show the datasets, partitions, indexes and components of a store, and its log.",
         sortOptions = false)
@@ -27,6 +28,14 @@ public final class InspectCommand implements Callable<Integer> {
 
     @Mixin
     private final StoreArgument given = new StoreArgument();
+
+    @Option(
+            names = "--statistics",
+            description = {
+                "What the planner knows of each field, from the sample that the components keep:",
+                "about how many values, the smallest, the largest, the most frequent."
+            })
+    private boolean statistics;
 
     @Mixin
     private final CommonOptions common = new CommonOptions();
@@ -42,6 +51,10 @@ public final class InspectCommand implements Callable<Integer> {
     }
 
     private int print(Store store) {
+        if (statistics) {
+            StatisticsReport.print(store, common.json, console.out());
+            return ExitCode.OK;
+        }
         StoreDescription description = store.describe();
         if (common.json) {
             console.out()
