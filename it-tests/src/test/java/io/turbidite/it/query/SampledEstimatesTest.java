@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** What queries over a store expect by the sample that its components keep. */
 @SuppressWarnings("NullAway.Init") // JUnit sets the directory and calls fill() first
@@ -97,8 +98,8 @@ class SampledEstimatesTest {
     }
 
     /**
-     * A scan gives ids in their order and ends at the tenth; an index has to find and sort all. With
-     * guesses an open order is one of twenty, and so is one that is done.
+     * A scan gives ids in their order and ends at the tenth; an index has to find and sort all.
+     * With guesses an open order is one of twenty, and so is one that is done.
      */
     @Test
     void with_a_limit_the_scan_or_the_index_is_taken_by_what_the_sample_says() {
@@ -129,14 +130,18 @@ class SampledEstimatesTest {
             FieldStatistics.of(view).forEach(field -> fields.put(field.field(), field));
             assertThat(fields.keySet())
                     .containsExactlyInAnyOrder("id", "state", "city", "price", "note");
-            assertThat(fields.get("id").distinct()).isBetween(RECORDS / 4L, (long) RECORDS);
-            assertThat(fields.get("state").distinct()).isEqualTo(2);
-            assertThat(fields.get("state").frequent().getFirst().value()).isEqualTo("done");
-            assertThat(fields.get("state").frequent().getFirst().share()).isBetween(0.9, 1.0);
-            assertThat(fields.get("city").distinct()).isBetween(80L, 130L);
-            assertThat((Double) fields.get("price").min()).isLessThan(100);
-            assertThat((Double) fields.get("price").max()).isGreaterThan(500);
-            assertThat(fields.get("note").absentShare()).isZero();
+            assertThat(field(fields, "id").distinct()).isBetween(RECORDS / 4L, (long) RECORDS);
+            assertThat(field(fields, "state").distinct()).isEqualTo(2);
+            assertThat(field(fields, "state").frequent().getFirst().value()).isEqualTo("done");
+            assertThat(field(fields, "state").frequent().getFirst().share()).isBetween(0.9, 1.0);
+            assertThat(field(fields, "city").distinct()).isBetween(80L, 130L);
+            assertThat((Double) field(fields, "price").min()).isLessThan(100);
+            assertThat((Double) field(fields, "price").max()).isGreaterThan(500);
+            assertThat(field(fields, "note").absentShare()).isZero();
         }
+    }
+
+    private static FieldStatistics field(Map<String, FieldStatistics> fields, String name) {
+        return Objects.requireNonNull(fields.get(name), name);
     }
 }

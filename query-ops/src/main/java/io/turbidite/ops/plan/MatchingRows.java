@@ -25,8 +25,8 @@ record MatchingRows(CheckedQuery query, List<ResultRows.Counting> countings) {
     }
 
     /**
-     * What a choice should go by. Guesses are good enough but where they decide: with a limit, a way
-     * in that gives rows in their order stops the sooner the more there are.
+     * What a choice should go by. Guesses are good enough but where they decide: with a limit, a
+     * way in that gives rows in their order stops the sooner the more there are.
      */
     ResultRows deciding(ReadView view, Access.Scan scan, long scanRows) {
         ResultRows guessed = guessed();

@@ -29,8 +29,8 @@ final class SampledShares implements Shares {
     private static final int ALONE_MIN = 4;
 
     /**
-     * Of pairs that no record of the sample has: fields of real records mostly depend on one another.
-     * Over flights, whose fields do, and tweets, whose don't, this is the best of both.
+     * Of pairs that no record of the sample has: fields of real records mostly depend on one
+     * another. Over flights, whose fields do, and tweets, whose don't, this is the best of both.
      */
     private static final double DEPENDENCE = 0.75;
 

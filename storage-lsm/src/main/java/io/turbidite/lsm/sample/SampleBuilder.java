@@ -11,8 +11,8 @@ import java.util.Arrays;
 
 /**
  * Takes a sample of the entries that go into a component, in the pass that writes them: those whose
- * keys' hashes are not above a bound. When there are more than a share of the file allows, the bound
- * is lowered and what lies above it is thrown away.
+ * keys' hashes are not above a bound. When there are more than a share of the file allows, the
+ * bound is lowered and what lies above it is thrown away.
  *
  * <p><em>Confined to one thread at a time.</em> Costs an entry a multiplication and a comparison;
  * one that is kept, a copy. Holds {@value #BYTES_MAX} bytes at most, and one entry.
@@ -21,7 +21,7 @@ public final class SampleBuilder {
     /** The sample's share of the file: 0.47 %. */
     private static final int SHARE = 212;
 
-    /** Of 256 MiB and more: some thousand records, by which a share of 1 % is told within a third. */
+    /** Of 212 MiB and more: some thousand records tell a share of 1 % within a third. */
     static final int BYTES_MAX = 1 << 20;
 
     /** With one entry that is about to be thrown away. */
