@@ -8,7 +8,7 @@ import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.index.OutsideFile;
 import io.turbidite.core.index.OutsideFile.Removal;
 import io.turbidite.core.index.RegionPlace;
-import io.turbidite.pm.region.Region;
+import io.turbidite.pm.region.RegionFile;
 
 import org.jspecify.annotations.Nullable;
 
@@ -84,18 +84,30 @@ final class PmFiles {
         return file + PROBE_SUFFIX;
     }
 
-    /** Deletes a region's file; durably, if it lies outside of the store. */
+    /**
+     * Deletes a region's file: in the store whatever has its name, as what lies there is the
+     * store's own; elsewhere only what is that region's, durably.
+     *
+     * @throws StorageIoException of kind ALREADY_EXISTS if something else is there: it is left
+     */
     static void drop(RegionPlace place, PmParameters parameters) {
         String file = file(place, parameters);
         boolean isOutside = !parameters.path().isEmpty();
         try {
             Disk disk = disk(place, parameters);
             file = found(disk, place, parameters);
-            if (disk.exists(file)) {
-                disk.delete(file);
-                if (isOutside) {
-                    disk.syncDirectory("");
+            if (isOutside) {
+                Removal removal = RegionFile.remove(disk, file, place.storeId(), place.regionId());
+                if (removal != Removal.GONE) {
+                    throw new StorageIoException(
+                            StorageIoException.Kind.ALREADY_EXISTS,
+                            "delete",
+                            file,
+                            "what has its name is not that region, or is damaged: it is yours to delete",
+                            null);
                 }
+            } else if (disk.exists(file)) {
+                disk.delete(file);
             }
         } catch (InvalidRequestException gone) {
             throw new InvalidRequestException(
@@ -151,11 +163,6 @@ final class PmFiles {
             boolean isThere = inode.isEmpty() || inode.equals(disk.inode());
             return isThere ? Removal.GONE : Removal.OUT_OF_REACH;
         }
-        if (!Region.isFileOf(disk, name, storeId, regionId)) {
-            return Removal.ANOTHERS;
-        }
-        disk.delete(name);
-        disk.syncDirectory("");
-        return Removal.GONE;
+        return RegionFile.remove(disk, name, storeId, regionId);
     }
 }

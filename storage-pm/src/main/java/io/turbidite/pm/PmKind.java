@@ -113,9 +113,9 @@ public final class PmKind implements IndexKind {
                     place,
                     parameters.toSpec(place));
         }
-        drop(place); // what has the number was of a store that forgot it
+        drop(place); // what has the number is of a build of this store's that was cut
         try {
-            SegmentMemory memory = SegmentMemory.map(disk, file, parameters.extentBytes(), mode);
+            SegmentMemory memory = SegmentMemory.create(disk, file, parameters.extentBytes(), mode);
             if (memory == null) {
                 throw refused(place.name(), parameters, disk, RegionMode.VOLATILE);
             }
@@ -191,7 +191,7 @@ public final class PmKind implements IndexKind {
             }
             throw CorruptionException.missing(file, "the manifest names it");
         }
-        SegmentMemory memory = map(disk, file, parameters);
+        SegmentMemory memory = map(disk, file, parameters, parameters.toSpec(place));
         if (memory == null) {
             throw refused(place.name(), parameters, disk, RegionMode.VOLATILE);
         }
@@ -232,17 +232,19 @@ public final class PmKind implements IndexKind {
         return SegmentMemory.copyOf(disk, file, extentBytes, RegionMode.DAX);
     }
 
-    private static @Nullable SegmentMemory map(Disk disk, String file, PmParameters parameters) {
+    private static @Nullable SegmentMemory map(
+            Disk disk, String file, PmParameters parameters, RegionSpec spec) {
         int extentBytes = parameters.extentBytes();
         return switch (parameters.mode()) {
-            case DAX -> SegmentMemory.map(disk, file, extentBytes, RegionMode.DAX);
+            case DAX -> SegmentMemory.open(disk, file, extentBytes, RegionMode.DAX, spec);
             case AUTO -> {
-                SegmentMemory dax = SegmentMemory.map(disk, file, extentBytes, RegionMode.DAX);
+                SegmentMemory dax =
+                        SegmentMemory.open(disk, file, extentBytes, RegionMode.DAX, spec);
                 yield dax != null
                         ? dax
-                        : SegmentMemory.map(disk, file, extentBytes, RegionMode.FILE);
+                        : SegmentMemory.open(disk, file, extentBytes, RegionMode.FILE, spec);
             }
-            default -> SegmentMemory.map(disk, file, extentBytes, RegionMode.FILE);
+            default -> SegmentMemory.open(disk, file, extentBytes, RegionMode.FILE, spec);
         };
     }
 

@@ -61,6 +61,15 @@ public interface Disk {
         return false;
     }
 
+    /**
+     * How many names a file has: more than one if somebody made hard links of it.
+     *
+     * @param name of a file that is there
+     */
+    default int nameCount(String name) {
+        return 1;
+    }
+
     /** Whether there is a file or directory of that name, durable or not. */
     boolean exists(String name);
 

@@ -252,6 +252,20 @@ public final class RealDisk implements Disk {
     }
 
     @Override
+    public int nameCount(String name) {
+        Path path = resolve(name);
+        if (!path.getFileSystem().supportedFileAttributeViews().contains("unix")) {
+            return 1;
+        }
+        try {
+            Object count = Files.getAttribute(path, "unix:nlink", LinkOption.NOFOLLOW_LINKS);
+            return ((Number) count).intValue();
+        } catch (IOException e) {
+            throw IoErrors.translate("look at", name, e).asOfReading();
+        }
+    }
+
+    @Override
     public List<String> list(String directory) {
         List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> paths = Files.newDirectoryStream(resolveDirectory(directory))) {

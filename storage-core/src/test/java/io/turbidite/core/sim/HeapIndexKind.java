@@ -2,7 +2,6 @@ package io.turbidite.core.sim;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.IndexRegion;
@@ -82,7 +81,7 @@ public final class HeapIndexKind implements IndexKind {
      *
      * @param steps versions and entries that are taken before
      */
-    public synchronized void failAfter(int steps, Supplier<StorageException> cause) {
+    public synchronized void failAfter(int steps, Supplier<? extends RuntimeException> cause) {
         stepsLeft = steps;
         failure = () -> {
             throw cause.get();

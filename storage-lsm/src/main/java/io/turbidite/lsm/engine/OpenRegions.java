@@ -164,7 +164,10 @@ final class OpenRegions implements AutoCloseable {
                     core, schema, partition, index, dataset.partitions().get(partition));
         } catch (StorageException left) {
             core.events()
-                    .regionRefused(new PartitionName(schema.name(), partition), index.name(), left);
+                    .regionLeft(
+                            new PartitionName(schema.name(), partition),
+                            index.name(),
+                            String.valueOf(left.getMessage()));
         }
     }
 

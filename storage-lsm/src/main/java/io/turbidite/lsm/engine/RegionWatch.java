@@ -146,10 +146,11 @@ final class RegionWatch {
         return isAny;
     }
 
+    @SuppressWarnings("CatchingUnchecked") // whatever a kind throws
     private boolean tidy(RegionHandle region) {
         try {
             return region.region().tidy(core.timestamps().retention(false).horizon());
-        } catch (StorageException | InternalError failure) {
+        } catch (RuntimeException | InternalError failure) {
             StorageException _ = region.fail(failure); // its index is disabled by the next step
             return false;
         }

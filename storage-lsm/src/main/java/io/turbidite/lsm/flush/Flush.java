@@ -214,6 +214,7 @@ public final class Flush {
     }
 
     /** Regions that have the layer already got it from a flush that failed later. */
+    @SuppressWarnings("CatchingUnchecked") // an index fails alone
     private void absorb(List<RegionLayer> regions, Subject subject) {
         for (RegionLayer region : regions) {
             RegionHandle handle = region.handle();
@@ -225,7 +226,8 @@ public final class Flush {
             }
             try {
                 LayerAbsorption.run(handle.region(), index, subject.layer, subject.readers);
-            } catch (StorageException | InternalError cause) {
+            } catch (RuntimeException | InternalError cause) {
+                // whatever a kind throws: records are flushed without it
                 StorageException _ = handle.fail(cause);
                 handle.tellOnce(
                         told -> core.events().regionRefused(partition.name(), index.name(), told));

@@ -332,7 +332,7 @@ public final class BulkLoad {
             new RegionFill(core, schema, index, handle.region(), secondaryBytesMax)
                     .run(List.of(primary()), region.through(), last, () -> false);
             return true;
-        } catch (StorageException | InternalError cause) {
+        } catch (StorageException | IllegalStateException | InternalError cause) {
             StorageException _ = handle.fail(cause);
             handle.tellOnce(
                     told -> core.events().regionRefused(partition.name(), index.name(), told));

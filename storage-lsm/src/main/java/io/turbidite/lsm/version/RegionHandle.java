@@ -64,22 +64,33 @@ public final class RegionHandle {
      *
      * @param cause a {@link StorageException}, or the {@link InternalError} by which the JVM tells
      *     a fault in a mapped file; that may come after the call that met it, where no room of the
-     *     region's sees it
+     *     region's sees it. Or what else a kind throws when it meets what it has not written
      * @return the cause as an exception of the storage
      */
     public StorageException fail(Throwable cause) {
-        StorageException typed = cause instanceof StorageException known
-                ? known
-                : new StorageIoException(
+        StorageException typed = switch (cause) {
+            case StorageException known -> known;
+            case InternalError fault ->
+                new StorageIoException(
                         StorageIoException.Kind.IO,
                         "use",
                         name(),
                         "the mapped file was cut, or its device does not answer",
-                        cause);
+                        fault);
+            default -> broken(cause);
+        };
         if (failure == null) {
             failure = typed;
         }
         return typed;
+    }
+
+    /** What it has met in itself, where others write to it perhaps. */
+    private StorageException broken(Throwable cause) {
+        CorruptionException broken = new CorruptionException(
+                "the region of " + name(), 0, "work", "done", "ended by " + cause);
+        broken.addSuppressed(cause);
+        return broken;
     }
 
     /**

@@ -305,6 +305,27 @@ class RegionIndexTest {
         }
     }
 
+    /** Somebody else writes to the same memory, and the kind meets what it can't have written. */
+    @Test
+    void what_a_region_throws_ends_its_index_and_not_the_store() {
+        try (SimStore sim = open()) {
+            Dataset dataset = create(sim);
+            put(dataset, 1, "a");
+            kind.failAfter(1, () -> new IllegalStateException("a leaf that was never written"));
+            dataset.flush();
+            assertThat(sim.store.events().recent())
+                    .filteredOn(StoreEvent.RegionRefused.class::isInstance)
+                    .singleElement()
+                    .asString()
+                    .contains("a leaf that was never written");
+            sim.tasks.await(() -> dataset.indexes().isEmpty());
+            sim.tasks.await(() -> dataset.indexes().size() == 1);
+            put(dataset, 2, "b");
+            dataset.flush();
+            check(dataset);
+        }
+    }
+
     /** The JVM tells it when the call into the region has returned; the store lives on. */
     @Test
     void a_fault_in_the_mapping_of_a_region_disables_its_index_alone() {

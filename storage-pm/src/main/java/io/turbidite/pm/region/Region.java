@@ -4,9 +4,6 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.epoch.Epochs;
-import io.turbidite.core.file.Disk;
-import io.turbidite.core.file.DiskFile;
-import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.index.RegionSessions;
 
 import org.jspecify.annotations.Nullable;
@@ -154,22 +151,6 @@ public final class Region implements AutoCloseable {
             return RegionHeader.read(memory, spec).mode();
         } catch (CorruptionException | FormatVersionException unreadable) {
             return null; // the opening says what is wrong with it
-        }
-    }
-
-    /**
-     * Whether a file is a region's: a header says so, or it was begun and has none yet. Nothing is
-     * mapped, and no link is followed.
-     *
-     * @param name of a file that is there
-     * @throws io.turbidite.core.StorageIoException if it can't be read
-     */
-    public static boolean isFileOf(Disk disk, String name, long storeId, long indexId) {
-        if (disk.status(name).kind() != FileStatus.Kind.FILE) {
-            return false;
-        }
-        try (DiskFile file = disk.openReadOnly(name)) {
-            return RegionHeader.isOf(file, storeId, indexId);
         }
     }
 

@@ -238,20 +238,28 @@ record RegionHeader(
         return session == wanted || contentSession == wanted;
     }
 
-    /**
-     * Whether a file has a header of a region, in whatever version; or no byte at all where headers
-     * lie, as one that is being made.
-     */
-    static boolean isOf(DiskFile file, long storeId, long indexId) {
+    /** Whether a file has a header of a region, in whatever version. */
+    static boolean isIn(DiskFile file, long storeId, long indexId) {
         MemorySegment start = MemorySegment.ofArray(new byte[2 * SLOT_STRIDE]);
-        int byteCount = file.read(0, start, 0, 2 * SLOT_STRIDE);
-        boolean isBlank = true;
-        for (int i = 0; i < byteCount; i++) {
-            isBlank &= start.get(Bytes.U8, i) == 0;
-        }
-        return isBlank
-                || isSlotOf(file.name(), start, 0, storeId, indexId)
+        var _ = file.read(0, start, 0, 2 * SLOT_STRIDE);
+        return isSlotOf(file.name(), start, 0, storeId, indexId)
                 || isSlotOf(file.name(), start, SLOT_STRIDE, storeId, indexId);
+    }
+
+    /** Whether a file has nothing but zeros, as a region that was begun. */
+    static boolean isBlank(DiskFile file) {
+        MemorySegment bytes = MemorySegment.ofArray(new byte[1 << 16]);
+        MemorySegment zeros = MemorySegment.ofArray(new byte[1 << 16]);
+        long at = 0;
+        int byteCount = file.read(0, bytes, 0, 1 << 16);
+        while (byteCount > 0) {
+            if (bytes.asSlice(0, byteCount).mismatch(zeros.asSlice(0, byteCount)) >= 0) {
+                return false;
+            }
+            at += byteCount;
+            byteCount = file.read(at, bytes, 0, 1 << 16);
+        }
+        return true;
     }
 
     private static boolean isSlotOf(

@@ -69,21 +69,71 @@ public final class SegmentMemory implements RegionMemory {
     }
 
     /**
-     * Maps a file; one that is not there is made, of one extent.
+     * Makes a file of one extent and maps it; it is locked until it is closed.
      *
      * @param mode {@link RegionMode#DAX} or {@link RegionMode#FILE}
      * @return null if the machine, or the file's place, has not this mode; a file that was made is
      *     gone again
-     * @throws StorageIoException of kind NO_SPACE if there is no room for the first extent
+     * @throws StorageIoException of kind NO_SPACE if there is no room for the first extent; of kind
+     *     ALREADY_EXISTS if something has the name
+     */
+    public static @Nullable SegmentMemory create(
+            Disk disk, String name, int extentBytes, RegionMode mode) {
+        checkExtent(extentBytes);
+        requireFileMode(mode);
+        DiskFile file = disk.create(name);
+        SegmentMemory made = null;
+        try {
+            RegionFile.lock(file);
+            made = of(file, extentBytes, mode);
+            return made;
+        } finally {
+            if (made == null) {
+                disk.delete(name);
+            }
+        }
+    }
+
+    /**
+     * Maps the file of a region that is there; it is locked until it is closed.
+     *
+     * @param mode {@link RegionMode#DAX} or {@link RegionMode#FILE}
+     * @return null if the machine, or the file's place, has not this mode
+     * @throws CorruptionException if it is not that region's; it is not changed then
+     * @throws StorageIoException if somebody else has it open
+     */
+    public static @Nullable SegmentMemory open(
+            Disk disk, String name, int extentBytes, RegionMode mode, RegionSpec spec) {
+        checkExtent(extentBytes);
+        requireFileMode(mode);
+        return of(RegionFile.open(disk, name, spec.storeId(), spec.indexId()), extentBytes, mode);
+    }
+
+    /**
+     * Maps a file of a directory that has no other user; one that is not there is made. Whose it is
+     * is not asked.
+     *
+     * @return as {@link #create}
      */
     public static @Nullable SegmentMemory map(
             Disk disk, String name, int extentBytes, RegionMode mode) {
+        if (!disk.exists(name)) {
+            return create(disk, name, extentBytes, mode);
+        }
         checkExtent(extentBytes);
+        requireFileMode(mode);
+        return of(disk.open(name), extentBytes, mode);
+    }
+
+    private static void requireFileMode(RegionMode mode) {
         if (mode == RegionMode.VOLATILE) {
             throw new InvalidRequestException("a volatile region has no file");
         }
-        boolean isNew = !disk.exists(name);
-        DiskFile file = isNew ? disk.create(name) : disk.open(name);
+    }
+
+    /** Owns the file; closes it if it is not mapped. */
+    private static @Nullable SegmentMemory of(DiskFile file, int extentBytes, RegionMode mode) {
+        String name = file.name();
         SegmentMemory memory = new SegmentMemory(name, mode, extentBytes, file);
         boolean done = false;
         try {
@@ -106,9 +156,6 @@ public final class SegmentMemory implements RegionMemory {
         } finally {
             if (!done) {
                 memory.close();
-                if (isNew) {
-                    disk.delete(name);
-                }
             }
         }
     }
@@ -123,7 +170,7 @@ public final class SegmentMemory implements RegionMemory {
         checkExtent(extentBytes);
         SegmentMemory memory = new SegmentMemory(name, mode, extentBytes, null);
         boolean done = false;
-        try (DiskFile file = disk.openReadOnly(name)) {
+        try (DiskFile file = RegionFile.openReadOnly(disk, name)) {
             long size = file.size() / extentBytes * extentBytes; // behind it a growth was cut
             if (!memory.grow(size)) {
                 throw new InvalidRequestException(
