@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.UUID;
+import java.util.regex.Pattern;
 
 /**
  * Where the files of regions lie, and what they are called. In the store a file is called by its
@@ -24,7 +26,11 @@ import java.nio.file.Path;
  * <p>Stateless.
  */
 final class PmFiles {
-    private static final String PROBE_SUFFIX = ".probe";
+    private static final String PROBE_SUFFIX = ".region.probe";
+    /** A region had a probe of its own, behind its name. */
+    private static final String PROBE_SUFFIX_OF_BEFORE = ".probe";
+
+    private static final Pattern PROBE = Pattern.compile("[0-9a-f]{16}\\.region\\.probe");
 
     private PmFiles() {}
 
@@ -80,8 +86,23 @@ final class PmFiles {
         return !disk.exists(today) && disk.exists(before) ? before : today;
     }
 
-    static String probe(String file) {
-        return file + PROBE_SUFFIX;
+    /** The name of a file that is made to try a directory out: no file has it. */
+    static String probe(String directory) {
+        String name = "%016x%s".formatted(UUID.randomUUID().getMostSignificantBits(), PROBE_SUFFIX);
+        return directory.isEmpty() ? name : directory + "/" + name;
+    }
+
+    /** Deletes the probes that killed processes left in a directory, as far as that goes. */
+    static void sweepProbes(Disk disk, String directory) {
+        try {
+            for (String name : disk.list(directory)) {
+                if (PROBE.matcher(name).matches()) {
+                    RegionFile.sweep(disk, directory.isEmpty() ? name : directory + "/" + name);
+                }
+            }
+        } catch (StorageIoException left) {
+            // of another user, or in use: who tries the directory out next looks again
+        }
     }
 
     /**
@@ -150,7 +171,7 @@ final class PmFiles {
         }
         RealDisk disk = RealDisk.open(directory);
         Removal removal = remove(disk, name, file.place(), storeId, regionId);
-        String probe = probe(name);
+        String probe = name + PROBE_SUFFIX_OF_BEFORE;
         return removal == Removal.GONE && disk.exists(probe)
                 ? remove(disk, probe, file.place(), storeId, regionId)
                 : removal;

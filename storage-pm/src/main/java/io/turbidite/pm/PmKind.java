@@ -56,11 +56,7 @@ public final class PmKind implements IndexKind {
             String use, Map<String, String> parameters, int primaryKeyBytesMax) {
         PmParameters checked = PmParameters.of(use, parameters, primaryKeyBytesMax);
         if (!checked.path().isEmpty() && checked.mode() != PmParameters.Mode.VOLATILE) {
-            String probe = "%d-%d.region.probe"
-                    .formatted(
-                            ProcessHandle.current().pid(),
-                            Thread.currentThread().threadId());
-            var _ = mode(use, checked, PmFiles.directory(use, checked), probe);
+            var _ = mode(use, checked, PmFiles.directory(use, checked), "");
         }
         return checked.toMap();
     }
@@ -79,7 +75,7 @@ public final class PmKind implements IndexKind {
         RealDisk disk = RealDisk.open(store);
         requireOutside(use, parameters, disk);
         if (parameters.path().isEmpty()) {
-            var _ = mode(use, parameters, disk, "new.region.probe");
+            var _ = mode(use, parameters, disk, "");
         }
     }
 
@@ -106,7 +102,8 @@ public final class PmKind implements IndexKind {
         requireOutside(place.name(), parameters, place.disk());
         Disk disk = PmFiles.disk(place, parameters);
         String file = PmFiles.file(place, parameters);
-        RegionMode mode = mode(place.name(), parameters, disk, PmFiles.probe(file));
+        String directory = parameters.path().isEmpty() ? place.directory() : "";
+        RegionMode mode = mode(place.name(), parameters, disk, directory);
         if (mode == RegionMode.VOLATILE) {
             return PmRegion.create(
                     SegmentMemory.inMemory(place.name(), parameters.extentBytes()),
@@ -131,11 +128,12 @@ public final class PmKind implements IndexKind {
     }
 
     /** The mode that a region on a disk gets. A file is made to find out, and deleted. */
-    private static RegionMode mode(String use, PmParameters parameters, Disk disk, String probe) {
+    private static RegionMode mode(
+            String use, PmParameters parameters, Disk disk, String directory) {
         if (parameters.mode() == PmParameters.Mode.VOLATILE) {
             return RegionMode.VOLATILE;
         }
-        RegionMode best = bestMode(use, parameters, disk, probe);
+        RegionMode best = bestMode(use, parameters, disk, directory);
         RegionMode wanted = switch (parameters.mode()) {
             case AUTO, VOLATILE -> best;
             case FILE -> RegionMode.FILE;
@@ -149,20 +147,34 @@ public final class PmKind implements IndexKind {
     }
 
     private static RegionMode bestMode(
-            String use, PmParameters parameters, Disk disk, String probe) {
+            String use, PmParameters parameters, Disk disk, String directory) {
         try {
-            return SegmentMemory.bestMode(disk, probe);
+            return bestMode(disk, directory);
         } catch (StorageIoException e) {
             boolean isOfUser = !parameters.path().isEmpty()
                     && (e.kind() == StorageIoException.Kind.ACCESS_DENIED
                             || e.kind() == StorageIoException.Kind.NOT_FOUND);
             if (!isOfUser) {
-                throw e;
+                throw e.in("%s: trying %s out".formatted(use, disk.description()));
             }
             throw new InvalidRequestException(
                     "%s: path: %s takes no files: %s"
                             .formatted(use, parameters.path(), e.getMessage()),
                     e);
+        }
+    }
+
+    /** Tried once more if another one has swept the probe away before it was locked. */
+    private static RegionMode bestMode(Disk disk, String directory) {
+        PmFiles.sweepProbes(disk, directory);
+        String probe = PmFiles.probe(directory);
+        try {
+            return SegmentMemory.bestMode(disk, probe);
+        } catch (StorageIoException first) {
+            if (first.kind() == StorageIoException.Kind.NO_SPACE || disk.exists(probe)) {
+                throw first;
+            }
+            return SegmentMemory.bestMode(disk, PmFiles.probe(directory));
         }
     }
 
@@ -186,7 +198,8 @@ public final class PmKind implements IndexKind {
         String file = PmFiles.found(disk, place, parameters);
         if (!disk.exists(file)) {
             if (parameters.mode() == PmParameters.Mode.AUTO
-                    && SegmentMemory.bestMode(disk, PmFiles.probe(file)) == RegionMode.VOLATILE) {
+                    && bestMode(disk, parameters.path().isEmpty() ? place.directory() : "")
+                            == RegionMode.VOLATILE) {
                 return null;
             }
             throw CorruptionException.missing(file, "the manifest names it");

@@ -225,6 +225,89 @@ class RegionForeignTest {
         requireUntouched(foreign);
     }
 
+    /** The name of the probe was a process and a thread, and what had it was deleted. */
+    @Test
+    void what_looks_like_a_probe_is_left_unless_it_is_an_empty_one() throws Exception {
+        Path old = pm.resolve("1-3.region.probe");
+        Path full = pm.resolve("0123456789abcdef.region.probe");
+        Path killed = pm.resolve("0123456789abcde0.region.probe");
+        Files.write(old, bytes);
+        Files.write(full, new byte[] {1});
+        Files.createFile(killed);
+        try (Store store = open()) {
+            store.dataset("Visits").dropIndex("by_user");
+            store.dataset("Visits").createIndex(spec());
+            check(store.dataset("Visits"));
+        }
+        assertThat(old).hasBinaryContent(bytes);
+        assertThat(full).hasBinaryContent(new byte[] {1});
+        assertThat(killed).doesNotExist();
+        try (Stream<Path> files = Files.list(pm)) {
+            assertThat(files).hasSize(3);
+        }
+    }
+
+    /** Deleting what one has no need of, perhaps. */
+    @Test
+    void a_directory_of_regions_that_is_gone_is_made_with_its_marker() throws Exception {
+        Path regions = directory.resolve("store").resolve("regions");
+        try (Stream<Path> files = Files.list(regions)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(regions);
+        try (Store store = open()) {
+            check(store.dataset("Visits"));
+        }
+        try (Stream<Path> files = Files.list(regions)) {
+            assertThat(files).singleElement().asString().endsWith(".outside");
+        }
+    }
+
+    @Test
+    void a_file_in_the_place_of_the_directory_of_regions_is_told() throws Exception {
+        Path regions = directory.resolve("store").resolve("regions");
+        try (Stream<Path> files = Files.list(regions)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(regions);
+        Files.write(regions, bytes);
+        try (Store store = open()) {
+            check(store.dataset("Visits"));
+            assertThat(store.events().recent())
+                    .filteredOn(StoreEvent.Failed.class::isInstance)
+                    .anyMatch(event -> event.toString().contains("it is not a directory"));
+            store.dataset("Visits").upsert(Map.of("id", 1_000L, "user", "user 1"));
+            store.dataset("Visits").flush();
+            check(store.dataset("Visits"));
+        }
+        assertThat(regions).hasBinaryContent(bytes);
+    }
+
+    @Test
+    void a_marker_that_is_a_pipe_keeps_nobody_waiting() throws Exception {
+        Path marker;
+        try (Stream<Path> files = Files.list(directory.resolve("store").resolve("regions"))) {
+            marker = files.findFirst().orElseThrow();
+        }
+        Files.move(marker, directory.resolve("marker"));
+        Process made = new ProcessBuilder("mkfifo", marker.toString()).start();
+        assumeTrue(made.waitFor() == 0, "no pipes here");
+        try (Store store = open()) {
+            check(store.dataset("Visits"));
+            store.dataset("Visits").dropIndex("by_user");
+        }
+        try (Store store = open()) {
+            assertThat(store.events().recent())
+                    .filteredOn(StoreEvent.Failed.class::isInstance)
+                    .anyMatch(event -> event.toString().contains("a pipe or a device"));
+        }
+        assertThat(Files.exists(marker, LinkOption.NOFOLLOW_LINKS)).isTrue();
+    }
+
     /** Two containers name their directories alike, and share the path. */
     @Test
     void a_region_that_another_store_has_open_is_left_and_another_is_built() throws Exception {

@@ -2,6 +2,9 @@ package io.turbidite.it.attack;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.index.OutsideFile;
+import io.turbidite.core.index.RegionPlace;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.lsm.Dataset;
@@ -12,6 +15,9 @@ import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.ship.Shipment;
+import io.turbidite.lsm.version.Manifest;
+import io.turbidite.lsm.version.RegionMarker;
+import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.ops.Predicates;
 import io.turbidite.ops.Query;
 import io.turbidite.pm.PmKind;
@@ -212,6 +218,46 @@ class RegionsOutsideTest {
         Files.move(aside, pm);
         assertThat(file).exists();
         assertNothingLeft();
+    }
+
+    /** The roots of two file systems have the same inode more often than not. */
+    @Test
+    void the_same_inode_of_another_device_is_no_proof() throws IOException {
+        String here = RealDisk.open(pm).inode();
+        String inode = here.substring(here.indexOf(':') + 1);
+        String file = pm.resolve("%016x-%016x-%s".formatted(1L, 2L, RegionPlace.fileName(3)))
+                .toString();
+        PmKind kind = new PmKind();
+        assertThat(kind.removeOutside(new OutsideFile(file, here), 1, 3))
+                .isEqualTo(OutsideFile.Removal.GONE);
+        for (String other : List.of("1:" + inode, inode, here + "1")) {
+            assertThat(kind.removeOutside(new OutsideFile(file, other), 1, 3))
+                    .isEqualTo(OutsideFile.Removal.OUT_OF_REACH);
+        }
+    }
+
+    /** A device may have another number when the machine was started anew. */
+    @Test
+    void a_marker_whose_directory_has_another_number_is_written_anew() throws IOException {
+        create();
+        RealDisk disk = RealDisk.open(own);
+        String name = disk.list("regions").getFirst();
+        long regionId = StoreFiles.markedRegion(name);
+        RegionMarker kept = RegionMarker.readToTell(disk, regionId);
+        long storeId = Manifest.open(disk).state().storeId();
+        new RegionMarker(
+                        regionId,
+                        kept.kind(),
+                        kept.dataset(),
+                        kept.partition(),
+                        kept.index(),
+                        kept.store(),
+                        new OutsideFile(kept.file().path(), "9:9"))
+                .write(disk, storeId);
+        try (Store store = Store.open(own, options())) {
+            check(store.dataset("Visits"));
+        }
+        assertThat(RegionMarker.readToTell(disk, regionId)).isEqualTo(kept);
     }
 
     /** The opening finds no region, drops it and builds it anew; the file comes back later. */

@@ -12,6 +12,7 @@ import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 
 /** Turns an {@link IOException} into the kind that a caller can act on. */
 final class IoErrors {
@@ -67,6 +68,7 @@ final class IoErrors {
             case AsynchronousCloseException e -> "the file was closed meanwhile";
             case ClosedChannelException e ->
                 "the file is closed, perhaps by an interrupt of a thread that used it";
+            case NotDirectoryException e -> "it is not a directory";
             case DirectoryNotEmptyException e -> "the directory is not empty";
             case FileSystemException e when e.getReason() != null -> e.getReason();
             default -> error.getMessage() == null ? error.toString() : error.getMessage();

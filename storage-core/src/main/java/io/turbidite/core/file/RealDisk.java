@@ -134,9 +134,10 @@ public final class RealDisk implements Disk {
 
     /**
      * What tells this directory from another that has its name at another time, such as the one
-     * that is seen while a file system is not mounted there: the number that its file system has
-     * for it. It is the same after the machine was started anew; a directory elsewhere may have it
-     * too.
+     * that is seen while a file system is not mounted there: the number of its device, and the one
+     * that its file system has for it. The roots of two file systems often have the same one. Where
+     * both numbers are the same it is that directory; the device's may be another one after the
+     * machine was started anew.
      *
      * @return empty if the system has none
      */
@@ -145,7 +146,10 @@ public final class RealDisk implements Disk {
             return "";
         }
         try {
-            return String.valueOf(Files.getAttribute(root, "unix:ino"));
+            return "%s:%s"
+                    .formatted(
+                            Files.getAttribute(root, "unix:dev"),
+                            Files.getAttribute(root, "unix:ino"));
         } catch (IOException e) {
             throw IoErrors.translate("look at", root.toString(), e).asOfReading();
         }

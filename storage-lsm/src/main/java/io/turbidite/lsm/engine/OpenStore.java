@@ -4,6 +4,7 @@ import io.turbidite.core.Cleanup;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.cache.BufferCache;
 import io.turbidite.core.file.DirectDisk;
 import io.turbidite.core.file.Disk;
@@ -466,12 +467,19 @@ final class OpenStore {
                 });
             }
         }
-        for (String name : disk.list(StoreFiles.REGIONS)) {
+        List<String> names;
+        try {
+            names = disk.list(StoreFiles.REGIONS);
+        } catch (StorageIoException unread) {
+            core.events().failed("looking through the directory of regions", unread);
+            return;
+        }
+        for (String name : names) {
             if (StoreFiles.isRegion(name) && !files.contains(name)) {
                 disk.delete(StoreFiles.REGIONS + "/" + name);
             }
         }
-        OutsideRegions.tidy(core, named);
+        OutsideRegions.tidy(core, names, named);
     }
 
     /** A file that no manifest names keeps its id to itself, wherever it is. */

@@ -11,6 +11,7 @@ import io.turbidite.core.index.OutsideFile;
 import io.turbidite.lsm.version.RegionMarker;
 import io.turbidite.lsm.version.StoreFiles;
 
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -43,17 +44,25 @@ public final class OutsideRegions {
     }
 
     /**
-     * As {@link #note}, of a region that is there already, by a release that wrote no markers. It
-     * is as good as before if that fails.
+     * As {@link #note}, of a region that is there already: its marker is gone, or was never
+     * written, or its directory has another number since the machine was started anew. It is as
+     * good as before if that fails.
      */
     static void noteIfNew(StoreCore core, RegionMarker marker) {
         try {
-            if (!core.disk().exists(StoreFiles.regionMarker(marker.regionId()))) {
+            boolean isThere = core.disk().exists(StoreFiles.regionMarker(marker.regionId()));
+            if (!isThere || hasMoved(core, marker)) {
+                RegionFiles.makeDirectory(core);
                 note(core, marker);
             }
-        } catch (StorageIoException failed) {
+        } catch (CorruptionException | FormatVersionException | StorageIoException failed) {
             core.events().failed("noting the file " + marker.file().path(), failed);
         }
+    }
+
+    private static boolean hasMoved(StoreCore core, RegionMarker marker) {
+        RegionMarker kept = RegionMarker.read(core.disk(), storeId(core), marker.regionId());
+        return isOwn(core, kept) && !kept.file().equals(marker.file());
     }
 
     /**
@@ -82,10 +91,11 @@ public final class OutsideRegions {
     /**
      * Deletes what earlier processes left, and the markers of what is gone.
      *
+     * @param names in the directory of regions
      * @param named regions of the manifest: their files are in use, or will be built anew
      */
-    public static void tidy(StoreCore core, Set<Long> named) {
-        for (String name : core.disk().list(StoreFiles.REGIONS)) {
+    public static void tidy(StoreCore core, List<String> names, Set<Long> named) {
+        for (String name : names) {
             long regionId = StoreFiles.markedRegion(name);
             try {
                 if (StoreFiles.isMarkerDraft(name)) {

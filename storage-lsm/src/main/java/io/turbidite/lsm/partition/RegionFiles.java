@@ -2,7 +2,9 @@ package io.turbidite.lsm.partition;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.Undo;
+import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.index.FieldKeys;
 import io.turbidite.core.index.IndexKind;
 import io.turbidite.core.index.IndexRegion;
@@ -32,10 +34,7 @@ public final class RegionFiles {
      */
     public static RegionHandle create(
             StoreCore core, DatasetSchema schema, int partition, IndexSchema index) {
-        if (!core.disk().exists(StoreFiles.REGIONS)) {
-            core.disk().createDirectories(StoreFiles.REGIONS);
-            core.disk().syncDirectory("");
-        }
+        makeDirectory(core);
         IndexKind kind = kind(core, schema, index);
         RegionPlace place = place(core, schema, partition, index, newId(core));
         RegionMarker marker = marker(core, schema, partition, index, place);
@@ -47,6 +46,26 @@ public final class RegionFiles {
             IndexRegion made = kind.create(place);
             undo.keep();
             return handle(core, schema, partition, index, place, made);
+        }
+    }
+
+    /**
+     * Makes the directory of regions and their markers, durably, if it is not there.
+     *
+     * @throws StorageIoException if a file has its name
+     */
+    static void makeDirectory(StoreCore core) {
+        if (!core.disk().exists(StoreFiles.REGIONS)) {
+            core.disk().createDirectories(StoreFiles.REGIONS);
+            core.disk().syncDirectory("");
+        } else if (core.disk().status(StoreFiles.REGIONS).kind() == FileStatus.Kind.FILE) {
+            throw new StorageIoException(
+                    StorageIoException.Kind.ALREADY_EXISTS,
+                    "making the directory",
+                    StoreFiles.REGIONS,
+                    "a file has its name; move it out of %s"
+                            .formatted(core.disk().description()),
+                    null);
         }
     }
 

@@ -3,6 +3,7 @@ package io.turbidite.lsm.version;
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.file.WholeFile;
 import io.turbidite.core.format.Envelope;
 import io.turbidite.core.format.FileHeader;
@@ -89,7 +90,13 @@ public record RegionMarker(
 
     private static RegionMarker read(
             Disk disk, long regionId, BiFunction<String, FileHeader, FileHeader> owner) {
-        try (DiskFile file = disk.openReadOnly(StoreFiles.regionMarker(regionId))) {
+        String name = StoreFiles.regionMarker(regionId);
+        if (disk.status(name).kind() != FileStatus.Kind.FILE) {
+            // to open a pipe waits for ever
+            throw new CorruptionException(
+                    name, 0, "kind", "a file", "a directory, a link, a pipe or a device");
+        }
+        try (DiskFile file = disk.openReadOnly(name)) {
             byte[] image = Envelope.readImage(file, 0, BYTES_MAX);
             FileHeader header = owner.apply(
                     file.name(),

@@ -89,8 +89,11 @@ public final class Pages {
             chunk = freeChunks.pop();
         } else {
             long end = (chunkCount + 1L) * CHUNK_BYTES;
-            if (end > bytesMax || !memory.grow(end)) {
+            if (end > bytesMax) {
                 throw full(memory, bytesMax);
+            }
+            if (!memory.grow(end)) {
+                throw noRoom(memory, bytesMax);
             }
             chunk = chunkCount++;
         }
@@ -106,6 +109,17 @@ public final class Pages {
                 "growth",
                 memory.name(),
                 "the region has %d of at most %d bytes".formatted(memory.byteSize(), bytesMax),
+                null);
+    }
+
+    /** It may grow, and can't. */
+    private static StorageIoException noRoom(RegionMemory memory, long bytesMax) {
+        return new StorageIoException(
+                StorageIoException.Kind.NO_SPACE,
+                "growth",
+                memory.name(),
+                "%s is full; the region has %d bytes, and may have %d"
+                        .formatted(memory.place(), memory.byteSize(), bytesMax),
                 null);
     }
 

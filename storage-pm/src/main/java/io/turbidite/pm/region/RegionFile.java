@@ -111,6 +111,26 @@ public final class RegionFile {
     }
 
     /**
+     * Deletes what was made to try a directory out, by a process that was killed: a file of zeros,
+     * of a page at most, which nobody has locked.
+     *
+     * @param name of a probe
+     */
+    public static void sweep(Disk disk, String name) {
+        FileStatus found = disk.status(name);
+        if (found.kind() != FileStatus.Kind.FILE
+                || found.byteCount() > SegmentMemory.PROBE_BYTES
+                || disk.nameCount(name) > 1) {
+            return;
+        }
+        try (DiskFile file = locked(disk, name)) {
+            if (RegionHeader.isBlank(file)) {
+                disk.delete(name);
+            }
+        }
+    }
+
+    /**
      * Deletes the file of a region, durably, if it is that region's: a header says so, or nothing
      * was written to it but zeros, as when it was begun. No link is followed.
      *

@@ -28,6 +28,11 @@ public interface RegionMemory extends AutoCloseable {
     /** What people know it by: the file's name, or that there is none. */
     String name();
 
+    /** Where it lies, for people: the directory of its file, or what else grows with it. */
+    default String place() {
+        return name();
+    }
+
     RegionMode mode();
 
     /** Bytes from 0 to the end. */

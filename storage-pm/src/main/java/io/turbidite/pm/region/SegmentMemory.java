@@ -39,12 +39,19 @@ public final class SegmentMemory implements RegionMemory {
 
     public static final int EXTENT_BYTES_MAX = 1 << 30;
 
+    /** Where memory without a file lies. */
+    private static final String MEMORY = "memory";
+
     private static final int FILL_BYTES = 1 << 16;
+
+    /** Of a file that is made to find out what the machine has. */
+    static final int PROBE_BYTES = 4_096;
 
     private static final VarHandle WORD =
             ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
     private final String name;
+    private final String place;
     private final RegionMode mode;
     private final int extentShift;
     private final long offsetMask;
@@ -54,8 +61,10 @@ public final class SegmentMemory implements RegionMemory {
     private volatile MemorySegment[] extents = {};
     private volatile boolean closed;
 
-    private SegmentMemory(String name, RegionMode mode, int extentBytes, @Nullable DiskFile file) {
+    private SegmentMemory(
+            String name, String place, RegionMode mode, int extentBytes, @Nullable DiskFile file) {
         this.name = name;
+        this.place = place;
         this.mode = mode;
         this.extentShift = Integer.numberOfTrailingZeros(extentBytes);
         this.offsetMask = extentBytes - 1L;
@@ -65,7 +74,7 @@ public final class SegmentMemory implements RegionMemory {
     /** Memory without a file, zeroed; it grows from nothing. */
     public static SegmentMemory inMemory(String name, int extentBytes) {
         checkExtent(extentBytes);
-        return new SegmentMemory(name, RegionMode.VOLATILE, extentBytes, null);
+        return new SegmentMemory(name, MEMORY, RegionMode.VOLATILE, extentBytes, null);
     }
 
     /**
@@ -85,7 +94,7 @@ public final class SegmentMemory implements RegionMemory {
         SegmentMemory made = null;
         try {
             RegionFile.lock(file);
-            made = of(file, extentBytes, mode);
+            made = of(disk, file, extentBytes, mode);
             return made;
         } finally {
             if (made == null) {
@@ -106,7 +115,11 @@ public final class SegmentMemory implements RegionMemory {
             Disk disk, String name, int extentBytes, RegionMode mode, RegionSpec spec) {
         checkExtent(extentBytes);
         requireFileMode(mode);
-        return of(RegionFile.open(disk, name, spec.storeId(), spec.indexId()), extentBytes, mode);
+        return of(
+                disk,
+                RegionFile.open(disk, name, spec.storeId(), spec.indexId()),
+                extentBytes,
+                mode);
     }
 
     /**
@@ -122,7 +135,7 @@ public final class SegmentMemory implements RegionMemory {
         }
         checkExtent(extentBytes);
         requireFileMode(mode);
-        return of(disk.open(name), extentBytes, mode);
+        return of(disk, disk.open(name), extentBytes, mode);
     }
 
     private static void requireFileMode(RegionMode mode) {
@@ -132,9 +145,10 @@ public final class SegmentMemory implements RegionMemory {
     }
 
     /** Owns the file; closes it if it is not mapped. */
-    private static @Nullable SegmentMemory of(DiskFile file, int extentBytes, RegionMode mode) {
+    private static @Nullable SegmentMemory of(
+            Disk disk, DiskFile file, int extentBytes, RegionMode mode) {
         String name = file.name();
-        SegmentMemory memory = new SegmentMemory(name, mode, extentBytes, file);
+        SegmentMemory memory = new SegmentMemory(name, disk.description(), mode, extentBytes, file);
         boolean done = false;
         try {
             int whole = (int) (file.size() / extentBytes);
@@ -168,7 +182,7 @@ public final class SegmentMemory implements RegionMemory {
      */
     public static SegmentMemory copyOf(Disk disk, String name, int extentBytes, RegionMode mode) {
         checkExtent(extentBytes);
-        SegmentMemory memory = new SegmentMemory(name, mode, extentBytes, null);
+        SegmentMemory memory = new SegmentMemory(name, MEMORY, mode, extentBytes, null);
         boolean done = false;
         try (DiskFile file = RegionFile.openReadOnly(disk, name)) {
             long size = file.size() / extentBytes * extentBytes; // behind it a growth was cut
@@ -196,22 +210,20 @@ public final class SegmentMemory implements RegionMemory {
     /**
      * The best mode that the machine has for files of a directory: {@link RegionMode#DAX}, else
      * {@link RegionMode#FILE}, else {@link RegionMode#VOLATILE}. A file of one page is made to find
-     * out, and deleted.
+     * out, locked, and deleted.
      *
-     * @param probe a name that no file has, but for one that a killed process left
+     * @param probe a name that no file has
+     * @throws StorageIoException of kind ALREADY_EXISTS if one has: it is left
      */
     public static RegionMode bestMode(Disk disk, String probe) {
-        int bytes = 4_096;
-        if (disk.exists(probe)) {
-            disk.delete(probe);
-        }
-        // where it can't be made it can't be deleted either: the first failure is told
+        DiskFile made = disk.create(probe);
         try (Cleanup _ = new Cleanup().add(() -> disk.delete(probe));
-                DiskFile file = disk.create(probe)) {
-            file.write(0, MemorySegment.ofArray(new byte[bytes]), 0, bytes);
-            return maps(file, bytes, true)
+                DiskFile file = made) {
+            RegionFile.lock(file);
+            file.write(0, MemorySegment.ofArray(new byte[PROBE_BYTES]), 0, PROBE_BYTES);
+            return maps(file, PROBE_BYTES, true)
                     ? RegionMode.DAX
-                    : maps(file, bytes, false) ? RegionMode.FILE : RegionMode.VOLATILE;
+                    : maps(file, PROBE_BYTES, false) ? RegionMode.FILE : RegionMode.VOLATILE;
         }
     }
 
@@ -234,6 +246,11 @@ public final class SegmentMemory implements RegionMemory {
     @Override
     public String name() {
         return name;
+    }
+
+    @Override
+    public String place() {
+        return place;
     }
 
     @Override

@@ -11,12 +11,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageIoException;
+import io.turbidite.core.epoch.Epochs;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
+import io.turbidite.pm.sim.SimMemory;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,6 +35,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 
 /** Memory of the machine: in a file, and without one. */
@@ -55,11 +59,57 @@ class SegmentMemoryTest {
                 : Objects.requireNonNull(SegmentMemory.map(disk, "region", EXTENT, mode));
     }
 
+    /** What has its name is somebody else's. */
     @Test
-    void aProbeThatAKilledProcessLeftIsReplaced() {
+    void aProbeIsAFileThatWasNotThere() {
         disk.create("probe").close();
-        assertTrue(SegmentMemory.bestMode(disk, "probe") != RegionMode.VOLATILE);
-        assertFalse(disk.exists("probe"));
+        StorageIoException e =
+                assertThrows(StorageIoException.class, () -> SegmentMemory.bestMode(disk, "probe"));
+        assertEquals(StorageIoException.Kind.ALREADY_EXISTS, e.kind());
+        assertTrue(disk.exists("probe"));
+    }
+
+    /** A killed process leaves it empty or with a page of zeros. */
+    @Test
+    void whatIsSweptIsAProbeAndNothingElse() throws IOException {
+        disk.create("empty").close();
+        Files.write(directory.resolve("zeros"), new byte[4_096]);
+        Files.write(directory.resolve("mine"), new byte[] {0, 0, 1});
+        Files.write(directory.resolve("long"), new byte[4_097]);
+        Files.write(directory.resolve("linked"), new byte[0]);
+        Files.createLink(directory.resolve("other"), directory.resolve("linked"));
+        Files.createDirectory(directory.resolve("directory"));
+        try (FileChannel used = FileChannel.open(
+                directory.resolve("used"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            var _ = used.lock();
+            for (String name : disk.list("")) {
+                if (name.equals("used")) {
+                    assertThrows(StorageIoException.class, () -> RegionFile.sweep(disk, name));
+                } else {
+                    RegionFile.sweep(disk, name);
+                }
+            }
+        }
+        assertEquals(
+                List.of("directory", "linked", "long", "mine", "other", "used"), disk.list(""));
+    }
+
+    /** It was told as a region that had reached its limit. */
+    @Test
+    void aGrowthThatFindsNoRoomNamesTheDirectory() {
+        SimMemory small = SimMemory.create(RegionMode.DAX, 4 * Pages.CHUNK_BYTES);
+        RegionSpec spec = new RegionSpec(1, 2, 512, 64L * Pages.CHUNK_BYTES);
+        Region region = Region.create(small, spec, Epochs.create(1, new SimClock()));
+        StorageIoException e = assertThrows(StorageIoException.class, () -> {
+            for (int i = 0; i < 100_000; i++) {
+                var _ = region.pages().allocate(512);
+            }
+        });
+        assertEquals(StorageIoException.Kind.NO_SPACE, e.kind());
+        assertTrue(String.valueOf(e.getMessage()).contains(small.place() + " is full"));
+        try (SegmentMemory memory = memory(RegionMode.FILE)) {
+            assertEquals(disk.description(), memory.place());
+        }
     }
 
     /** It was told as a mode that the machine lacks. */
