@@ -106,7 +106,10 @@ class RegionForeignTest {
         Files.move(region, aside);
         switch (foreign) {
             case FILE -> Files.write(region, bytes);
-            case SHORT_FILE -> Files.write(region, bytes = "mine".getBytes("US-ASCII"));
+            case SHORT_FILE -> {
+                bytes = new byte[] {'m', 'i', 'n', 'e'};
+                Files.write(region, bytes);
+            }
             case LONG_ZEROS_AND_A_BYTE -> {
                 bytes = new byte[300_000];
                 bytes[299_999] = 1;
