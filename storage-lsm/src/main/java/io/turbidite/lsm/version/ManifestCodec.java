@@ -68,9 +68,10 @@ import java.util.TreeMap;
  * indexReads := indexId i32, searches i64, entries i64        repairPlace := indexId i32, placement str
  * </pre>
  *
- * <p>Version 14 had no session. Version 13 had no regions. Version 12 had no parameters: every index was a B+-tree. Version 11
- * had neither hasLog, which was not known then, nor isUntold: the words of its cause told. Version
- * 10 had no cause: every component was sound, as far as it knew, and all keys had the first form.
+ * <p>Version 14 had no session. Version 13 had no regions. Version 12 had no parameters: every
+ * index was a B+-tree. Version 11 had neither hasLog, which was not known then, nor isUntold: the
+ * words of its cause told. Version 10 had no cause: every component was sound, as far as it knew,
+ * and all keys had the first form.
  */
 final class ManifestCodec {
     /** Since then components may be set aside, and the form of keys is told. */
