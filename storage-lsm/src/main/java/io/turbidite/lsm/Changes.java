@@ -1,15 +1,19 @@
 package io.turbidite.lsm;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.lsm.write.Operations;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,43 +38,38 @@ final class Changes {
             Dataset dataset,
             UnaryOperator<@Nullable Map<String, @Nullable Object>> change,
             Object... primaryKey) {
+        RecordWriter writer = dataset.newRecordWriter();
         while (true) {
             VersionedRecord before = dataset.getVersioned(primaryKey);
             Map<String, @Nullable Object> after =
                     change.apply(before == null ? null : before.fields());
-            if (after != null) {
-                requireKey(dataset, after, primaryKey);
-            }
-            if (isDone(dataset, before, after, primaryKey)) {
-                return after;
+            if (after == null) {
+                if (before == null || dataset.deleteIf(before.version(), primaryKey)) {
+                    return null;
+                }
+            } else {
+                Slice record = writer.write(after);
+                requireKey(dataset, record, primaryKey);
+                long version = before == null ? Operations.NO_VERSION : before.version();
+                if (dataset.putIf(version, record)) {
+                    return after;
+                }
             }
         }
     }
 
-    private static boolean isDone(
-            Dataset dataset,
-            @Nullable VersionedRecord before,
-            @Nullable Map<String, @Nullable Object> after,
-            Object... primaryKey) {
-        if (before == null) {
-            return after == null || dataset.insertIfAbsent(after);
-        }
-        return after == null
-                ? dataset.deleteIf(before.version(), primaryKey)
-                : dataset.replaceIf(before.version(), after);
-    }
-
-    private static void requireKey(
-            Dataset dataset, Map<String, @Nullable Object> fields, Object... primaryKey) {
+    /** The encoded record is asked, since a field of the key may lie in a nested one. */
+    private static void requireKey(Dataset dataset, Slice record, Object... primaryKey) {
         KeySpec spec = dataset.primaryKeySpec();
-        @Nullable
-        Object[] values = dataset.primaryKey().stream().map(fields::get).toArray();
-        if (!Arrays.equals(spec.encode(primaryKey), spec.encode(values))) {
+        ByteSink key = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+        spec.append(new RecordView(dataset.type()).wrap(record), key);
+        Slice encoded = key.asSlice(new Slice());
+        if (!encoded.contentEquals(Slice.of(spec.encode(primaryKey)))) {
             throw new InvalidRequestException(
                     "dataset %s: the new record has the primary key %s, not %s"
                             .formatted(
                                     dataset.name(),
-                                    Arrays.toString(values),
+                                    spec.decode(encoded, 0),
                                     Arrays.toString(primaryKey)));
         }
     }

@@ -172,6 +172,13 @@ public final class Dataset implements Source {
         return writeIf(scratch);
     }
 
+    /** Puts an encoded record in place of a version, or of none ({@link Operations#NO_VERSION}). */
+    boolean putIf(long version, Slice record) {
+        RecordScratch scratch = scratches.take();
+        scratch.begin().upsert(opened, record).onlyIf(version);
+        return writeIf(scratch);
+    }
+
     private static long existing(long version) {
         if (version <= Operations.NO_VERSION) {
             throw new InvalidRequestException("%d is no version of a record".formatted(version));

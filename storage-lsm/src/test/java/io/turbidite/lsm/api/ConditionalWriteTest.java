@@ -291,4 +291,35 @@ class ConditionalWriteTest {
             }
         }
     }
+
+    @Test
+    void a_record_whose_key_lies_in_a_nested_one_is_computed(@TempDir Path directory) {
+        DatasetSpec spec = DatasetSpec.named("Tweets")
+                .field("user", "{id: int64, lang: string}")
+                .field("count", "int64?")
+                .primaryKey("user.lang", "user.id");
+        try (Store store = Store.open(directory)) {
+            Dataset tweets = store.createDataset(spec);
+            Map<String, Object> user = Map.of("id", 1L, "lang", "de");
+            for (long count = 1; count <= 3; count++) {
+                tweets.compute(
+                        old -> Map.of(
+                                "user",
+                                user,
+                                "count",
+                                old == null
+                                        ? 1L
+                                        : 1 + (Long) Objects.requireNonNull(old.get("count"))),
+                        "de",
+                        1L);
+                assertThat(tweets.get("de", 1L)).containsEntry("count", count);
+            }
+            assertThatThrownBy(() -> tweets.compute(old -> Map.of("user", user), "de", 2L))
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining(
+                            "the new record has the primary key [de, 1], not [de, 2]");
+            assertThat(tweets.compute(old -> null, "de", 1L)).isNull();
+            assertThat(tweets.get("de", 1L)).isNull();
+        }
+    }
 }
