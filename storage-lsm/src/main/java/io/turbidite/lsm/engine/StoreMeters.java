@@ -57,7 +57,10 @@ final class StoreMeters {
         meters.gauge("memory.unflushed.bytes", () -> core.account().unflushedBytes());
         meters.gauge("bitmap.kills.bytes", () -> core.bitmaps().invalidations().bytesUsed());
         meters.gauge("cursors.open", () -> openCursorCount(partitions));
-        meters.gauge("components.quarantined", () -> core.quarantine().count());
+        // a registry may ask a store that was closed, which has no components any more
+        meters.gauge(
+                "components.quarantined",
+                () -> core.health().isClosed() ? 0 : core.quarantine().count());
         meters.gauge("merge.backlog.bytes", background::mergeBytesLeft);
         meters.gauge("merge.backlog.components", background::componentsBehind);
         meters.gauge("merge.pace.bytes", background::mergeBytesPerSecond);

@@ -9,6 +9,7 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.Reading;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.scan.CandidateBatch;
 import io.turbidite.core.scan.FetchOptions;
@@ -280,6 +281,22 @@ class ClosedTest {
         finishing.join();
         disk.onOperation(step -> {});
         assertThat(disk.openHandles()).isEmpty();
+    }
+
+    @Test
+    void a_registry_may_read_the_meters_of_a_closed_store() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        List<Reading> readings = new ArrayList<>();
+        try (SimStore sim = SimStore.open(disk, SEED, SimStore.options(Durability.SYNC))) {
+            sim.store.createDataset(Row.spec("T"));
+            sim.store.meters().observe(instrument -> {
+                if (instrument instanceof Reading reading) {
+                    readings.add(reading);
+                }
+            });
+        }
+        assertThat(readings).extracting(Reading::name).contains("components.quarantined");
+        assertThat(readings).allSatisfy(reading -> assertThat(reading.value()).isNotNegative());
     }
 
     private static void awaitDone(CountDownLatch latch) {
