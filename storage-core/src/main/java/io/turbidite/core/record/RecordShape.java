@@ -121,6 +121,11 @@ record RecordShape(List<Component> components, MethodHandle constructor) {
      * @throws InvalidRequestException listing what does not fit
      */
     static RecordShape of(MethodHandles.Lookup lookup, Class<?> javaType, List<Field> fields) {
+        if (!javaType.isRecord()) {
+            // Record itself, which the compiler lets pass
+            throw new InvalidRequestException(
+                    "%s is no record that a dataset could have".formatted(javaType.getName()));
+        }
         List<String> mismatches = new ArrayList<>();
         RecordShape shape = new Fitting(lookup, mismatches).fit(javaType, fields, "");
         if (!mismatches.isEmpty()) {

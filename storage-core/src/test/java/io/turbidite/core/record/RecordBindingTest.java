@@ -214,4 +214,11 @@ class RecordBindingTest {
         assertThatThrownBy(() -> binding.write(other, new Careful(1)))
                 .isInstanceOf(InvalidRequestException.class);
     }
+
+    @Test
+    void the_class_of_all_records_is_refused() {
+        assertThatThrownBy(() -> bind(Record.class, type("id=int64")))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("java.lang.Record is no record");
+    }
 }
