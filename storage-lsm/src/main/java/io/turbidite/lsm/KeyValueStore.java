@@ -85,8 +85,8 @@ public final class KeyValueStore implements AutoCloseable {
      * Puts a value, in place of the one that the key has.
      *
      * @throws InvalidRequestException if the key has more than about {@value
-     *     Limits#KEY_BYTES_MAX} bytes (a zero counts twice), or the value more than {@value
-     *     Limits#RECORD_BYTES_MAX}
+     *     Limits#KEY_BYTES_MAX} bytes (each of 0, 1 and 2 counts twice), or the value more than
+     *     {@value Limits#RECORD_BYTES_MAX}
      */
     public void put(byte[] key, byte[] value) {
         dataset.upsert(fields(key, value));

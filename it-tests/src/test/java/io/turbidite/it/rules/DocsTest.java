@@ -130,6 +130,17 @@ class DocsTest {
 
     /** Decisions and the changelog tell of their day, and are left out. */
     @Test
+    void the_index_names_every_page() throws IOException {
+        String index = text(HOME.resolve("docs/index.md"));
+        try (Stream<Path> pages = Files.list(HOME.resolve("docs"))) {
+            assertThat(pages.map(page -> page.getFileName().toString())
+                            .filter(name -> name.endsWith(".md") && !name.equals("index.md"))
+                            .filter(name -> !index.contains("](" + name)))
+                    .isEmpty();
+        }
+    }
+
+    @Test
     void classes_and_members_that_documents_name_exist() throws IOException {
         Map<String, StringBuilder> sources = new HashMap<>();
         Set<String> types = new HashSet<>();

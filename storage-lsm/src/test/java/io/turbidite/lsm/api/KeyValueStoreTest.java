@@ -107,4 +107,22 @@ class KeyValueStoreTest {
                     .hasMessageContaining("value");
         }
     }
+
+    @Test
+    void bytes_below_three_count_twice_in_the_length_of_a_key() {
+        try (KeyValueStore map = KeyValueStore.open(directory)) {
+            for (int value = 0; value < 256; value++) {
+                int longest = value < 3 ? 511 : 1_022;
+                byte[] key = new byte[longest];
+                Arrays.fill(key, (byte) value);
+                map.put(key, key);
+                assertThat(map.get(key)).isEqualTo(key);
+                byte[] longer = new byte[longest + 2];
+                Arrays.fill(longer, (byte) value);
+                assertThatThrownBy(() -> map.put(longer, key))
+                        .isInstanceOf(InvalidRequestException.class)
+                        .hasMessageContaining("the limit is 1024");
+            }
+        }
+    }
 }
