@@ -51,7 +51,7 @@ public final class SampleBuilder {
             keep(entry, mixed, value);
             long most = Math.min(BYTES_MAX, Math.max(BYTES_MIN, fileBytes / SHARE));
             if (entries.length() > most) {
-                // with room for as many again as are sorted in less time than it takes to copy them
+                // an eighth more goes than has to, so that entries are sorted once for many
                 shrink(most - most / 8);
             }
         }
