@@ -32,8 +32,6 @@ import java.util.Map;
  * their files with flipped bytes.
  */
 class GoldenColumnsTest extends GoldenRows {
-    private static final String ARCHIVE = "golden/columns-%s-v1.zip";
-
     /** Flipped bytes of each file. */
     private static final int FLIPS = Tier.count(1, 4, 400);
 
@@ -68,19 +66,17 @@ class GoldenColumnsTest extends GoldenRows {
     @EnumSource
     void every_kind_of_index_is_read_written_and_merged(
             Compression compression, @TempDir Path directory) throws IOException {
-        goThrough(ARCHIVE.formatted(compression.label()), spec(compression), directory);
+        goThrough(archive(compression), spec(compression), directory);
     }
 
     /** Wherever a bit flips, the store says so or answers as it should; it never answers wrong. */
     @Test
     void a_flipped_byte_is_told_or_changes_nothing(@TempDir Path directory) throws IOException {
-        flip(ARCHIVE.formatted(Compression.NONE.label()), FLIPS, directory);
+        flip(archive(Compression.NONE), FLIPS, directory);
     }
 
-    /** False until a format changes. */
-    @Override
-    boolean isOld() {
-        return false;
+    String archive(Compression compression) {
+        return "golden/columns-%s-v1.zip".formatted(compression.label());
     }
 
     @Override
