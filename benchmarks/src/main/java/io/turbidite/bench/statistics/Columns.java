@@ -79,7 +79,8 @@ final class Columns {
             entry.setValue(rank++);
         }
         int[] of = new int[raw.size()];
-        Arrays.setAll(of, i -> raw.get(i) == absent ? ABSENT : ranks.get(raw.get(i)));
+        Arrays.setAll(
+                of, i -> raw.get(i) == absent ? ABSENT : ranks.getOrDefault(raw.get(i), ABSENT));
         return new Column(field, List.copyOf(ranks.keySet()), of);
     }
 }

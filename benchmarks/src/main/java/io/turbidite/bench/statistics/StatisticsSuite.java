@@ -166,7 +166,7 @@ public final class StatisticsSuite {
             // skewed, so that values differ in how frequent they are
             for (int j = 0; j < Tweet.ATTRIBUTE_COUNT; j++) {
                 double share = tweet.attributes[j] / (double) TweetSource.ATTRIBUTE_LIMIT;
-                tweet.attributes[j] = (int) (Math.pow(share, 1 + j) * (100 << 2 * j));
+                tweet.attributes[j] = (int) (Math.pow(share, 1 + j) * (100 << (2 * j)));
             }
             write(store, batch.upsert(dataset, tweet.record(writer)), BATCH);
         }
@@ -255,7 +255,7 @@ public final class StatisticsSuite {
             for (Asked one : asked) {
                 guess *= one.low() == one.high() ? EQUAL : IN_RANGE;
             }
-            found.get(kind).add(new double[] {
+            found.computeIfAbsent(kind, _ -> new ArrayList<>()).add(new double[] {
                 Math.max(expected / there, there / expected),
                 Math.max(Math.max(1, guess) / there, there / Math.max(1, guess))
             });
