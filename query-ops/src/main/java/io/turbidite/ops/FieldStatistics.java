@@ -73,10 +73,11 @@ public record FieldStatistics(
     public static List<FieldStatistics> of(ReadView view) {
         RecordSample sample = view.sample();
         RecordType type = view.source().type();
+        long records = records(view);
         List<FieldStatistics> all = new ArrayList<>();
         for (int field = 0; field < type.declared().size() && sample.size() > 0; field++) {
             if (type.field(field).kind().isScalar()) {
-                all.add(of(sample, type, field, records(view)));
+                all.add(of(sample, type, field, records));
             }
         }
         return all;

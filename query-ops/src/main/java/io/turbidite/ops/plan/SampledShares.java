@@ -10,6 +10,7 @@ import io.turbidite.ops.expr.RecordPredicate;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -34,6 +35,8 @@ final class SampledShares implements Shares {
      */
     private static final double DEPENDENCE = 0.75;
 
+    private static final double UNKNOWN = -1;
+
     private final Conditions conditions;
     private final RecordType type;
     private final RecordSample sample;
@@ -45,6 +48,9 @@ final class SampledShares implements Shares {
     /** How many records match each head and those that follow it. */
     private final int[] alone;
 
+    /** Shares that were asked for: each way in asks for all, and some take a look at the sample. */
+    private final double[] known;
+
     private int together;
 
     private SampledShares(Conditions conditions, RecordSample sample) {
@@ -54,6 +60,8 @@ final class SampledShares implements Shares {
         this.compiled = conditions.compile();
         this.heads = new int[compiled.length];
         this.alone = new int[compiled.length];
+        this.known = new double[compiled.length];
+        Arrays.fill(known, UNKNOWN);
     }
 
     /** Looks at a sample of {@link #RECORDS_MIN} records or more. */
@@ -130,6 +138,13 @@ final class SampledShares implements Shares {
 
     @Override
     public double ofPredicate(int index, Predicate predicate) {
+        if (known[index] == UNKNOWN) {
+            known[index] = told(index, predicate);
+        }
+        return known[index];
+    }
+
+    private double told(int index, Predicate predicate) {
         if (heads[index] != index) {
             return 1;
         }
@@ -165,10 +180,18 @@ final class SampledShares implements Shares {
         if (a == null || b == null) {
             return a == null ? b : a;
         }
-        if (!(a instanceof Number x) || !(b instanceof Number y)) {
-            return a;
+        return compare(a, b) > 0 == isLow ? a : b;
+    }
+
+    /** Of values of one kind; of numbers, whose classes may differ, as doubles. */
+    @SuppressWarnings("unchecked")
+    private static int compare(Object a, Object b) {
+        if (a instanceof Number x && b instanceof Number y) {
+            return Double.compare(x.doubleValue(), y.doubleValue());
         }
-        return x.doubleValue() > y.doubleValue() == isLow ? a : b;
+        return a instanceof Comparable<?> && a.getClass() == b.getClass()
+                ? ((Comparable<Object>) a).compareTo(b)
+                : 0;
     }
 
     @Override

@@ -64,15 +64,20 @@ public final class DatasetSample {
         if (last != null && last.components().equals(components)) {
             return last.sample();
         }
-        Known made = make(components, last);
-        known = made;
-        return made.sample();
+        try {
+            Known made = make(components, last);
+            known = made;
+            return made.sample();
+        } catch (StorageIoException _) {
+            // an estimate does without; nothing is remembered, as the disk may read the next time
+            return RecordSample.none();
+        }
     }
 
     private static Known make(List<DiskComponent> components, @Nullable Known last) {
         Map<DiskComponent, @Nullable ComponentSample> old = new HashMap<>();
-        boolean isThin = last != null && last.isNarrowed() && last.sample().size() < RECORDS_MIN;
-        if (last != null && !isThin) {
+        boolean wasNarrowed = last != null && last.isNarrowed();
+        if (last != null && !(wasNarrowed && last.sample().size() < RECORDS_MIN)) {
             for (int i = 0; i < last.parts().size(); i++) {
                 old.put(last.components().get(i), last.parts().get(i));
             }
@@ -93,7 +98,8 @@ public final class DatasetSample {
         common.replaceAll(part -> part != null && Long.compareUnsigned(part.bound(), least) >= 0
                 ? part.narrowed(least)
                 : null);
-        return new Known(components, parts, bound != -1, Sampled.over(common));
+        boolean isNarrowed = bound != -1 || (wasNarrowed && !old.isEmpty());
+        return new Known(components, parts, isNarrowed, Sampled.over(common));
     }
 
     private static boolean isTooMuch(List<@Nullable ComponentSample> parts) {
@@ -116,8 +122,8 @@ public final class DatasetSample {
         }
         try {
             return component.sample();
-        } catch (CorruptionException | StorageIoException _) {
-            // who watches over the component has been told; an estimate does without
+        } catch (CorruptionException _) {
+            // who watches over the component has been told, and a merge makes another
             return null;
         }
     }

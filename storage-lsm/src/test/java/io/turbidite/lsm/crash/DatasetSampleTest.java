@@ -6,10 +6,15 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordSample;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
+import io.turbidite.lsm.BulkLoader;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.harness.Row;
 import io.turbidite.lsm.harness.SimStore;
@@ -22,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +36,7 @@ import java.util.Set;
 /** The sample of a dataset: its components', laid over one another as the components are. */
 class DatasetSampleTest {
     private static final int ROUNDS = 4;
+    private static final int LARGE = 1_200_000;
 
     private final DamagedStore tried = new DamagedStore();
 
@@ -147,6 +154,52 @@ class DatasetSampleTest {
             assertThat(view.sample().size()).isZero();
             assertThat(view.sample().liveShare()).isEqualTo(1);
         }
+    }
+
+    @Test
+    void a_disk_that_does_not_read_costs_the_estimate_alone_and_the_next_one_has_it() {
+        Dataset dataset = tried.sim.store.createDataset(
+                Row.spec("T").mergePolicy(MergePolicySpec.parse("no-merge")));
+        put(dataset, 0, 0, 12_000);
+        dataset.flush();
+        int whole = ids(dataset, 0).size();
+        tried.reopen();
+        Dataset again = tried.dataset("T");
+        FaultScript script = tried.disk.fault(
+                FaultScript.with(Fault.EIO).on(OperationKind.READ).call(1));
+
+        assertThat(ids(again, 0)).isEmpty();
+
+        assertThat(script.hitCount()).isEqualTo(1);
+        assertThat(ids(again, 0)).hasSize(whole);
+        assertThat(tried.events(StoreEvent.DamageMet.class)).isEmpty();
+    }
+
+    /** A component whose sample has more records than are kept, and one more beside it. */
+    @Test
+    void of_a_large_component_a_part_is_kept_and_what_comes_later_is_cut_alike() {
+        takeMemory();
+        Dataset dataset = tried.sim.store.createDataset(
+                Row.blindSpec("T").mergePolicy(MergePolicySpec.parse("no-merge")));
+        Map<String, Object> row = new HashMap<>(Map.of("score", 0, "body", ""));
+        try (BulkLoader load = dataset.bulkLoad(LARGE)) {
+            RecordWriter writer = dataset.newRecordWriter();
+            for (long id = 0; id < LARGE; id++) {
+                row.put("id", id);
+                load.add(writer.write(row));
+            }
+            load.finish();
+        }
+        int one = ids(dataset, 0).size();
+        assertThat(one).isBetween(1_024, 4_096);
+        long bytes = tried.tree("T", "primary").components().getFirst().space().sample();
+        assertThat(bytes / 48).as("records of its sample").isGreaterThan(4_096);
+
+        put(dataset, 0, LARGE, LARGE + 50_000);
+        dataset.flush();
+
+        assertThat(ids(dataset, 0)).hasSizeBetween(one, one + 500);
+        assertThat(records(dataset)).isBetween(LARGE * 0.95, LARGE * 1.1);
     }
 
     @Test

@@ -82,7 +82,7 @@ final class StatisticsReport {
                 sampled);
         if (sampled == 0) {
             out.println(
-                    "  no component has a sample yet: a flush of some hundred records makes one");
+                    "  no component has a sample: a flush or a merge of a megabyte or more makes one");
             return;
         }
         for (FieldStatistics field : FieldStatistics.of(view)) {
