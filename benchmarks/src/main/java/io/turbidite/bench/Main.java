@@ -336,7 +336,7 @@ public final class Main implements Runnable {
 
     @Command(
             name = "feed",
-            description = "Records by file, TCP and HTTP, beside batches of ready records.",
+            description = "Records by file, TCP, HTTP and Kafka, beside batches of ready records.",
             mixinStandardHelpOptions = true)
     static final class FeedCommand implements Callable<Integer> {
         @Option(names = "--records", description = "tweets a round (default ${DEFAULT-VALUE})")

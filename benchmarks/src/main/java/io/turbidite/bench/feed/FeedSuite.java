@@ -19,6 +19,7 @@ import io.turbidite.feeds.FeedProgress;
 import io.turbidite.feeds.FeedReport;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
+import io.turbidite.feeds.manage.FeedStatus;
 import io.turbidite.feeds.web.FilesRoot;
 import io.turbidite.feeds.web.ServedStores;
 import io.turbidite.feeds.web.WebServer;
@@ -34,6 +35,8 @@ import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.WriteBatch;
 
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -45,12 +48,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 
 /**
  * CPU time of the whole process a record, from a source until the store has it and is closed:
  * tweets of 500 bytes, a tenth of them updates, secondaries maintained eagerly, durability {@code
  * interval}. Beside it the same records as batches of ready records, which is what the store alone
- * costs. Clients are part of the process, and do little: they send bytes that are there.
+ * costs. Clients are part of the process, and do little: they send bytes that are there. A broker
+ * of Kafka is a process of its own, and is not counted; what its client costs by itself is.
  *
  * <p>Every store is opened again after its round, and must hold the same records as the first.
  */
@@ -62,6 +67,12 @@ public final class FeedSuite {
     private static final String FILE = "file";
     private static final String TCP = "TCP";
     private static final String HTTP = "HTTP, 1 MB requests";
+
+    private static final String KAFKA = "Kafka, 3 partitions";
+    private static final String CLIENT = "Kafka's client alone";
+
+    private static final String NO_KAFKA =
+            "left out: org.apache.kafka:kafka_2.13 is not on the class path";
 
     private static final long WAIT_NANOS_MAX = TimeUnit.MINUTES.toNanos(2);
 
@@ -108,31 +119,53 @@ public final class FeedSuite {
             """.formatted(indexes, source);
     }
 
-    private Map<String, Way> ways(int secondaries) {
+    private Map<String, Way> ways(int secondaries, @Nullable KafkaTopic topic) {
         Map<String, Way> ways = new LinkedHashMap<>();
         ways.put(BATCHES, (store, tweets) -> batches(store, tweets, secondaries));
         ways.put(FILE, (store, tweets) -> file(store, tweets, secondaries));
         ways.put(TCP, (store, tweets) -> tcp(store, tweets, secondaries));
         ways.put(HTTP, (store, tweets) -> http(store, tweets, secondaries));
+        if (topic != null) {
+            ways.put(KAFKA, (store, tweets) -> kafka(store, tweets, topic, secondaries));
+        }
         return ways;
     }
 
     /** Runs all ways in turn; the aims first. */
     public List<Report> run() throws IOException {
         Path place = Scratch.empty(directory.resolve("feed"));
-        List<String> names = List.copyOf(ways(1).keySet());
-        Report cpu = report("Feeds: CPU, us a record", names);
-        Report rate = report("Feeds: records a second", names);
-        Report heap = report("Feeds: heap, bytes a record", names);
         FeedDefinition shape = FeedDefinition.parse(
                 "tweets.yaml", place, definition("kind: file, path: tweets.json", 1));
         FeedTweets tweets =
                 new FeedTweets(count, shape.dataset().type(), place.resolve("tweets.json"));
+        List<Report> all;
+        if (BrokerProcess.isThere()) {
+            try (KafkaTopic topic = KafkaTopic.open(place.resolve("broker"), tweets)) {
+                all = run(place, tweets, topic);
+            }
+        } else {
+            System.err.println(NO_KAFKA);
+            all = run(place, tweets, null);
+        }
+        Scratch.delete(place);
+        return all;
+    }
+
+    private List<Report> run(Path place, FeedTweets tweets, @Nullable KafkaTopic topic)
+            throws IOException {
+        List<String> names = new ArrayList<>(ways(1, topic).keySet());
+        if (topic != null) {
+            names.add(CLIENT);
+        }
+        Table table = new Table(
+                report("Feeds: CPU, us a record", names),
+                report("Feeds: records a second", names),
+                report("Feeds: heap, bytes a record", names));
         for (int secondaries = 1; secondaries <= 2; secondaries++) {
             String work = secondaries == 1 ? "1 secondary" : "2 secondaries";
             long expected = 0;
             for (int round = -1; round < rounds; round++) {
-                for (Map.Entry<String, Way> way : ways(secondaries).entrySet()) {
+                for (Map.Entry<String, Way> way : ways(secondaries, topic).entrySet()) {
                     Figures figures = measure(way.getValue(), place, tweets);
                     if (expected == 0) {
                         expected = figures.digest();
@@ -141,18 +174,31 @@ public final class FeedSuite {
                         throw new IllegalStateException(way.getKey() + " has other records");
                     }
                     if (round >= 0) {
-                        cpu.add(work, way.getKey(), figures.cpuNanos() / 1e3 / count);
-                        rate.add(work, way.getKey(), count / (figures.nanos() / 1e9));
-                        heap.add(work, way.getKey(), (double) figures.heapBytes() / count);
+                        table.add(work, way.getKey(), figures, count);
+                    }
+                }
+                if (topic != null) {
+                    Figures client = cost(topic::pollAll);
+                    if (round >= 0) {
+                        table.add(work, CLIENT, client, count);
                     }
                 }
             }
         }
-        Scratch.delete(place);
-        List<Report> all = new ArrayList<>();
-        all.add(aims(cpu, rate, heap));
-        all.addAll(List.of(cpu, rate, heap));
-        return all;
+        Report aims = aims(table);
+        if (topic == null) {
+            aims.setting("Kafka", NO_KAFKA);
+        }
+        return List.of(aims, table.cpu, table.rate, table.heap);
+    }
+
+    /** What is told of each way. */
+    private record Table(Report cpu, Report rate, Report heap) {
+        void add(String work, String way, Figures figures, int count) {
+            cpu.add(work, way, figures.cpuNanos() / 1e3 / count);
+            rate.add(work, way, count / (figures.nanos() / 1e9));
+            heap.add(work, way, (double) figures.heapBytes() / count);
+        }
     }
 
     private Report report(String title, List<String> columns) {
@@ -164,50 +210,83 @@ public final class FeedSuite {
                                 .formatted(count))
                 .setting(
                         "figure",
-                        "median of %d rounds, in turn, after one that warms up; until the store is closed; whole process, the client of TCP and HTTP included"
+                        "median of %d rounds, in turn, after one that warms up; until the store is closed; whole process, the client of TCP and HTTP included, the broker of Kafka not"
                                 .formatted(rounds))
                 .setting(
                         "command",
                         "./turbidite bench feed --records %d --rounds %d".formatted(count, rounds));
     }
 
-    private Report aims(Report cpu, Report rate, Report heap) {
+    private Report aims(Table table) {
+        Report cpu = table.cpu;
         Aims aims = new Aims();
+        List<String> shares = new ArrayList<>();
         for (String work : cpu.works()) {
             double file = cpu.figure(work, FILE);
             aims.atMost("CPU, file : batches, " + work, 1.5, file / cpu.figure(work, BATCHES));
             aims.atLeast(
                     "rate, file : batches, " + work,
                     0.7,
-                    rate.figure(work, FILE) / rate.figure(work, BATCHES));
+                    table.rate.figure(work, FILE) / table.rate.figure(work, BATCHES));
             aims.atMost("CPU, TCP : file, " + work, 1.15, cpu.figure(work, TCP) / file);
             aims.atMost(
                     "CPU, HTTP : TCP, " + work,
                     1.2,
                     cpu.figure(work, HTTP) / cpu.figure(work, TCP));
+            double kafka = cpu.figure(work, KAFKA);
+            double client = cpu.figure(work, CLIENT);
+            if (!Double.isNaN(kafka)) {
+                aims.atMost("CPU, Kafka : file, " + work, 1.3, kafka / file);
+                shares.add("%.1f of %.1f us with %s; without it %.2f times the file's"
+                        .formatted(client, kafka, work, (kafka - client) / file));
+            }
             aims.atMost(
                     "heap, file less batches, bytes a record, " + work,
                     100,
-                    heap.figure(work, FILE) - heap.figure(work, BATCHES));
+                    table.heap.figure(work, FILE) - table.heap.figure(work, BATCHES));
+            if (!Double.isNaN(kafka)) {
+                aims.atMost(
+                        "heap, Kafka less its client and batches, bytes a record, " + work,
+                        100,
+                        table.heap.figure(work, KAFKA)
+                                - table.heap.figure(work, CLIENT)
+                                - table.heap.figure(work, BATCHES));
+            }
         }
-        return aims.into(report("Feeds: the aims", Aims.COLUMNS));
+        Report report = report("Feeds: the aims", Aims.COLUMNS);
+        if (!shares.isEmpty()) {
+            report.setting(CLIENT, String.join("; ", shares));
+        }
+        return aims.into(report);
     }
 
     private record Figures(long cpuNanos, long nanos, long heapBytes, long digest) {}
 
-    private static Figures measure(Way way, Path place, FeedTweets tweets) throws IOException {
-        Path at = Scratch.empty(place.resolve("store"));
-        StoreOptions options = StoreOptions.defaults().withDurability(Durability.INTERVAL);
+    @FunctionalInterface
+    private interface Task {
+        void run() throws IOException;
+    }
+
+    /** Of a task that leaves no records. */
+    private static Figures cost(Task task) throws IOException {
         long cpu = Costs.cpuNanos();
         long heap = Costs.allocatedBytes();
         long start = System.nanoTime();
-        try (Store store = Store.open(at, options)) {
-            way.fill(store, tweets);
-        }
+        task.run();
         long nanos = System.nanoTime() - start;
-        cpu = Costs.cpuNanos() - cpu;
-        heap = Costs.allocatedBytes() - heap;
-        return new Figures(cpu, nanos, heap, digest(at, options, tweets));
+        return new Figures(Costs.cpuNanos() - cpu, nanos, Costs.allocatedBytes() - heap, 0);
+    }
+
+    private static Figures measure(Way way, Path place, FeedTweets tweets) throws IOException {
+        Path at = Scratch.empty(place.resolve("store"));
+        StoreOptions options = StoreOptions.defaults().withDurability(Durability.INTERVAL);
+        Figures cost = cost(() -> {
+            try (Store store = Store.open(at, options)) {
+                way.fill(store, tweets);
+            }
+        });
+        return new Figures(
+                cost.cpuNanos(), cost.nanos(), cost.heapBytes(), digest(at, options, tweets));
     }
 
     /** Equal for the same records; checks how many there are. */
@@ -263,18 +342,32 @@ public final class FeedSuite {
     private FeedManager managerOf(Store store, String kind, int secondaries) {
         FeedManager feeds = FeedManager.open(store);
         feeds.start(definition("kind: " + kind, secondaries), directory);
+        await(feeds, status -> status.state() == FeedState.WAITING);
+        return feeds;
+    }
+
+    private static void await(FeedManager feeds, Predicate<FeedStatus> condition) {
         long start = System.nanoTime();
-        while (feeds.status("tweets").state() != FeedState.WAITING) {
+        while (!condition.test(feeds.status("tweets"))) {
             if (System.nanoTime() - start > WAIT_NANOS_MAX) {
                 throw new IllegalStateException(feeds.status("tweets").toString());
             }
             LockSupport.parkNanos(WAIT_STEP_NANOS); // a spin would be counted
         }
-        return feeds;
     }
 
     private static InetSocketAddress anyPort() {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    }
+
+    private void kafka(Store store, FeedTweets tweets, KafkaTopic topic, int secondaries) {
+        try (FeedManager feeds = FeedManager.open(store)) {
+            feeds.start(definition(topic.source(), secondaries), directory);
+            await(feeds, status -> status.records() >= tweets.count());
+            if (feeds.status("tweets").records() != tweets.count()) {
+                throw new IllegalStateException(feeds.status("tweets").toString());
+            }
+        }
     }
 
     private void tcp(Store store, FeedTweets tweets, int secondaries) throws IOException {

@@ -8,11 +8,13 @@ import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.RecordType;
 
 import java.io.BufferedOutputStream;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 
 /** The same tweets as lines of JSON in a file, and as records. <em>Confined to one thread.</em> */
 final class FeedTweets {
@@ -22,6 +24,7 @@ final class FeedTweets {
     private final Path file;
     private final ByteSink records;
     private final int[] ends;
+    private final long[] ids;
     private final int distinctCount;
 
     /** Makes {@code count} tweets, and writes their lines into {@code file}. */
@@ -29,6 +32,7 @@ final class FeedTweets {
         this.file = file;
         this.records = new ByteSink(count * RECORD_BYTES_MEAN, Integer.MAX_VALUE - 16);
         this.ends = new int[count];
+        this.ids = new long[count];
         TweetSource source = new TweetSource(1, count, UPDATE_RATIO);
         Tweet tweet = new Tweet();
         RecordWriter writer = new RecordWriter(type);
@@ -37,6 +41,7 @@ final class FeedTweets {
                 source.next(tweet);
                 records.putBytes(tweet.record(writer));
                 ends[i] = records.length();
+                ids[i] = tweet.id;
                 out.write(line(tweet).getBytes(StandardCharsets.UTF_8));
             }
         }
@@ -72,6 +77,21 @@ final class FeedTweets {
     Slice record(int index, Slice slice) {
         int start = index == 0 ? 0 : ends[index - 1];
         return slice.set(records.segment(), start, ends[index] - start);
+    }
+
+    /** Takes the lines of the file in order, without their ends. */
+    @FunctionalInterface
+    interface LineTaker {
+        void take(long id, byte[] line);
+    }
+
+    void forEachLine(LineTaker taker) throws IOException {
+        try (BufferedReader in = Files.newBufferedReader(file)) {
+            for (long id : ids) {
+                String line = Objects.requireNonNull(in.readLine());
+                taker.take(id, line.getBytes(StandardCharsets.UTF_8));
+            }
+        }
     }
 
     /** Takes pieces of the file in order. */

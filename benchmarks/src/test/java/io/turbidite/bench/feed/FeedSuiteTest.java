@@ -23,7 +23,12 @@ class FeedSuiteTest {
         assertThat(reports).hasSize(4);
         String cpu = reports.get(1).table();
         assertThat(cpu).contains("| 1 secondary |", "| 2 secondaries |").doesNotContain("| |");
-        for (String way : List.of("batches of ready records", "file", "TCP")) {
+        for (String way : List.of(
+                "batches of ready records",
+                "file",
+                "TCP",
+                "Kafka, 3 partitions",
+                "Kafka's client alone")) {
             assertThat(reports.get(1).figure("2 secondaries", way)).as(way).isPositive();
         }
     }
