@@ -14,7 +14,7 @@ public final class CacheFullException extends StorageException {
      */
     public CacheFullException(long bytesMax, long waitMicros) {
         super(
-                ("all %d bytes of the buffer cache were pinned by open cursors for %d ms: try again when some"
+                ("the buffer cache of %d bytes had no room beside what was pinned by open cursors for %d ms: try again when some"
                                 + " are closed, or raise the cache's memory")
                         .formatted(bytesMax, waitMicros / 1_000),
                 null);

@@ -39,6 +39,22 @@ public final class StorageIoException extends StorageException {
         this(kind, file, "%s of %s failed: %s".formatted(operation, file, reason), cause, false);
     }
 
+    /** As the other, of a file that is known by its name in a directory; the message has both. */
+    public StorageIoException(
+            Kind kind,
+            String operation,
+            String file,
+            String directory,
+            String reason,
+            @Nullable Throwable cause) {
+        this(
+                kind,
+                file,
+                "%s of %s in %s failed: %s".formatted(operation, file, directory, reason),
+                cause,
+                false);
+    }
+
     private StorageIoException(
             Kind kind,
             @Nullable String file,

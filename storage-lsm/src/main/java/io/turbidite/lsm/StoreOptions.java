@@ -24,10 +24,10 @@ import java.util.List;
  *     build a quarter, all merges together a quarter for invalidations of what they copy, and a
  *     repair of an index a sixteenth or two. Raise it when writers wait, or when components come
  *     out small and merges write much; lower it where memory is short
- * @param cacheBytes the buffer cache, which holds pages of components, at least 1 MiB; give it
- *     more than the largest record, which is a page of its own: a larger one is written but can't
- *     be read until the cache is raised. Raise it while memory is free and many pages are loaded
- *     for each that is found there ({@code cache.loads} beside {@code cache.hits})
+ * @param cacheBytes the buffer cache, which holds pages of components, at least 1 MiB; a
+ *     record that is larger than all of it is read from the disk each time, into memory beside it.
+ *     Raise it while memory is free and many pages are loaded for each that is found there ({@code
+ *     cache.loads} beside {@code cache.hits})
  * @param queryMemoryBytes what all queries hold together of the rows that they sort, group and
  *     join, at least 8 MiB; 0: a quarter of the write memory, and 16 MiB at least. What does not
  *     fit is spilled. Raise it when queries spill much, or are refused with a {@link

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * Pages of immutable files in a fixed amount of memory off the heap.
@@ -43,10 +44,12 @@ import java.util.function.BooleanSupplier;
  * }</pre>
  *
  * <ol>
- *   <li>Memory held is at most {@code bytesMax}: when all of it is pinned, a miss waits, then
- *       throws.
+ *   <li>Memory held by frames is at most {@code bytesMax}: when all of it is pinned, a miss
+ *       waits, then throws.
  *   <li>Background work ({@link #inBackground}) does not wait for readers: it has room of its own
  *       beside, which no reader can pin.
+ *   <li>A page that is larger than the cache is read beside it too, each time anew; such pages
+ *       together hold at most 128 MiB.
  *   <li>A page that is missed by many threads is loaded by one.
  *   <li>A failed load leaves no frame; each waiting thread tries again and gets its own error.
  *   <li>No lock is held while a page is loaded or waited for.
@@ -58,6 +61,9 @@ public final class BufferCache implements AutoCloseable {
 
     /** What background work may pin at least while readers pin all frames. */
     private static final long BACKGROUND_BYTES_MIN = 1 << 20;
+
+    /** Eight of the largest records at once, beside a cache that is smaller than one of them. */
+    private static final long LARGE_BYTES_MAX = 128 << 20;
 
     /** Bound while background work runs. */
     private static final ScopedValue<Boolean> BACKGROUND = ScopedValue.newInstance();
@@ -91,13 +97,21 @@ public final class BufferCache implements AutoCloseable {
         private final AtomicLong readAheadBytes = new AtomicLong();
 
         /** Pages that background work has read beside the frames. */
-        private final AtomicLong backgroundBytes = new AtomicLong();
+        private final RoomBeside background;
+
+        /** Pages that are larger than all frames together. */
+        private final RoomBeside large;
 
         /** Threads that wait for a load, or for an unpin; unpins look here. */
         private final AtomicInteger waitingCount = new AtomicInteger();
 
         /** Moves with each unpin that happens while somebody waits. */
         private final AtomicInteger unpinTurn = new AtomicInteger();
+
+        Counts(MemoryBudget.Account account, long bytesMax) {
+            background = new RoomBeside(account, Math.max(BACKGROUND_BYTES_MIN, bytesMax / 8));
+            large = new RoomBeside(account, LARGE_BYTES_MAX);
+        }
     }
 
     private BufferCache(
@@ -111,7 +125,7 @@ public final class BufferCache implements AutoCloseable {
         this.tasks = tasks;
         this.clock = clock;
         this.slabs = new Slabs(options.bytesMax());
-        this.counts = new Counts();
+        this.counts = new Counts(account, options.bytesMax());
         this.isShare = false;
         this.loadLatency = meters.latency("cache.load");
         this.slow = SlowOperations.of(meters);
@@ -136,7 +150,8 @@ public final class BufferCache implements AutoCloseable {
         meters.gauge("cache.frames", () -> statistics().frameCount());
         meters.gauge("cache.frames.pinned", () -> statistics().pinnedFrameCount());
         meters.gauge("cache.readahead.bytes", counts.readAheadBytes::get);
-        meters.gauge("cache.background.bytes", counts.backgroundBytes::get);
+        meters.gauge("cache.background.bytes", counts.background::bytes);
+        meters.gauge("cache.large.bytes", counts.large::bytes);
         meters.total("cache.hits", () -> statistics().hitCount());
         meters.total("cache.loads", () -> statistics().loadCount());
         meters.total("cache.evictions", () -> statistics().evictionCount());
@@ -204,10 +219,6 @@ public final class BufferCache implements AutoCloseable {
      */
     public static boolean inBackground(BooleanSupplier step) {
         return ScopedValue.where(BACKGROUND, true).call(step::getAsBoolean);
-    }
-
-    private long backgroundBytesMax() {
-        return Math.max(BACKGROUND_BYTES_MIN, options.bytesMax() / 8);
     }
 
     /** What all readers together may hold to read ahead, beside the frames. */
@@ -305,10 +316,8 @@ public final class BufferCache implements AutoCloseable {
             }
             // 2. memory
             int pageBytes = loader.pageBytes(frame.page);
-            Slot slot = takeSlot(frame, pageBytes);
+            MemorySegment segment = takeMemory(frame, pageBytes);
             // 3. bytes
-            MemorySegment segment =
-                    slot == null ? ownMemory(frame, pageBytes) : slot.memory.asSlice(0, pageBytes);
             long start = clock.monotonicNanos();
             loader.load(frame.page, segment);
             long nanos = clock.monotonicNanos() - start;
@@ -332,47 +341,31 @@ public final class BufferCache implements AutoCloseable {
         }
     }
 
-    /** Room in the cache; null if it is to be had beside. */
-    private @Nullable Slot takeSlot(PageFrame frame, int pageBytes) {
+    /** Memory for a page, in the cache or beside it. */
+    private MemorySegment takeMemory(PageFrame frame, int pageBytes) {
         if (pageBytes <= 0 || pageBytes > SizeClasses.PAGE_BYTES_MAX) {
             throw new IllegalArgumentException(
                     "page %d of %s has %d bytes".formatted(frame.page, frame.file, pageBytes));
         }
         int sizeClass = SizeClasses.of(pageBytes);
-        boolean isTooLarge = SizeClasses.bytes(sizeClass) > options.bytesMax();
-        if (isTooLarge && reserveOwn(pageBytes)) {
-            return null;
-        }
-        if (isTooLarge) {
-            throw new InvalidRequestException(
-                    "page %d of %s has %d bytes, more than the buffer cache of %d: raise the cache's memory"
-                            .formatted(frame.page, frame.file, pageBytes, options.bytesMax()));
+        if (SizeClasses.bytes(sizeClass) > options.bytesMax()) {
+            RoomBeside room = BACKGROUND.isBound() && counts.background.take(pageBytes)
+                    ? counts.background
+                    : awaitRoom(() -> counts.large.take(pageBytes) ? counts.large : null);
+            return ownMemory(frame, pageBytes, room);
         }
         Slot slot = slabs.take(frame, sizeClass);
-        if (slot != null) {
-            return slot;
+        if (slot == null && BACKGROUND.isBound() && counts.background.take(pageBytes)) {
+            return ownMemory(frame, pageBytes, counts.background);
         }
-        return reserveOwn(pageBytes) ? null : awaitSlot(frame, sizeClass);
-    }
-
-    /**
-     * Takes room beside the frames: for background work alone, and for one page of any size in any
-     * case.
-     */
-    private boolean reserveOwn(int pageBytes) {
-        if (!BACKGROUND.isBound()) {
-            return false;
+        if (slot == null) {
+            slot = awaitRoom(() -> slabs.take(frame, sizeClass));
         }
-        long held = counts.backgroundBytes.addAndGet(pageBytes);
-        if ((held <= backgroundBytesMax() || held == pageBytes) && account.reserve(pageBytes)) {
-            return true;
-        }
-        counts.backgroundBytes.addAndGet(-pageBytes);
-        return false;
+        return slot.memory.asSlice(0, pageBytes);
     }
 
     /** Memory that the frame has for itself: nobody else finds it, the unpin frees it. */
-    private MemorySegment ownMemory(PageFrame frame, int pageBytes) {
+    private MemorySegment ownMemory(PageFrame frame, int pageBytes, RoomBeside room) {
         Arena arena = NativeMemory.shared("a page beside the buffer cache");
         MemorySegment memory = null;
         try {
@@ -380,10 +373,10 @@ public final class BufferCache implements AutoCloseable {
         } finally {
             if (memory == null) {
                 arena.close();
-                releaseOwn(pageBytes);
+                room.release(pageBytes);
             }
         }
-        frame.own(arena, pageBytes);
+        frame.own(arena, pageBytes, room);
         frame.doom();
         frame.file.forget(frame);
         return memory;
@@ -391,19 +384,12 @@ public final class BufferCache implements AutoCloseable {
 
     private void freeOwn(PageFrame frame) {
         if (frame.isDead()) {
-            long bytes = frame.closeOwn();
-            if (bytes > 0) {
-                releaseOwn(bytes);
-            }
+            frame.closeOwn();
         }
     }
 
-    private void releaseOwn(long bytes) {
-        counts.backgroundBytes.addAndGet(-bytes);
-        account.release(bytes);
-    }
-
-    private Slot awaitSlot(PageFrame frame, int sizeClass) {
+    /** What {@code attempt} takes, once somebody has unpinned enough for it. */
+    private <T> T awaitRoom(Supplier<@Nullable T> attempt) {
         long start = clock.monotonicNanos();
         long waitNanosMax = options.fullWaitMicros() * 1_000;
         counts.waitingCount.incrementAndGet();
@@ -411,9 +397,9 @@ public final class BufferCache implements AutoCloseable {
             while (true) {
                 // read before the attempt, so that an unpin after the attempt moves it
                 int turn = counts.unpinTurn.get();
-                Slot slot = slabs.take(frame, sizeClass);
-                if (slot != null) {
-                    return slot;
+                T taken = attempt.get();
+                if (taken != null) {
+                    return taken;
                 }
                 if (closed) {
                     throw new ClosedException("the buffer cache");

@@ -38,7 +38,6 @@ public final class CachedFile implements AutoCloseable {
      *
      * @throws IndexOutOfBoundsException if there is no such page
      * @throws ClosedException if this file or the cache is closed
-     * @throws io.turbidite.core.InvalidRequestException if the page is larger than the cache
      * @throws io.turbidite.core.CacheFullException if all frames stayed pinned for as long as the
      *     cache waits
      * @throws io.turbidite.core.StorageException whatever the {@link PageLoader} throws

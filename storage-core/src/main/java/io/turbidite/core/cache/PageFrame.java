@@ -65,6 +65,9 @@ public final class PageFrame {
 
     private long ownBytes;
 
+    /** Where that memory is counted. */
+    private @Nullable RoomBeside room;
+
     /**
      * Pins that were given until the frame died. What {@link #pinsEver} says of a dead frame may
      * count a pin that is about to be taken back. Guarded by the lock of {@link Slabs}.
@@ -103,20 +106,22 @@ public final class PageFrame {
     }
 
     /** Gives the frame memory that goes with it. */
-    synchronized void own(Arena arena, long bytes) {
+    synchronized void own(Arena arena, long bytes, RoomBeside from) {
         ownArena = arena;
         ownBytes = bytes;
+        room = from;
     }
 
-    /** Frees that memory, of a dead frame; returns how much it was, 0 if there is none any more. */
-    synchronized long closeOwn() {
+    /** Frees that memory, of a dead frame, if there still is some. */
+    synchronized void closeOwn() {
         Arena arena = ownArena;
-        if (arena == null) {
-            return 0;
+        RoomBeside from = room;
+        if (arena == null || from == null) {
+            return;
         }
         ownArena = null;
         arena.close();
-        return ownBytes;
+        from.release(ownBytes);
     }
 
     /** The loader's word that {@code loaded} holds the page; its pin stays. */

@@ -22,17 +22,29 @@ final class IoErrors {
         return new StorageIoException(kindOf(error), operation, file, reason(error), error);
     }
 
+    /** As {@link #translate}, of a file in a directory of the store's. */
+    static StorageIoException translate(
+            String operation, String file, String directory, IOException error) {
+        return new StorageIoException(
+                kindOf(error), operation, file, directory, reason(error), error);
+    }
+
     /**
      * As {@link #translate}, for what takes space. The system's messages are translated to the
      * user's language, so that {@code usableBytes} decides where the message says nothing we know.
      */
     static StorageIoException translate(
-            String operation, String file, IOException error, long wantedBytes, long usableBytes) {
+            String operation,
+            String file,
+            String directory,
+            IOException error,
+            long wantedBytes,
+            long usableBytes) {
         Kind kind = kindOf(error);
         if (kind == Kind.IO && usableBytes < wantedBytes) {
             kind = Kind.NO_SPACE;
         }
-        return new StorageIoException(kind, operation, file, reason(error), error);
+        return new StorageIoException(kind, operation, file, directory, reason(error), error);
     }
 
     static Kind kindOf(IOException error) {

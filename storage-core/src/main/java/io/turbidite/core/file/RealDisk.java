@@ -207,6 +207,24 @@ public final class RealDisk implements Disk {
         }
     }
 
+    /** What the system said of a file in this directory, or of itself if there is no name. */
+    StorageIoException failure(String operation, String name, IOException error) {
+        return name.isEmpty()
+                ? IoErrors.translate(operation, root.toString(), error)
+                : IoErrors.translate(operation, name, root.toString(), error);
+    }
+
+    /** As {@link #failure}, of what takes space. */
+    StorageIoException spaceFailure(String operation, String name, IOException error) {
+        return spaceFailure(operation, name, error, 1);
+    }
+
+    StorageIoException spaceFailure(
+            String operation, String name, IOException error, long wantedBytes) {
+        return IoErrors.translate(
+                operation, name, root.toString(), error, wantedBytes, usableBytesOrMax());
+    }
+
     @Override
     public DiskFile create(String name) {
         return openBuffered("create", name, true, true);
@@ -251,7 +269,7 @@ public final class RealDisk implements Disk {
                     found.lastModifiedTime().to(TimeUnit.MICROSECONDS),
                     kind == FileStatus.Kind.FILE ? Objects.toString(found.fileKey(), "") : "");
         } catch (IOException e) {
-            throw IoErrors.translate("look at", nameOf(name), e).asOfReading();
+            throw failure("look at", name, e).asOfReading();
         }
     }
 
@@ -265,7 +283,7 @@ public final class RealDisk implements Disk {
             Object count = Files.getAttribute(path, "unix:nlink", LinkOption.NOFOLLOW_LINKS);
             return ((Number) count).intValue();
         } catch (IOException e) {
-            throw IoErrors.translate("look at", name, e).asOfReading();
+            throw failure("look at", name, e).asOfReading();
         }
     }
 
@@ -278,17 +296,12 @@ public final class RealDisk implements Disk {
             }
         } catch (DirectoryIteratorException e) {
             IOException cause = Objects.requireNonNull(e.getCause());
-            throw IoErrors.translate("list", nameOf(directory), cause).asOfReading();
+            throw failure("list", directory, cause).asOfReading();
         } catch (IOException e) {
-            throw IoErrors.translate("list", nameOf(directory), e).asOfReading();
+            throw failure("list", directory, e).asOfReading();
         }
         names.sort(null);
         return names;
-    }
-
-    /** For messages: the root has no name in its disk. */
-    private String nameOf(String directory) {
-        return directory.isEmpty() ? description() : directory;
     }
 
     @Override
@@ -296,7 +309,7 @@ public final class RealDisk implements Disk {
         try {
             Files.createDirectories(resolveDirectory(directory), OwnerOnly.directory());
         } catch (IOException e) {
-            throw IoErrors.translate("create", directory, e, 1, usableBytesOrMax());
+            throw spaceFailure("create", directory, e);
         }
     }
 
@@ -305,7 +318,7 @@ public final class RealDisk implements Disk {
         try {
             Files.delete(resolve(name));
         } catch (IOException e) {
-            throw IoErrors.translate("delete", name, e);
+            throw failure("delete", name, e);
         }
     }
 
@@ -320,7 +333,7 @@ public final class RealDisk implements Disk {
                     StandardCopyOption.ATOMIC_MOVE,
                     StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            throw IoErrors.translate("rename to " + to, from, e, 1, usableBytesOrMax());
+            throw spaceFailure("rename to " + to, from, e);
         }
         for (RealFile file : openFiles) {
             if (file.path().equals(fromPath)) {
@@ -342,8 +355,7 @@ public final class RealDisk implements Disk {
         } catch (UnsupportedOperationException e) {
             return false;
         } catch (IOException e) {
-            StorageIoException failure =
-                    IoErrors.translate("link to " + to, name, e, 1, usableBytesOrMax());
+            StorageIoException failure = spaceFailure("link to " + to, name, e);
             // the system's words are translated, so what can't be linked is told by elimination: a
             // file of another file system, too many links, links forbidden by a rule of the system
             boolean tryCopying = switch (failure.kind()) {
@@ -363,7 +375,7 @@ public final class RealDisk implements Disk {
         try {
             syncPath(resolveDirectory(directory));
         } catch (IOException e) {
-            throw IoErrors.translate("sync", directory, e, 1, usableBytesOrMax());
+            throw spaceFailure("sync", directory, e);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -400,7 +412,7 @@ public final class RealDisk implements Disk {
             answer = lockPath(name, path);
             return answer;
         } catch (IOException e) {
-            throw IoErrors.translate("lock", name, e, 1, usableBytesOrMax());
+            throw spaceFailure("lock", name, e);
         } finally {
             if (answer instanceof LockAnswer.Refused) {
                 LOCKED_NAMES.remove(path);
@@ -458,8 +470,7 @@ public final class RealDisk implements Disk {
             }
             return file;
         } catch (IOException e) {
-            StorageIoException failure =
-                    IoErrors.translate(operation, name, e, 1, usableBytesOrMax());
+            StorageIoException failure = spaceFailure(operation, name, e);
             throw create ? failure : failure.asOfReading();
         } finally {
             if (interrupted) {
@@ -525,7 +536,7 @@ public final class RealDisk implements Disk {
             try {
                 return key.equals(HeldLocks.keyOf(path));
             } catch (IOException e) {
-                throw IoErrors.translate("looking at", name, e).asOfReading();
+                throw IoErrors.translate("looking at", path.toString(), e).asOfReading();
             }
         }
 
@@ -537,7 +548,7 @@ public final class RealDisk implements Disk {
             try {
                 channel.close();
             } catch (IOException e) {
-                throw IoErrors.translate("unlock", name, e);
+                throw IoErrors.translate("unlock", path.toString(), e);
             } finally {
                 HeldLocks.remove(key);
                 LOCKED_NAMES.remove(path);

@@ -263,10 +263,11 @@ final class RealFile implements DiskFile {
                     StorageIoException.Kind.IO,
                     "sync",
                     name,
+                    disk.description(),
                     "interrupted, now or before; what is durable is unknown",
                     e);
         } catch (IOException e) {
-            throw IoErrors.translate("sync", name, e, 1, disk.usableBytesOrMax());
+            throw disk.spaceFailure("sync", name, e);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -289,7 +290,7 @@ final class RealFile implements DiskFile {
             // by another class loader's copy of this class
             throw new InvalidRequestException(path + " is locked by this process already", e);
         } catch (IOException e) {
-            throw IoErrors.translate("lock", name, e);
+            throw disk.failure("lock", name, e);
         } finally {
             if (lock == null) {
                 HeldLocks.remove(key);
@@ -338,7 +339,7 @@ final class RealFile implements DiskFile {
                 syncChannel.close();
             }
         } catch (IOException e) {
-            throw IoErrors.translate("close", name, e);
+            throw disk.failure("close", name, e);
         } finally {
             closeChannel();
         }
@@ -362,7 +363,7 @@ final class RealFile implements DiskFile {
         try {
             channel.close();
         } catch (IOException e) {
-            throw IoErrors.translate("close", name, e);
+            throw disk.failure("close", name, e);
         }
     }
 
@@ -396,10 +397,9 @@ final class RealFile implements DiskFile {
                 }
             }
         } catch (IOException e) {
-            long usable = wantedBytes == 0 ? Long.MAX_VALUE : disk.usableBytesOrMax();
-            StorageIoException failure =
-                    IoErrors.translate(operation, name, e, wantedBytes, usable);
-            throw wantedBytes == 0 ? failure.asOfReading() : failure;
+            throw wantedBytes == 0
+                    ? disk.failure(operation, name, e).asOfReading()
+                    : disk.spaceFailure(operation, name, e, wantedBytes);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

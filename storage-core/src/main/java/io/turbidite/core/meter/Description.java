@@ -66,6 +66,8 @@ public record Description(String name, String kind, String unit, String text) {
             the way of commits
             cache.background.bytes | gauge, bytes | pages that background work reads beside \
             the cache, because readers pin the whole cache
+            cache.large.bytes | gauge, bytes | pages in use that are larger than the whole \
+            cache and are read beside it
             components.quarantined | gauge | damaged components that are set aside: the \
             store does not read, merge or delete them
             quarantine.count | counter | times that the store set a component aside since \

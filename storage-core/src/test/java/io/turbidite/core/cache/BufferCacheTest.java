@@ -10,6 +10,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.Reading;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 
@@ -296,12 +297,10 @@ class BufferCacheTest {
 
     @Test
     void wrong_requests_are_refused() {
-        PatternFile pages = new PatternFile(10, 2, page -> page == 0 ? 2 << 20 : 0);
+        PatternFile pages = new PatternFile(10, 2, page -> page == 0 ? 33 << 20 : 0);
         try (BufferCache cache = cacheOf(1 << 20)) {
             CachedFile file = cache.register("f", 2, pages);
-            assertThatThrownBy(() -> file.pin(0))
-                    .isInstanceOf(InvalidRequestException.class)
-                    .hasMessageContaining("more than the buffer cache");
+            assertThatThrownBy(() -> file.pin(0)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> file.pin(1)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> file.pin(2)).isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> file.pin(-1)).isInstanceOf(IndexOutOfBoundsException.class);
@@ -311,6 +310,62 @@ class BufferCacheTest {
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("memory budget");
         assertThatThrownBy(() -> cacheOf(10)).isInstanceOf(InvalidRequestException.class);
+    }
+
+    @Test
+    void a_page_larger_than_the_cache_is_read_beside_it() {
+        PatternFile pages = new PatternFile(10, 3, page -> page < 2 ? 2 << 20 : PAGE);
+        Meters meters = new Meters();
+        try (BufferCache cache = BufferCache.create(
+                account, CacheOptions.of(1 << 20), tasks, Clock.system(), meters)) {
+            CachedFile file = cache.register("f", 3, pages);
+            for (int round = 0; round < 3; round++) {
+                PageFrame first = file.pin(0);
+                PageFrame second = file.pin(1);
+                PageFrame small = file.pin(2);
+                pages.checkAll(0, first.segment());
+                pages.checkAll(1, second.segment());
+                pages.checkAll(2, small.segment());
+                assertThat(largeBytes(meters)).isEqualTo(4 << 20);
+                first.unpin();
+                second.unpin();
+                small.unpin();
+            }
+            assertThat(pages.loadCount())
+                    .as("two each time, the small one once")
+                    .isEqualTo(7);
+            assertThat(largeBytes(meters)).isZero();
+            assertThat(account.bytesUsed()).isEqualTo(1 << 20);
+            cache.checkInvariants();
+        }
+    }
+
+    private static long largeBytes(Meters meters) {
+        return meters.instruments().stream()
+                .filter(instrument -> instrument.name().equals("cache.large.bytes"))
+                .mapToLong(instrument -> ((Reading) instrument).value())
+                .sum();
+    }
+
+    @Test
+    void pages_larger_than_the_cache_are_bounded_too() {
+        PatternFile pages = new PatternFile(10, 6, _ -> 30 << 20);
+        CacheOptions options = CacheOptions.of(1 << 20).withFullWaitMicros(1_000);
+        MemoryBudget.Account ample = MemoryBudget.of(1L << 30).account("cache");
+        try (BufferCache cache =
+                BufferCache.create(ample, options, tasks, Clock.system(), new Meters())) {
+            CachedFile file = cache.register("f", 6, pages);
+            List<PageFrame> pinned = new ArrayList<>();
+            for (int page = 0; page < 4; page++) {
+                pinned.add(file.pin(page));
+            }
+            assertThatThrownBy(() -> file.pin(4)).isInstanceOf(CacheFullException.class);
+            pinned.removeFirst().unpin();
+            pinned.add(file.pin(4));
+            pages.checkAll(4, pinned.getLast().segment());
+            pinned.forEach(PageFrame::unpin);
+            cache.checkInvariants();
+        }
     }
 
     @Test

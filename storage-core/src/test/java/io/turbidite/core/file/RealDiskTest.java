@@ -265,7 +265,7 @@ class RealDiskTest {
                     .isInstanceOfSatisfying(
                             StorageIoException.class,
                             e -> assertThat(e.kind()).isEqualTo(Kind.NO_SPACE))
-                    .hasMessageContaining("write of full failed");
+                    .hasMessageContaining("write of full in");
         }
     }
 
@@ -325,11 +325,12 @@ class RealDiskTest {
                 .isEqualTo(Kind.ALREADY_EXISTS);
         assertThat(IoErrors.kindOf(new AccessDeniedException("f"))).isEqualTo(Kind.ACCESS_DENIED);
         IOException german = new IOException("Auf dem Gerät ist kein Speicherplatz mehr verfügbar");
-        assertThat(IoErrors.translate("write", "f", german, 100, 99).kind())
+        assertThat(IoErrors.translate("write", "f", "d", german, 100, 99).kind())
                 .isEqualTo(Kind.NO_SPACE);
-        assertThat(IoErrors.translate("write", "f", german, 100, 100).kind()).isEqualTo(Kind.IO);
-        assertThat(IoErrors.translate("write", "f", new IOException(), 1, 2))
-                .hasMessageContaining("write of f failed");
+        assertThat(IoErrors.translate("write", "f", "d", german, 100, 100).kind())
+                .isEqualTo(Kind.IO);
+        assertThat(IoErrors.translate("write", "f", "d", new IOException(), 1, 2))
+                .hasMessageContaining("write of f in");
     }
 
     private static void readAll(

@@ -9,6 +9,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.log.LogOptions;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.KeyBatch;
@@ -23,6 +24,7 @@ import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Inside;
 import io.turbidite.lsm.Snapshot;
+import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.WriteBatch;
 import io.turbidite.lsm.backup.CopyMode;
 import io.turbidite.lsm.component.ComponentOptions;
@@ -275,6 +277,36 @@ class EdgeTest {
         // and it goes on
         dataset.upsert(new Row(2, "u", 1, null, "small").toMap());
         assertThat(dataset.get(2L)).isNotNull();
+    }
+
+    @Test
+    void a_record_larger_than_the_cache_is_read_and_merged() {
+        sim.close();
+        StoreOptions options = SimStore.options(Durability.SYNC)
+                .withWriteMemoryBytes(64L << 20)
+                .withLog(64L << 20, LogOptions.defaults().withDurability(Durability.SYNC));
+        sim = SimStore.open(disk, 8, options);
+        Dataset dataset = sim.store.createDataset(Row.spec("T"));
+        for (long id = 1; id <= 3; id++) {
+            dataset.upsert(large(id).toMap());
+            dataset.upsert(new Row(10 + id, "v", 1, null, "small").toMap());
+            dataset.flush();
+        }
+        for (int round = 0; round < 2; round++) {
+            for (long id = 1; id <= 3; id++) {
+                assertThat(Row.of(dataset.get(id))).isEqualTo(large(id));
+            }
+            assertThat(SimStore.rows(dataset)).hasSize(6).containsEntry(2L, large(2));
+            dataset.mergeAll();
+        }
+        assertThat(sim.store.verify().errors()).isEmpty();
+        sim.close();
+        sim = SimStore.open(disk, 9, options);
+        assertThat(SimStore.rows(sim.store.dataset("T"))).hasSize(6).containsEntry(3L, large(3));
+    }
+
+    private static Row large(long id) {
+        return new Row(id, "u", 1, null, ("" + id).repeat(3 << 20));
     }
 
     @Test
