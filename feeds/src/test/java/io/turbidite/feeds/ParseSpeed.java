@@ -3,6 +3,7 @@ package io.turbidite.feeds;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.parse.CsvRecordParser;
+import io.turbidite.feeds.parse.LineFramer;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.source.file.FileSource;
 import io.turbidite.feeds.source.file.SourceStream;
@@ -42,7 +43,7 @@ final class ParseSpeed {
         long bytes = 0;
         try (SourceStream stream = source.read(source.files().getFirst())) {
             RecordFramer framer =
-                    new RecordFramer(stream::read, parser.quotes(), format.separator(), 0, 1);
+                    new LineFramer(stream::read, parser.quotes(), format.separator(), 0, 1);
             if (framer.next()) {
                 parser.header(framer.frame());
             }

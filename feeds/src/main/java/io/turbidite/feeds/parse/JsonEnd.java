@@ -39,7 +39,7 @@ public final class JsonEnd {
         return closed;
     }
 
-    private static boolean isBlank(byte b) {
+    static boolean isBlank(byte b) {
         return b == ' ' || b == '\t' || b == '\r' || b == '\n';
     }
 }

@@ -107,6 +107,11 @@ public final class JsonRecordParser implements RecordParser {
     }
 
     @Override
+    public boolean takesElements() {
+        return true;
+    }
+
+    @Override
     public boolean isWhole(RecordFrame frame) {
         return JsonEnd.isWhole(frame.bytes(), frame.start(), frame.length());
     }

@@ -14,6 +14,14 @@ public interface RecordParser {
     boolean wantsHeader();
 
     /**
+     * Whether a text that begins as a JSON array is one, and each of its elements a record: see
+     * {@link PeekedInput#beginsArray}.
+     */
+    default boolean takesElements() {
+        return false;
+    }
+
+    /**
      * Whether the first record of a file is none of those that are wanted, such as a header that
      * may be there.
      */

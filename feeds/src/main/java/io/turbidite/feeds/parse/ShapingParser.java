@@ -110,6 +110,11 @@ public final class ShapingParser implements RecordParser {
     }
 
     @Override
+    public boolean takesElements() {
+        return parser.takesElements();
+    }
+
+    @Override
     public boolean leavesOut(RecordFrame first) {
         return parser.leavesOut(first);
     }

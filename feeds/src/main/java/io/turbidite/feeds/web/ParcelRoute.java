@@ -41,8 +41,8 @@ final class ParcelRoute {
     /** So long a request waits for the feed; then the client is told to send it again. */
     private static final long WAIT_MICROS = 30_000_000;
 
-    private static final Set<String> JSON_TYPES =
-            Set.of("application/x-ndjson", "application/ndjson", "application/jsonl");
+    private static final Set<String> JSON_TYPES = Set.of(
+            "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json");
 
     private static final Set<String> CSV_TYPES = Set.of("text/csv");
 
@@ -112,7 +112,9 @@ final class ParcelRoute {
             throw Problem.of(
                             415,
                             "the feed reads %s, not '%s'"
-                                    .formatted(isCsv ? "CSV" : "JSON, an object a line", type))
+                                    .formatted(
+                                            isCsv ? "CSV" : "JSON, an object a line or one array",
+                                            type))
                     .advise("send it as Content-Type: "
                             + (isCsv ? "text/csv" : "application/x-ndjson"));
         }

@@ -10,6 +10,7 @@ import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.parse.LineFramer;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordFramer.Quotes;
 import io.turbidite.feeds.source.SourcePosition;
@@ -32,7 +33,7 @@ class PipelineTest {
         }
         ByteArrayInputStream in =
                 new ByteArrayInputStream(text.toString().getBytes(StandardCharsets.UTF_8));
-        RecordFramer framer = new RecordFramer(in::read, Quotes.NONE, ',', 0, 1);
+        RecordFramer framer = new LineFramer(in::read, Quotes.NONE, ',', 0, 1);
         Slice record = new Slice();
         Batch batch = begin(pipeline);
         while (framer.next()) {
@@ -131,7 +132,7 @@ class PipelineTest {
         byte[] huge = new byte[hugeLength + 1];
         huge[hugeLength] = '\n';
         RecordFramer framer =
-                new RecordFramer(new ByteArrayInputStream(huge)::read, Quotes.NONE, ',', 0, 1);
+                new LineFramer(new ByteArrayInputStream(huge)::read, Quotes.NONE, ',', 0, 1);
         assertThat(framer.next()).isTrue();
         batch.add(new Slice().set(framer.frame().segment(), 0, hugeLength), framer.frame());
         assertThat(batch.isFull()).isTrue();

@@ -254,6 +254,33 @@ class ParcelRouteTest {
     }
 
     @Test
+    void a_body_may_be_one_array() throws Exception {
+        String array = "[\n" + lines(0, 3).strip().replace("}\n", "},\n") + ",\n 7,{\"id\":9}]";
+        try (ServedStore served = serve()) {
+            for (int round = 0; round < 2; round++) {
+                JsonNode answer = ok(send(
+                        served,
+                        sender,
+                        "/v1/feeds/sent?producer=p&sequence=1",
+                        "application/json",
+                        BodyPublishers.ofString(array)));
+                assertThat(answer.at("/accepted").asInt()).isEqualTo(round == 0 ? 3 : 0);
+                assertThat(answer.at("/rejected").asInt()).isEqualTo(round == 0 ? 2 : 0);
+                assertThat(answer.at("/repeated").asInt()).isEqualTo(round == 0 ? 0 : 5);
+                assertThat(answer.at("/last").asInt()).isEqualTo(5);
+            }
+            JsonNode none = ok(send(
+                    served,
+                    sender,
+                    "/v1/feeds/sent",
+                    "application/json",
+                    BodyPublishers.ofString("[]")));
+            assertThat(none.at("/accepted").asInt()).isZero();
+            assertThat(count(served.store("two"), "Sent")).isEqualTo(3);
+        }
+    }
+
+    @Test
     void producers_are_known_after_a_restart() throws Exception {
         try (ServedStore served = serve()) {
             ok(send(served, "?producer=p&sequence=1", lines(0, 10)));

@@ -10,6 +10,7 @@ import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
+import io.turbidite.feeds.parse.LineFramer;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
@@ -95,7 +96,7 @@ final class Texts implements Decoder.Run {
         return input -> {
             RecordParser parser = parsers.get();
             ByteArrayInputStream in = new ByteArrayInputStream(input);
-            RecordFramer framer = new RecordFramer(in::read, parser.quotes(), ',', 0, 1);
+            RecordFramer framer = new LineFramer(in::read, parser.quotes(), ',', 0, 1);
             boolean headed = !parser.wantsHeader();
             RecordView view = new RecordView(TYPE);
             while (framer.next()) {

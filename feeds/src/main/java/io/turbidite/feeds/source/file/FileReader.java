@@ -2,6 +2,9 @@ package io.turbidite.feeds.source.file;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
+import io.turbidite.feeds.parse.ElementFramer;
+import io.turbidite.feeds.parse.LineFramer;
+import io.turbidite.feeds.parse.PeekedInput;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.source.PartitionReader;
@@ -23,6 +26,10 @@ final class FileReader implements PartitionReader {
     private final SourceHost host;
     private final SourceStream stream;
     private final boolean startsAnew;
+
+    /** Whether the file is one JSON array, and each of its elements a record. */
+    private final boolean isArray;
+
     private RecordFramer framer;
     private long offset;
     private long line;
@@ -40,7 +47,9 @@ final class FileReader implements PartitionReader {
         this.host = host;
         this.stream = stream;
         this.startsAnew = startsAnew;
-        this.framer = framer(0, 1);
+        PeekedInput content = new PeekedInput(stream::read);
+        this.isArray = host.parser().takesElements() && content.beginsArray();
+        this.framer = framer(content, 0, 1);
     }
 
     /**
@@ -67,8 +76,8 @@ final class FileReader implements PartitionReader {
         }
         SourceStream stream = source.read(file);
         try (Undo undo = Undo.of(stream::close)) {
-            FileReader reader = new FileReader(file, host, stream, position == null);
             stream.stopWhen(host.stopped());
+            FileReader reader = new FileReader(file, host, stream, position == null);
             reader.begin(position);
             return undo.keep(reader);
         }
@@ -101,7 +110,7 @@ final class FileReader implements PartitionReader {
         if (position != null && position.offset() > framer.nextOffset()) {
             stream.restart();
             boolean inLine = skipTo(position);
-            framer = framer(position.offset(), position.line());
+            framer = framer(stream::read, position.offset(), position.line());
             if (inLine && !framer.passLineEnd()) {
                 beginInRecord(position);
             }
@@ -119,7 +128,7 @@ final class FileReader implements PartitionReader {
         }
         stream.restart();
         var _ = stream.skip(start.offset);
-        framer = framer(start.offset, start.line);
+        framer = framer(stream::read, start.offset, start.line);
         takenTo = position.offset();
     }
 
@@ -134,7 +143,7 @@ final class FileReader implements PartitionReader {
      */
     private @Nullable Place startOfContinued(FilePosition position) {
         stream.restart();
-        RecordFramer all = framer(0, 1);
+        RecordFramer all = framer(stream::read, 0, 1);
         while (all.next()) {
             RecordFrame frame = all.frame();
             if (frame.endOffset() > position.offset()) {
@@ -279,9 +288,10 @@ final class FileReader implements PartitionReader {
         return true;
     }
 
-    private RecordFramer framer(long atOffset, long atLine) {
-        return new RecordFramer(
-                stream::read, host.parser().quotes(), host.separator(), atOffset, atLine);
+    private RecordFramer framer(RecordFramer.Input input, long atOffset, long atLine) {
+        return isArray
+                ? new ElementFramer(input, atOffset, atLine)
+                : new LineFramer(input, host.parser().quotes(), host.separator(), atOffset, atLine);
     }
 
     /**

@@ -5,6 +5,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.file.RealDisk;
+import io.turbidite.feeds.parse.LineFramer;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.FeedSource;
@@ -177,7 +178,7 @@ public final class FileSource implements FeedSource {
         }
         SourceFile first = files.getFirst();
         try (SourceStream stream = glance(first)) {
-            RecordFramer framer = new RecordFramer(stream::read, parser.quotes(), separator, 0, 1);
+            RecordFramer framer = new LineFramer(stream::read, parser.quotes(), separator, 0, 1);
             try {
                 if (framer.next()) {
                     parser.header(framer.frame());

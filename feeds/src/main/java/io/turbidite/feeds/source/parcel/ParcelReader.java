@@ -1,7 +1,10 @@
 package io.turbidite.feeds.source.parcel;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.parse.ElementFramer;
+import io.turbidite.feeds.parse.LineFramer;
 import io.turbidite.feeds.parse.MalformedFrameException;
+import io.turbidite.feeds.parse.PeekedInput;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.source.PartitionReader;
@@ -120,15 +123,21 @@ final class ParcelReader implements PartitionReader {
     private RecordFramer framer(Parcel parcel) {
         // lines of a longer text are not at its beginning, where a byte order mark is passed over
         RecordFramer framed = parcel.isLines()
-                ? new RecordFramer(
+                ? new LineFramer(
                         parcel.input(),
                         RecordFramer.Quotes.NONE,
                         host.separator(),
                         1,
                         parcel.firstLine())
-                : new RecordFramer(parcel.input(), host.parser().quotes(), host.separator(), 0, 1);
+                : framer(new PeekedInput(parcel.input()));
         framed.end();
         return framed;
+    }
+
+    private RecordFramer framer(PeekedInput text) {
+        return host.parser().takesElements() && text.beginsArray()
+                ? new ElementFramer(text, 0, 1)
+                : new LineFramer(text, host.parser().quotes(), host.separator(), 0, 1);
     }
 
     /** Whether there is a header. */

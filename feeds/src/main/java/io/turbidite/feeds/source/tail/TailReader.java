@@ -2,6 +2,7 @@ package io.turbidite.feeds.source.tail;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.file.DiskFile;
+import io.turbidite.feeds.parse.LineFramer;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.source.PartitionReader;
@@ -223,7 +224,7 @@ final class TailReader implements PartitionReader {
     }
 
     private RecordFramer framer(RecordFramer.Input input, long offset, long line) {
-        return new RecordFramer(input, host.parser().quotes(), host.separator(), offset, line);
+        return new LineFramer(input, host.parser().quotes(), host.separator(), offset, line);
     }
 
     private int readPlain(byte[] target, int at, int byteCount) {

@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
 
-class RecordFramerTest {
+class LineFramerTest {
     /** What a frame was, in text: offset, line, content, and what is wrong with it. */
     private static List<String> frames(Quotes quotes, String text, int readBytes, int recordMax) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        return frames(new RecordFramer(input(bytes, readBytes), quotes, ',', 0, 1, recordMax));
+        return frames(new LineFramer(input(bytes, readBytes), quotes, ',', 0, 1, recordMax));
     }
 
     private static List<String> frames(RecordFramer framer) {
@@ -87,7 +87,7 @@ class RecordFramerTest {
     @Test
     void aLineWithoutAnEndIsHeldBackUntilTheSourceHasEnded() {
         for (String text : List.of("a\nbc", "a\nbc\r", "a\n\"b\nc\n", "a\n" + "b".repeat(11))) {
-            RecordFramer framer = new RecordFramer(
+            RecordFramer framer = new LineFramer(
                     input(text.getBytes(StandardCharsets.UTF_8), 2),
                     Quotes.RFC_4180,
                     ',',
@@ -105,7 +105,7 @@ class RecordFramerTest {
             assertThat(framer.frame().offset()).isEqualTo(2);
             assertThat(framer.frame().length()).isLessThanOrEqualTo(10);
         }
-        RecordFramer blank = new RecordFramer(
+        RecordFramer blank = new LineFramer(
                 input("a\n\r".getBytes(StandardCharsets.UTF_8), 9), Quotes.NONE, ',', 0, 1);
         assertThat(blank.next()).isTrue();
         assertThat(blank.next()).isFalse();
@@ -155,7 +155,7 @@ class RecordFramerTest {
     @Test
     void cuttingAFrameGoesOnInTheSecondLine() {
         byte[] bytes = "1,\"a\nb\"x\nc\n".getBytes(StandardCharsets.UTF_8);
-        RecordFramer framer = new RecordFramer(input(bytes, 4), Quotes.RFC_4180, ',', 0, 1);
+        RecordFramer framer = new LineFramer(input(bytes, 4), Quotes.RFC_4180, ',', 0, 1);
         assertThat(framer.next()).isTrue();
         assertThat(framer.frame().spansLines()).isTrue();
         framer.cutToFirstLine();
@@ -188,7 +188,7 @@ class RecordFramerTest {
         byte[] bytes = "a\",\"\n".repeat(lines).getBytes(StandardCharsets.UTF_8);
         int count = 0;
         RecordFramer.Input input = input(bytes, 1 << 16);
-        RecordFramer framer = new RecordFramer(input, Quotes.RFC_4180, ',', 0, 1);
+        LineFramer framer = new LineFramer(input, Quotes.RFC_4180, ',', 0, 1);
         framer.end();
         while (framer.next()) {
             count++;
@@ -199,7 +199,7 @@ class RecordFramerTest {
 
     @Test
     void anyCutIntoReadsAndAnyRestartGivesTheSameFrames() {
-        long seed = Seeds.of("RecordFramerTest");
+        long seed = Seeds.of("LineFramerTest");
         SplittableRandom random = new SplittableRandom(seed);
         String alphabet = "a,\"\"\n\n\rbé";
         for (int round = 0; round < 2_000; round++) {
@@ -209,20 +209,20 @@ class RecordFramerTest {
             }
             byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
             List<String> whole = frames(Quotes.RFC_4180, text.toString(), 1 << 20, 1 << 20);
-            String as = Seeds.replay("RecordFramerTest", seed) + " text " + text;
+            String as = Seeds.replay("LineFramerTest", seed) + " text " + text;
             assertThat(frames(Quotes.RFC_4180, text.toString(), 1 + random.nextInt(5), 1 << 20))
                     .as(as)
                     .isEqualTo(whole);
             int restart = whole.isEmpty() ? 0 : random.nextInt(whole.size());
             RecordFramer first =
-                    new RecordFramer(input(bytes, 3), Quotes.RFC_4180, ',', 0, 1, 1 << 20);
+                    new LineFramer(input(bytes, 3), Quotes.RFC_4180, ',', 0, 1, 1 << 20);
             first.end();
             for (int i = 0; i < restart; i++) {
                 assertThat(first.next()).isTrue();
             }
             int at = (int) first.nextOffset();
             byte[] rest = java.util.Arrays.copyOfRange(bytes, at, bytes.length);
-            RecordFramer second = new RecordFramer(
+            RecordFramer second = new LineFramer(
                     input(rest, 3), Quotes.RFC_4180, ',', at, first.nextLine(), 1 << 20);
             assertThat(frames(second)).as(as).isEqualTo(whole.subList(restart, whole.size()));
         }
