@@ -3,6 +3,7 @@ package io.turbidite.feeds;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.Undo;
+import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
@@ -14,6 +15,7 @@ import io.turbidite.feeds.FeedDefinition.PolicyPart;
 import io.turbidite.feeds.flow.DiscardPolicy;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.flow.RecordPolicy;
+import io.turbidite.feeds.flow.SpillPlace;
 import io.turbidite.feeds.flow.ThrottlePolicy;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
@@ -29,6 +31,7 @@ import io.turbidite.feeds.store.KeyThrottle;
 import io.turbidite.feeds.store.LetterLines;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.pm.PmKind;
 
 import org.jspecify.annotations.Nullable;
@@ -156,6 +159,7 @@ public final class Feed implements AutoCloseable {
         }
         try {
             FeedAids.check(definition, store);
+            checkPolicy(definition, source);
         } catch (DefinitionException e) {
             problems.addAll(e.problems());
         }
@@ -225,7 +229,8 @@ public final class Feed implements AutoCloseable {
                         store.events(),
                         aids,
                         policy(),
-                        deletes),
+                        deletes,
+                        spill()),
                 progress,
                 () -> stopped,
                 meters);
@@ -237,7 +242,7 @@ public final class Feed implements AutoCloseable {
             return RecordPolicy.TAKES_ALL;
         }
         return switch (definition.policy()) {
-            case PolicyPart.Basic() -> RecordPolicy.TAKES_ALL;
+            case PolicyPart.Basic(), PolicyPart.Spill(var _) -> RecordPolicy.TAKES_ALL;
             case PolicyPart.Discard(int percentMax, int keptOneIn) ->
                 new DiscardPolicy(percentMax / 100.0, keptOneIn);
             case PolicyPart.Throttle(int recordsPerSecond) ->
@@ -246,6 +251,31 @@ public final class Feed implements AutoCloseable {
                         new ThrottlePolicy(recordsPerSecond),
                         clock());
         };
+    }
+
+    /** Where it spills, or has spilled; null if there is nothing to be looked for. */
+    private @Nullable SpillPlace spill() {
+        if (source instanceof LetterSource) {
+            return null;
+        }
+        Disk disk = store.environment().disk();
+        String feed = definition.feed();
+        boolean spills = definition.policy() instanceof PolicyPart.Spill;
+        long bytesMax = definition.policy() instanceof PolicyPart.Spill(long most) ? most : 1;
+        if (source.canGoBack()) {
+            return spills ? SpillPlace.swept(disk, StoreFiles.SPILL, feed, bytesMax) : null;
+        }
+        // by whatever policy: what was acknowledged is delivered
+        return spills || SpillPlace.isLeft(disk, feed)
+                ? SpillPlace.kept(disk, feed, encoding(), bytesMax)
+                : null;
+    }
+
+    /** What records in a spill are of. */
+    private String encoding() {
+        Dataset dataset = store.dataset(definition.dataset().name());
+        String parts = definition.mode() == Mode.DELETE ? "keys" : "records";
+        return "%s of %s %s".formatted(parts, dataset.name(), dataset.type());
     }
 
     Clock clock() {
@@ -359,6 +389,23 @@ public final class Feed implements AutoCloseable {
                             .problems());
                 }
             }
+        }
+    }
+
+    /** What its source keeps until it is read needs no spill. */
+    private static void checkPolicy(FeedDefinition definition, @Nullable FeedSource source) {
+        if (source == null || !(definition.policy() instanceof PolicyPart.Spill)) {
+            return;
+        }
+        if (source.group() != null) {
+            throw definition.problem(
+                    "policy.kind",
+                    "spill does not go with a source that feeds share: it keeps what was not read, and a spill would hold back what another feed of the group may take; take basic");
+        }
+        if (source.canGoBack() && !source.isEndless()) {
+            throw definition.problem(
+                    "policy.kind",
+                    "spill does not go with a source that has an end and can be read again: it would only be copied; take basic, by which it waits");
         }
     }
 

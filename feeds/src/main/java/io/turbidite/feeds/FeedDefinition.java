@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.flow.SpillPlace;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
 import io.turbidite.feeds.source.FeedSource;
@@ -162,6 +163,13 @@ public record FeedDefinition(
          * @param keptOneIn so many of those that may be left out have one that is not
          */
         record Discard(int percentMax, int keptOneIn) implements PolicyPart {}
+
+        /**
+         * Batches wait in files; when those are full the source waits.
+         *
+         * @param bytesMax of the files, at least {@link SpillPlace#BYTES_MIN}
+         */
+        record Spill(long bytesMax) implements PolicyPart {}
 
         /**
          * No more than so many records a second are taken, sampled evenly over their keys.

@@ -15,6 +15,7 @@ import java.util.List;
  * @param rejected how many became dead letters in this run
  * @param dropped how many were left out in this run, because the definition says so
  * @param seconds by the clock, from the start of the run to the last batch
+ * @param spilled how many waited in files in this run, by the policy spill
  * @param waiting unfinished records at the end of growing files. A later run takes them, when they
  *     have a line end or their file rests
  * @param continued records that an earlier run had taken and that turned out to go on
@@ -28,6 +29,7 @@ public record FeedReport(
         long records,
         long rejected,
         long dropped,
+        long spilled,
         long waiting,
         List<SourceContinued> continued,
         double seconds,

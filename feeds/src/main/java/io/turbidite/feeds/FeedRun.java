@@ -8,16 +8,18 @@ import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.Batch;
+import io.turbidite.feeds.flow.BatchFlow;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.flow.Pipeline;
 import io.turbidite.feeds.flow.RecordPolicy;
+import io.turbidite.feeds.flow.SpillPlace;
+import io.turbidite.feeds.flow.SpilledFlow;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.source.PartitionReader;
 import io.turbidite.feeds.source.PartitionReader.Step;
 import io.turbidite.feeds.source.PartitionState;
-import io.turbidite.feeds.source.Rejection;
 import io.turbidite.feeds.source.SourceHost;
 import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.feeds.store.Delivery;
@@ -59,7 +61,8 @@ final class FeedRun {
             StoreEvents events,
             @Nullable FeedAids aids,
             RecordPolicy policy,
-            @Nullable RecordParser deletes) {
+            @Nullable RecordParser deletes,
+            @Nullable SpillPlace spill) {
         /** Of transforms that ask nothing beside the record. */
         Parts(
                 String feed,
@@ -81,6 +84,7 @@ final class FeedRun {
                     events,
                     null,
                     RecordPolicy.TAKES_ALL,
+                    null,
                     null);
         }
     }
@@ -90,7 +94,8 @@ final class FeedRun {
     private final FeedMeters meters;
     private final BooleanSupplier stopped;
     private final SourceHost host;
-    private final Pipeline pipeline;
+    private final RunDelivery end;
+    private final BatchFlow pipeline;
     private final Intake intake;
     private final long sourceBytesTotal;
     private long sourceBytesBefore;
@@ -99,7 +104,6 @@ final class FeedRun {
     private boolean hasStopped;
     private boolean resumed;
     private long waiting;
-    private long dropped;
 
     private final List<SourceContinued> continued = new ArrayList<>();
     private final long acceptedBefore;
@@ -116,6 +120,12 @@ final class FeedRun {
 
     /** Whether a turn that found the store behind waits until all is delivered. */
     private boolean needsDrained;
+
+    /** Whether it goes on for what is new too. */
+    private boolean takesNews;
+
+    /** Partitions that were closed in this run, and of which something may not be delivered. */
+    private final Set<String> letGo = new HashSet<>();
 
     FeedRun(Parts parts, FeedProgress progress, BooleanSupplier stopped) {
         this(parts, progress, stopped, FeedMeters.unseen(parts.clock));
@@ -141,45 +151,19 @@ final class FeedRun {
         this.acceptedBefore = parts.delivery.accepted();
         this.rejectedBefore = parts.delivery.rejected();
         this.reportedNanos = parts.clock.monotonicNanos();
-        parts.delivery.whenDurable(listener(parts.source));
         meters.begin(parts.source.isEndless());
-        this.pipeline = Pipeline.start(parts.tasks, "feed-" + parts.feed, meters, this::deliver);
+        this.end = new RunDelivery(parts.delivery, parts.source, meters, this::missed);
+        Pipeline ring = Pipeline.start(parts.tasks, "feed-" + parts.feed, meters, end::deliver);
+        this.pipeline = parts.spill == null
+                ? ring
+                : SpilledFlow.open(ring, parts.spill, parts.source, meters, parts.tasks);
         this.intake = new Intake(parts.parser, parts.deletes, parts.policy, pipeline);
-    }
-
-    /** On the pipeline's thread. */
-    private void deliver(Batch batch) {
-        long accepted = parts.delivery.accepted();
-        long rejected = parts.delivery.rejected();
-        try {
-            parts.delivery.deliver(batch);
-        } catch (RuntimeException | Error e) {
-            parts.source.failed();
-            throw e;
-        }
-        long more = parts.delivery.rejected() - rejected;
-        meters.stored(
-                parts.delivery.accepted() - accepted, more == 0 ? 0 : more - batch.rejectedCount());
     }
 
     private void missed(String partition, long from, long to) {
         meters.missed(Math.max(0, to - from));
         parts.events.publish(
                 new SourceGap(parts.clock.wallMicros(), parts.feed, partition, from, to));
-    }
-
-    private static Delivery.DurableListener listener(FeedSource source) {
-        return new Delivery.DurableListener() {
-            @Override
-            public void rejected(String partition, Rejection rejection) {
-                source.rejected(partition, rejection);
-            }
-
-            @Override
-            public void durable(String partition, SourcePosition position) {
-                source.durable(partition, position);
-            }
-        };
     }
 
     /** What a turn came to. */
@@ -247,6 +231,11 @@ final class FeedRun {
     }
 
     private Turn readOn() {
+        if (pipeline.moveOn()) {
+            return isStopped()
+                    ? Turn.STOPPED
+                    : full(true); // what an earlier run has left comes first
+        }
         if (left == null) {
             parts.source.begin(parts.delivery::taken, host);
             left = parts.source.isEndless()
@@ -258,7 +247,7 @@ final class FeedRun {
 
     /** Whether {@link #end} waits for nothing that the store does. */
     boolean isDelivered() {
-        return pipeline.isDrained();
+        return pipeline.isSettled();
     }
 
     /** Delivers what was read, and lets go of the source. */
@@ -277,13 +266,16 @@ final class FeedRun {
     private Turn readOfOne(Iterator<String> partitions) {
         if (open.isEmpty()) {
             if (!partitions.hasNext()) {
-                return Turn.FINISHED;
+                pipeline.rest();
+                return pipeline.isPassedOn()
+                        ? Turn.FINISHED
+                        : isStopped() ? Turn.STOPPED : full(true);
             }
             String partition = partitions.next();
             open.put(partition, open(partition));
         }
         if (!pipeline.hasRoom()) {
-            return full(false);
+            return isStopped() ? Turn.STOPPED : full(false);
         }
         Opened opened = open.firstEntry().getValue();
         Step last = read(opened);
@@ -305,6 +297,9 @@ final class FeedRun {
         boolean isBehind = false;
         List<String> there = parts.source.partitions();
         parts.source.gone().forEach(this::letGo);
+        if (pipeline.isDrained()) {
+            letGo.clear();
+        }
         ended.retainAll(there);
         for (String partition : there) {
             if (isStopped()) {
@@ -318,7 +313,7 @@ final class FeedRun {
             }
             Opened opened = open.get(partition);
             if (opened == null) {
-                if (!pipeline.isDrained()) {
+                if (!pipeline.isDrained() && letGo.contains(partition)) {
                     isBehind = true; // what was published of it before is its position
                     continue;
                 }
@@ -338,8 +333,11 @@ final class FeedRun {
         if (hasRead) {
             return Turn.READ;
         }
+        pipeline.rest();
         if (isBehind || !pipeline.isDrained()) {
-            return full(true);
+            Turn full = full(true);
+            takesNews = !isBehind && !pipeline.isPassedOn(); // emptying files may take long
+            return full;
         }
         if (pipeline.hasFailed()) {
             pipeline.drain(); // which says how
@@ -350,6 +348,7 @@ final class FeedRun {
     private void letGo(String partition) {
         Opened gone = open.remove(partition);
         if (gone != null) {
+            letGo.add(partition);
             sourceBytesBefore += gone.reader.bytesRead();
             gone.close();
         }
@@ -357,6 +356,7 @@ final class FeedRun {
 
     private Turn full(boolean untilDrained) {
         needsDrained = untilDrained;
+        takesNews = false;
         return Turn.FULL;
     }
 
@@ -364,7 +364,10 @@ final class FeedRun {
     boolean hasRoom() {
         meters.waits();
         reportSometimes();
-        return isStopped() || (needsDrained ? pipeline.isDrained() : pipeline.hasRoom());
+        return isStopped()
+                || pipeline.canMoveOn()
+                || (needsDrained ? pipeline.isDrained() : pipeline.hasRoom())
+                || (takesNews && pipeline.hasRoom() && parts.source.hasNews());
     }
 
     /** Behind a turn that rested: whether the next one may find something, or is to fail. */
@@ -392,7 +395,17 @@ final class FeedRun {
 
     /** The number of records that were left out, because the definition says so. */
     long dropped() {
-        return dropped;
+        return end.dropped();
+    }
+
+    /** The number of records that waited in files. */
+    long spilled() {
+        return pipeline.spilledCount();
+    }
+
+    /** The bytes of batches that wait in files. */
+    long spillBytes() {
+        return pipeline.spillBytes();
     }
 
     /** Records that were taken before and turned out to go on. */
@@ -516,7 +529,6 @@ final class FeedRun {
         }
         opened.published = position;
         meters.parsed(batch);
-        dropped += batch.droppedCount();
         pipeline.publish();
     }
 

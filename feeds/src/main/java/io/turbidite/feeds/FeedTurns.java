@@ -91,6 +91,16 @@ public final class FeedTurns implements AutoCloseable {
         return run.dropped();
     }
 
+    /** How many records have waited in files so far. */
+    public long spilled() {
+        return run.spilled();
+    }
+
+    /** How many bytes wait in files for the store. */
+    public long spillBytes() {
+        return run.spillBytes();
+    }
+
     /** What the run came to so far; whole when it is closed. */
     public FeedReport report() {
         FeedDelivery delivery = feed.delivery();
@@ -100,6 +110,7 @@ public final class FeedTurns implements AutoCloseable {
                 delivery.accepted() - acceptedBefore,
                 delivery.rejected() - rejectedBefore,
                 run.dropped(),
+                run.spilled(),
                 run.waiting(),
                 run.continued(),
                 (feed.clock().monotonicNanos() - startNanos) / NANOS_PER_SECOND,

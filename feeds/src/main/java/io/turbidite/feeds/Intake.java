@@ -2,7 +2,7 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.feeds.flow.Batch;
-import io.turbidite.feeds.flow.Pipeline;
+import io.turbidite.feeds.flow.BatchFlow;
 import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.parse.MalformedFrameException;
 import io.turbidite.feeds.parse.RecordFrame;
@@ -19,7 +19,7 @@ final class Intake {
     private final RecordParser parser;
     private final @Nullable RecordParser deletes;
     private final RecordPolicy policy;
-    private final Pipeline pipeline;
+    private final BatchFlow pipeline;
 
     /** Records of the frame in hand that the policy left out. */
     private int throttled;
@@ -33,7 +33,7 @@ final class Intake {
             RecordParser parser,
             @Nullable RecordParser deletes,
             RecordPolicy policy,
-            Pipeline pipeline) {
+            BatchFlow pipeline) {
         this.parser = parser;
         this.deletes = deletes;
         this.policy = policy;

@@ -177,6 +177,7 @@ public final class LogFeed implements AutoCloseable {
                 delivery.accepted(),
                 delivery.rejected(),
                 run.dropped(),
+                run.spilled(),
                 run.waiting(),
                 run.continued(),
                 (clock.monotonicNanos() - startNanos) / NANOS_PER_SECOND,

@@ -1,10 +1,12 @@
 package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.memory.ByteSize;
 import io.turbidite.feeds.FeedDefinition.DatasetPart;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.PolicyPart;
 import io.turbidite.feeds.FeedDefinition.SourcePart;
+import io.turbidite.feeds.flow.SpillPlace;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
 import io.turbidite.feeds.parse.Transform.Way;
@@ -33,12 +35,13 @@ import java.util.TreeSet;
 record SourceReader(Path directory) {
     private static final List<String> SOURCES_NAMED = List.of("tweets");
     private static final List<String> PARSERS = List.of("csv", "json");
-    private static final List<String> POLICIES = List.of("basic", "discard", "throttle");
-    private static final List<String> POLICIES_NAMED = List.of("spill", "elastic");
+    private static final List<String> POLICIES = List.of("basic", "spill", "discard", "throttle");
+    private static final List<String> POLICIES_NAMED = List.of("elastic");
 
     /** By default a long burst leaves a sample of a hundredth. */
     private static final int KEPT_ONE_IN = 100;
 
+    private static final long SPILL_BYTES_MAX = 1L << 30;
     private static final int KEPT_ONE_IN_MAX = 1_000_000;
     private static final int RATE_MAX = 1_000_000_000;
 
@@ -206,7 +209,9 @@ record SourceReader(Path directory) {
         }
         PolicyPart policy = policy(section, kind);
         section.end();
-        if (deletes && !(policy instanceof PolicyPart.Basic)) {
+        boolean leavesOut =
+                policy instanceof PolicyPart.Discard || policy instanceof PolicyPart.Throttle;
+        if (deletes && leavesOut) {
             section.problem(
                     "kind",
                     "%s does not go with mode delete: no delete is left out".formatted(kind));
@@ -222,6 +227,18 @@ record SourceReader(Path directory) {
                 Integer keptOneIn = section.integer("keptOneIn", 2, KEPT_ONE_IN_MAX);
                 yield new PolicyPart.Discard(
                         percent == null ? 1 : percent, keptOneIn == null ? KEPT_ONE_IN : keptOneIn);
+            }
+            case "spill" -> {
+                Long bytes = section.bytes("bytesMax");
+                if (bytes != null && bytes < SpillPlace.BYTES_MIN) {
+                    section.problem(
+                            "bytesMax",
+                            "must be at least %s, not %s"
+                                    .formatted(
+                                            ByteSize.format(SpillPlace.BYTES_MIN),
+                                            ByteSize.format(bytes)));
+                }
+                yield new PolicyPart.Spill(bytes == null ? SPILL_BYTES_MAX : bytes);
             }
             case "throttle" -> {
                 section.missing("recordsPerSecond");

@@ -79,6 +79,7 @@ class DiscardTest {
                             store.events(),
                             null,
                             new DiscardPolicy(0.5, 100),
+                            null,
                             null),
                     FeedProgress.none(),
                     () -> false);

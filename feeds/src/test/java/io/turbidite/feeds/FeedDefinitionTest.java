@@ -364,7 +364,7 @@ class FeedDefinitionTest {
                 "point(lon, lat) | point(lon) | f.yaml:21: transform.place | takes 2 arguments",
                 "point(lon, lat) | int32(lon) | f.yaml:21: transform.place | gives int32, but field 'place' is declared as point",
                 "place: point(lon | plaze: point(lon | f.yaml:21: transform.plaze | not declared",
-                "kind: basic | kind: spill, bytes: 1 | f.yaml:22: policy.kind | 'spill' is not available in this release",
+                "kind: basic | kind: elastic, bytes: 1 | f.yaml:22: policy.kind | 'elastic' is not available in this release",
                 "mode: upsert | mode: append | f.yaml:23: mode | 'append' is unknown; choices are upsert, insert, delete",
                 "durability: interval | durability: never | f.yaml:24: store.durability | 'never' is unknown",
                 "64MiB | 1KiB | f.yaml:24: store.cacheBytes | at least 1 MiB",

@@ -2,6 +2,7 @@ package io.turbidite.feeds.flow;
 
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.source.PartitionState;
@@ -10,6 +11,8 @@ import io.turbidite.feeds.source.SourcePosition;
 
 import org.jspecify.annotations.Nullable;
 
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -63,6 +66,21 @@ public final class Batch {
     private boolean startsAnew;
     private long begunNanos;
 
+    /** Whether its sender was told what became of it, as far as that was known. */
+    private boolean isTold;
+
+    private Leftover leftover = Leftover.NONE;
+
+    /** Of which run a batch is. */
+    public enum Leftover {
+        /** Of this one. */
+        NONE,
+        /** An earlier run has told its sender that it is kept. */
+        ACKNOWLEDGED,
+        /** An earlier run has spilled it, and told nobody. */
+        UNTOLD
+    }
+
     Batch() {}
 
     /**
@@ -75,6 +93,29 @@ public final class Batch {
         clear();
         partition = newPartition;
         follows = newFollows;
+    }
+
+    /** Has it follow another position, where what lies between them is lost. */
+    public void followInstead(@Nullable SourcePosition newFollows) {
+        follows = newFollows;
+    }
+
+    /** Of which run it is. */
+    public Leftover leftover() {
+        return leftover;
+    }
+
+    void leftBy(Leftover earlier) {
+        leftover = earlier;
+    }
+
+    /** Whether the source has heard already which of its records were rejected or left out. */
+    public boolean isTold() {
+        return isTold;
+    }
+
+    void tell() {
+        isTold = true;
     }
 
     /** When the first of what is in it was read, by the monotonic clock. */
@@ -294,12 +335,116 @@ public final class Batch {
         droppedOffsetCount = 0;
         moved = false;
         startsAnew = false;
+        isTold = false;
+        leftover = Leftover.NONE;
         if (offsets.length > RECORDS_MAX) {
             grow(RECORDS_MAX);
         }
         records = cleared(records);
         raw = cleared(raw);
         letters = cleared(letters);
+    }
+
+    /** Appends all of it, to be {@linkplain #read read} back. */
+    void write(ByteSink target) {
+        target.putByte((moved ? 1 : 0) | (startsAnew ? 2 : 0) | (isTold ? 4 : 0));
+        putText(target, partition);
+        putPosition(target, follows);
+        putPosition(target, position);
+        target.putLong(begunNanos).putLong(droppedCount).putInt(droppedOffsetCount);
+        putLongs(target, droppedOffsets, droppedOffsetCount);
+        target.putInt(rejections.size());
+        for (Rejection one : rejections) {
+            target.putLong(one.offset()).putLong(one.line());
+            putText(target, one.reason());
+        }
+        target.putInt(count);
+        putInts(target, recordEnds, count + 1);
+        putInts(target, rawStarts, count);
+        putInts(target, rawEnds, count);
+        putLongs(target, offsets, count);
+        putLongs(target, lines, count);
+        for (int i = 0; i < count; i++) {
+            target.putByte((deletes[i] ? 1 : 0) | (sources[i] == null ? 0 : 2));
+        }
+        for (int i = 0; i < count; i++) {
+            String source = sources[i];
+            if (source != null) {
+                putText(target, source);
+            }
+        }
+        for (ByteSink sink : List.of(records, raw, letters)) {
+            target.putInt(sink.length());
+            target.putBytes(sink.segment(), 0, sink.length());
+        }
+    }
+
+    private static void putText(ByteSink target, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        target.putInt(bytes.length).putBytes(bytes);
+    }
+
+    private static void putPosition(ByteSink target, @Nullable SourcePosition of) {
+        byte[] bytes = of == null ? null : of.toByteArray();
+        target.putInt(bytes == null ? -1 : bytes.length);
+        if (bytes != null) {
+            target.putBytes(bytes);
+        }
+    }
+
+    private static void putInts(ByteSink target, int[] source, int number) {
+        int at = target.reserve(4 * number);
+        MemorySegment.copy(source, 0, target.segment(), Bytes.I32, at, number);
+    }
+
+    private static void putLongs(ByteSink target, long[] source, int number) {
+        int at = target.reserve(8 * number);
+        MemorySegment.copy(source, 0, target.segment(), Bytes.I64, at, number);
+    }
+
+    /**
+     * Becomes what was {@linkplain #write written}.
+     *
+     * @throws io.turbidite.core.CorruptionException if it is no batch
+     */
+    void read(FrameReader source) {
+        int flags = source.flags(7);
+        begin(source.text(), source.position());
+        moved = (flags & 1) != 0;
+        startsAnew = (flags & 2) != 0;
+        isTold = (flags & 4) != 0;
+        position = source.requirePosition();
+        begunNanos = source.number();
+        droppedCount = source.number();
+        droppedOffsetCount = source.count(RECORDS_MAX);
+        source.numbers(droppedOffsets, droppedOffsetCount);
+        int rejected = source.count(RECORDS_MAX);
+        for (int i = 0; i < rejected; i++) {
+            rejections.add(new Rejection(source.number(), source.number(), source.text()));
+        }
+        count = source.count(Integer.MAX_VALUE / 64);
+        if (count > offsets.length) {
+            grow(count);
+        }
+        source.ends(recordEnds, count + 1);
+        source.ends(rawStarts, count);
+        source.ends(rawEnds, count);
+        source.numbers(offsets, count);
+        source.numbers(lines, count);
+        boolean hasSources = false;
+        for (int i = 0; i < count; i++) {
+            int mark = source.flags(3);
+            deletes[i] = (mark & 1) != 0;
+            sources[i] = (mark & 2) != 0 ? "" : null;
+            hasSources |= (mark & 2) != 0;
+        }
+        for (int i = 0; hasSources && i < count; i++) {
+            sources[i] = sources[i] == null ? null : source.text();
+        }
+        source.bytes(records, recordEnds[count]);
+        source.bytes(raw, count == 0 ? 0 : rawEnds[count - 1]);
+        source.bytes(letters, 0);
+        source.end();
     }
 
     private static ByteSink cleared(ByteSink sink) {

@@ -43,7 +43,10 @@ public final class FeedMeters {
     private final Counter waitsForBatches;
     private final Latency batchTime;
     private final Latency functionTime;
+    private final Counter spilled;
+    private final Counter bytesSpilled;
     private volatile @Nullable Pipeline pipeline;
+    private volatile @Nullable SpilledFlow spill;
 
     // written by the thread that reads
     private @Nullable Counter waitingFor;
@@ -71,6 +74,8 @@ public final class FeedMeters {
         busyParsing = parse.counter("feed.busy.nanos");
         busyStoring = store.counter("feed.busy.nanos");
         missed = meters.counter("feed.missed");
+        spilled = meters.counter("feed.spilled");
+        bytesSpilled = meters.counter("feed.spilled.bytes");
         waitsForSource = meters.scope(CAUSE_TAG, "source").counter("feed.wait.nanos");
         waitsForStore = meters.scope(CAUSE_TAG, STORE).counter("feed.wait.nanos");
         waitsForBatches = meters.scope(CAUSE_TAG, PARSE).counter("feed.wait.nanos");
@@ -87,6 +92,18 @@ public final class FeedMeters {
         meters.gauge("feed.queue.percent", () -> {
             Pipeline running = pipeline;
             return running == null ? 0 : running.queuePercent();
+        });
+        meters.gauge("feed.spill.records", () -> {
+            SpilledFlow running = spill;
+            return running == null ? 0 : running.waitingCount();
+        });
+        meters.gauge("feed.spill.bytes", () -> {
+            SpilledFlow running = spill;
+            return running == null ? 0 : running.spillBytes();
+        });
+        meters.gauge("feed.spill.percent", () -> {
+            SpilledFlow running = spill;
+            return running == null ? 0 : running.percent();
         });
         restedNanos = clock.monotonicNanos();
     }
@@ -127,12 +144,23 @@ public final class FeedMeters {
         pipeline = flow;
     }
 
+    void spillsTo(SpilledFlow flow) {
+        spill = flow;
+    }
+
+    /** A batch went to a file. */
+    void spilled(Batch batch, long bytes) {
+        spilled.add(batch.recordCount());
+        bytesSpilled.add(bytes);
+    }
+
     /** The run has ended. */
     public void end() {
         waits();
         waitingFor = null;
         isRested = false; // from now on nobody reads
         pipeline = null;
+        spill = null;
     }
 
     /** The reading stage goes on. */

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>The consumer's first failure ends the flow: batches behind it are not delivered, and the
  * producer meets it at its next call. <em>The producer's methods are confined to one thread.</em>
  */
-public final class Pipeline implements AutoCloseable {
+public final class Pipeline implements BatchFlow {
     /** A power of two; a few batches are enough to even out a stall of a millisecond. */
     private static final int SLOT_COUNT = 8;
 
@@ -66,10 +66,7 @@ public final class Pipeline implements AutoCloseable {
         return new Pipeline(tasks, name, meters, consumer);
     }
 
-    /**
-     * An empty batch to fill; waits while the ring is full. The same one again until it is
-     * published.
-     */
+    @Override
     public Batch claim() {
         if (!hasClaim()) {
             tasks.await(this::hasRoom);
@@ -79,29 +76,44 @@ public final class Pipeline implements AutoCloseable {
         return ring.get(claimed);
     }
 
-    /** Whether {@link #claim} waits for nothing: there is room, or the flow has failed. */
+    @Override
     public boolean hasRoom() {
         return failure != null
                 || hasClaim()
                 || (ring.hasAvailableCapacity(1) && bytesInFlight.get() <= BYTES_MAX);
     }
 
-    /** Whether half of what may wait for the consumer does. */
+    @Override
     public boolean isBehind() {
         return queuePercent() >= 50;
     }
 
-    /** Whether {@link #drain} waits for nothing: all is delivered, or the flow has failed. */
+    @Override
     public boolean isDrained() {
         return failure != null || poller.getSequence().get() >= published;
     }
 
-    /** Whether there is a claimed batch that is not published. */
+    @Override
+    public boolean isSettled() {
+        return isDrained();
+    }
+
+    /** How many batches were published, less one. */
+    long published() {
+        return published;
+    }
+
+    /** Whether all up to that one was taken by the consumer; never of a flow that has failed. */
+    boolean isTaken(long sequence) {
+        return failure == null && poller.getSequence().get() >= sequence;
+    }
+
+    @Override
     public boolean hasClaim() {
         return claimed != published;
     }
 
-    /** Hands the claimed batch to the consumer. */
+    @Override
     public void publish() {
         if (!hasClaim()) {
             throw new IllegalStateException("no batch is claimed");
@@ -112,12 +124,12 @@ public final class Pipeline implements AutoCloseable {
         worker.wake();
     }
 
-    /** Whether the flow has ended because the consumer failed: {@link #drain} says how. */
+    @Override
     public boolean hasFailed() {
         return failure != null;
     }
 
-    /** Waits until all that was published is delivered. */
+    @Override
     public void drain() {
         tasks.await(this::isDrained);
         rethrowFailure();

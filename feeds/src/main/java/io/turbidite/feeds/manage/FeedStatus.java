@@ -14,6 +14,8 @@ import java.util.OptionalLong;
  * @param records how many the store has accepted of it since the manager was opened
  * @param rejected how many became dead letters since then
  * @param dropped how many it left out since then because its definition says so
+ * @param spilled how many have waited in files since then, by the policy spill
+ * @param spillBytes how many bytes wait there now
  * @param bytes read from its source since then, as they are stored there
  * @param lagBytes how many bytes its source has beyond what is read, where that is known
  * @param retryMicros when it tries again, by the wall clock, if it is retrying
@@ -29,6 +31,8 @@ public record FeedStatus(
         long records,
         long rejected,
         long dropped,
+        long spilled,
+        long spillBytes,
         long bytes,
         OptionalLong lagBytes,
         OptionalLong retryMicros,

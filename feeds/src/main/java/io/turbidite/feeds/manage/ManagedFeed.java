@@ -120,14 +120,38 @@ final class ManagedFeed {
 
     /** What was counted; of one run, or of all before it. */
     private record Counts(
-            long records, long rejected, long dropped, long bytes, OptionalLong lagBytes) {
-        static final Counts NONE = new Counts(0, 0, 0, 0, OptionalLong.empty());
+            long records,
+            long rejected,
+            long dropped,
+            long spilled,
+            long spillBytes,
+            long bytes,
+            OptionalLong lagBytes) {
+        static final Counts NONE = of(OptionalLong.empty());
+
+        static Counts of(OptionalLong lagBytes) {
+            return new Counts(0, 0, 0, 0, 0, 0, lagBytes);
+        }
+
+        /** With what a run says of itself. */
+        Counts with(FeedReport report, long waiting) {
+            return new Counts(
+                    report.records(),
+                    report.rejected(),
+                    report.dropped(),
+                    report.spilled(),
+                    waiting,
+                    bytes,
+                    lagBytes);
+        }
 
         Counts plus(Counts more) {
             return new Counts(
                     records + more.records,
                     rejected + more.rejected,
                     dropped + more.dropped,
+                    spilled + more.spilled,
+                    more.spillBytes,
                     bytes + more.bytes,
                     more.lagBytes);
         }
@@ -178,6 +202,8 @@ final class ManagedFeed {
                 counts.records,
                 counts.rejected,
                 counts.dropped,
+                counts.spilled,
+                counts.spillBytes,
                 counts.bytes,
                 counts.lagBytes,
                 state == FeedState.RETRYING ? OptionalLong.of(retryMicros) : OptionalLong.empty(),
@@ -458,12 +484,7 @@ final class ManagedFeed {
                 if (now == FeedState.RUNNING) {
                     FeedReport report = running.report();
                     synchronized (this) {
-                        current = new Counts(
-                                report.records(),
-                                report.rejected(),
-                                report.dropped(),
-                                current.bytes,
-                                current.lagBytes);
+                        current = current.with(report, 0);
                     }
                     move(Cue.RESTED, null);
                 }
@@ -600,25 +621,24 @@ final class ManagedFeed {
 
     private synchronized void total(@Nullable FeedReport report) {
         if (report != null) {
-            before = before.plus(new Counts(
-                    report.records(),
-                    report.rejected(),
-                    report.dropped(),
-                    current.bytes,
-                    current.lagBytes));
+            before = before.plus(current.with(report, 0));
         }
-        current = new Counts(0, 0, 0, 0, before.lagBytes);
+        current = Counts.of(before.lagBytes);
         open = false;
     }
 
     private void count(long records, long rejected, long sourceBytes, long sourceBytesTotal) {
         FeedTurns running = turns;
         long dropped = running == null ? 0 : running.dropped();
+        long spilled = running == null ? 0 : running.spilled();
+        long spillBytes = running == null ? 0 : running.spillBytes();
         synchronized (this) {
             current = new Counts(
                     records,
                     rejected,
                     dropped,
+                    spilled,
+                    spillBytes,
                     sourceBytes,
                     sourceBytesTotal == 0
                             ? OptionalLong.empty()

@@ -61,6 +61,11 @@ public final class SourcePosition implements Comparable<SourcePosition> {
         return ByteBuffer.wrap(bytes).getLong();
     }
 
+    /** Whether it may be one that {@link #of(long)} made. */
+    public boolean isNumber() {
+        return bytes.length == Long.BYTES;
+    }
+
     @Override
     public int compareTo(SourcePosition other) {
         return Arrays.compareUnsigned(bytes, other.bytes);

@@ -188,8 +188,10 @@ final class DatasetTarget implements DeliveryTarget {
     }
 
     private void tellRejected(Batch batch, DurableListener durable) {
-        batch.rejections().forEach(one -> durable.rejected(batch.partition(), one));
-        batch.forEachDropped(place -> durable.dropped(batch.partition(), place));
+        if (!batch.isTold()) {
+            batch.rejections().forEach(one -> durable.rejected(batch.partition(), one));
+            batch.forEachDropped(place -> durable.dropped(batch.partition(), place));
+        }
         long told = -1; // several records may be made of one
         for (int i = 0; i < batch.recordCount(); i++) {
             String reason = reasons[i];

@@ -92,6 +92,8 @@ final class FeedRoutes {
                 .put("records", status.records())
                 .put("rejected", status.rejected())
                 .put("dropped", status.dropped())
+                .put("spilled", status.spilled())
+                .put("spillBytes", status.spillBytes())
                 .put("bytes", status.bytes())
                 .put(
                         "lagBytes",

@@ -202,6 +202,12 @@ public record Description(String name, String kind, String unit, String text) {
             feed.rejected | counter | dead letters; tag stage: parse what is malformed, \
             store what the store refused, as a second record of a key under insert
             feed.dropped | total | records left out because the definition says so
+            feed.spilled | counter | records that waited in files, by the policy spill
+            feed.spilled.bytes | counter, bytes | what those files took of it
+            feed.spill.records | gauge | records that wait in files now, but for what an earlier \
+            run has left
+            feed.spill.bytes | gauge, bytes | what waits there
+            feed.spill.percent | gauge, % | of policy.bytesMax, what the files take
             feed.function.time | latency | one call of a function of your own
             feed.lag.bytes | gauge, bytes | what the source has beyond what is read; there \
             once a source with an end has said how much it has

@@ -110,6 +110,9 @@ public final class FeedCommand implements Callable<Integer> {
             if (status.dropped() > 0) {
                 line.append(", ").append(Words.number(status.dropped())).append(" dropped");
             }
+            if (status.spillBytes() > 0) {
+                line.append(", ").append(Words.bytes(status.spillBytes())).append(" spilled");
+            }
             status.lagBytes()
                     .ifPresent(bytes ->
                             line.append(", ").append(Words.bytes(bytes)).append(" to read"));
@@ -131,6 +134,8 @@ public final class FeedCommand implements Callable<Integer> {
                     .put("records", status.records())
                     .put("rejected", status.rejected())
                     .put("dropped", status.dropped())
+                    .put("spilled", status.spilled())
+                    .put("spillBytes", status.spillBytes())
                     .put("bytes", status.bytes())
                     .put("lagBytes", number(status.lagBytes()))
                     .put(

@@ -143,6 +143,9 @@ final class FeedRunner {
         if (report.dropped() > 0) {
             line.put("dropped", report.dropped());
         }
+        if (report.spilled() > 0) {
+            line.put("spilled", report.spilled());
+        }
         if (report.waiting() > 0) {
             line.put("waiting", report.waiting());
         }
@@ -180,7 +183,7 @@ final class FeedRunner {
             return "%s: nothing new, the source was loaded before%s"
                     .formatted(report.feed(), waiting);
         }
-        return "%s: %s%s in %s (%s a second), %s rejected%s%s%s"
+        return "%s: %s%s in %s (%s a second), %s rejected%s%s%s%s"
                 .formatted(
                         report.feed(),
                         Words.count(report.records(), report.resumed() ? "more record" : "record"),
@@ -192,6 +195,9 @@ final class FeedRunner {
                         report.dropped() == 0
                                 ? ""
                                 : ", %s left out".formatted(Words.number(report.dropped())),
+                        report.spilled() == 0
+                                ? ""
+                                : ", %s spilled".formatted(Words.number(report.spilled())),
                         waiting,
                         report.finished() ? "" : "; run it again to go on");
     }
