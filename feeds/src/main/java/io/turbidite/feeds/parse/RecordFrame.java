@@ -1,5 +1,7 @@
 package io.turbidite.feeds.parse;
 
+import io.turbidite.core.bytes.ByteSearch;
+
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
@@ -24,6 +26,9 @@ public final class RecordFrame {
     long endLine;
     boolean spansLines;
     boolean isDelete;
+
+    /** Whether {@link #spansLines} is still to be found out: not all formats ask. */
+    private boolean isUnsearched;
 
     /** Of a record over the limit; else 0. */
     long fullLength;
@@ -55,18 +60,33 @@ public final class RecordFrame {
      * @param line likewise, from 1
      */
     public static RecordFrame of(byte[] bytes, long offset, long line) {
-        RecordFrame frame = new RecordFrame();
-        frame.bytes = bytes;
-        frame.segment = MemorySegment.ofArray(bytes);
-        frame.length = bytes.length;
-        frame.offset = offset;
-        frame.line = line;
-        frame.endOffset = offset + bytes.length;
-        frame.endLine = line + 1;
-        for (byte b : bytes) {
-            frame.spansLines |= b == '\n';
+        return new RecordFrame().set(bytes, bytes.length, offset, line);
+    }
+
+    /**
+     * Moves a frame of its own to another record, as {@link #of(byte[], long, long)} makes one, so
+     * that a source needs but one.
+     *
+     * @param text begins with the record; not copied
+     * @param byteCount of the record
+     * @return this
+     */
+    @SuppressWarnings("ReferenceEquality") // identity is meant: an array that is filled anew
+    public RecordFrame set(byte[] text, int byteCount, long newOffset, long newLine) {
+        if (text != bytes) {
+            bytes = text;
+            segment = MemorySegment.ofArray(text);
         }
-        return frame;
+        start = 0;
+        length = byteCount;
+        offset = newOffset;
+        line = newLine;
+        endOffset = newOffset + byteCount;
+        endLine = newLine + 1;
+        isUnsearched = true;
+        isDelete = false;
+        problem = null;
+        return this;
     }
 
     /**
@@ -209,6 +229,10 @@ public final class RecordFrame {
 
     /** Whether a quoted field carried the record over a line end. */
     public boolean spansLines() {
+        if (isUnsearched) {
+            isUnsearched = false;
+            spansLines = ByteSearch.lineEnd(bytes, start, start + length) < start + length;
+        }
         return spansLines;
     }
 

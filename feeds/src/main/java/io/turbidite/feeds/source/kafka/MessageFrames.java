@@ -1,7 +1,5 @@
 package io.turbidite.feeds.source.kafka;
 
-import io.turbidite.core.bytes.ByteSink;
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.source.kafka.MessageFields.KeyFormat;
 
@@ -9,9 +7,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
-import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Objects;
 
 /**
@@ -23,18 +20,19 @@ import java.util.Objects;
  * parsing. What results is parsed strictly: a name that the value has too makes it a dead letter.
  */
 final class MessageFrames {
-    private static final int TEXT_BYTES_MAX = Integer.MAX_VALUE - 16;
-    private static final String HEX = "0123456789abcdef";
-
     private final MessageFields fields;
-    private final ByteSink text = new ByteSink(1024, TEXT_BYTES_MAX);
-    private final Slice slice = new Slice();
+    private final MessageText text = new MessageText();
+
+    /** Of messages that are records or to be parsed as such. */
+    private final RecordFrame frame = RecordFrame.of(new byte[0], 0, 1);
+
     private boolean hasMember;
 
     MessageFrames(MessageFields fields) {
         this.fields = fields;
     }
 
+    /** Valid until the next one. */
     RecordFrame frame(ConsumerRecord<byte[], byte[]> message) {
         byte @Nullable [] value = message.value();
         long offset = message.offset();
@@ -50,27 +48,28 @@ final class MessageFrames {
         if (value == null) {
             begin();
             members(message);
-            text.putByte('}');
-            return RecordFrame.ofDelete(text.asSlice(slice).toByteArray(), offset, offset + 1);
+            text.put('}');
+            byte[] key = Arrays.copyOf(text.bytes(), text.length());
+            return RecordFrame.ofDelete(key, offset, offset + 1);
         }
         int open = fields.isEmpty() ? -1 : objectStart(value);
         if (open < 0) {
-            return RecordFrame.of(
-                    value, offset, offset + 1); // what is no object the parser refuses
+            // what is no object the parser refuses
+            return frame.set(value, value.length, offset, offset + 1);
         }
         begin();
         members(message);
         int rest = skipSpace(value, open + 1);
         if (hasMember && rest < value.length && value[rest] != '}') {
-            text.putByte(',');
+            text.put(',');
         }
-        part(value, open + 1, value.length);
-        return RecordFrame.of(text.asSlice(slice).toByteArray(), offset, offset + 1);
+        text.put(value, open + 1, value.length);
+        return frame.set(text.bytes(), text.length(), offset, offset + 1);
     }
 
     private void begin() {
         text.clear();
-        text.putByte('{');
+        text.put('{');
         hasMember = false;
     }
 
@@ -80,19 +79,19 @@ final class MessageFrames {
         }
         if (fields.timestamp() != null && message.timestamp() >= 0) {
             name(fields.timestamp());
-            string(Instant.ofEpochMilli(message.timestamp()).toString());
+            text.string(Instant.ofEpochMilli(message.timestamp()).toString());
         }
         if (fields.partition() != null) {
             name(fields.partition());
-            raw(Integer.toString(message.partition()));
+            text.ascii(Integer.toString(message.partition()));
         }
         if (fields.offset() != null) {
             name(fields.offset());
-            raw(Long.toString(message.offset()));
+            text.ascii(Long.toString(message.offset()));
         }
         if (fields.topic() != null) {
             name(fields.topic());
-            string(message.topic());
+            text.string(message.topic());
         }
         if (fields.headers() != null) {
             headers(fields.headers(), message);
@@ -112,22 +111,22 @@ final class MessageFrames {
             }
             if (skipSpace(key, open + 1) < close) {
                 separate();
-                part(key, open + 1, close);
+                text.put(key, open + 1, close);
             }
             return;
         }
         name(Objects.requireNonNull(fields.key()));
         if (fields.keyFormat() == KeyFormat.TEXT) {
-            string(key);
+            text.string(key);
         } else {
-            text.putBytes(key);
+            text.put(key, 0, key.length);
         }
     }
 
     /** An object of texts; of a name that comes twice the last one counts, as for Kafka. */
     private void headers(String field, ConsumerRecord<byte[], byte[]> message) {
         name(field);
-        text.putByte('{');
+        text.put('{');
         hasMember = false;
         Header[] headers = message.headers().toArray();
         for (int i = 0; i < headers.length; i++) {
@@ -135,13 +134,13 @@ final class MessageFrames {
                 name(headers[i].key());
                 byte @Nullable [] value = headers[i].value();
                 if (value == null) {
-                    raw("null");
+                    text.ascii("null");
                 } else {
-                    string(value);
+                    text.string(value);
                 }
             }
         }
-        text.putByte('}');
+        text.put('}');
         hasMember = true;
     }
 
@@ -156,47 +155,15 @@ final class MessageFrames {
 
     private void separate() {
         if (hasMember) {
-            text.putByte(',');
+            text.put(',');
         }
         hasMember = true;
     }
 
     private void name(String name) {
         separate();
-        string(name);
-        text.putByte(':');
-    }
-
-    private void part(byte[] bytes, int from, int to) {
-        text.putBytes(MemorySegment.ofArray(bytes), from, to - from);
-    }
-
-    private void raw(String ascii) {
-        for (int i = 0; i < ascii.length(); i++) {
-            text.putByte(ascii.charAt(i));
-        }
-    }
-
-    private void string(String value) {
-        string(value.getBytes(StandardCharsets.UTF_8));
-    }
-
-    /** Text as a JSON string; what is not UTF-8 stays so, and the parser refuses it. */
-    private void string(byte[] utf8) {
-        text.putByte('"');
-        for (byte b : utf8) {
-            if (b == '"' || b == '\\') {
-                text.putByte('\\');
-                text.putByte(b);
-            } else if (b >= 0 && b < 0x20) {
-                raw("\\u00");
-                text.putByte(HEX.charAt(b >> 4));
-                text.putByte(HEX.charAt(b & 15));
-            } else {
-                text.putByte(b);
-            }
-        }
-        text.putByte('"');
+        text.string(name);
+        text.put(':');
     }
 
     /** Where the bracket of an object stands; -1 if it is none. */

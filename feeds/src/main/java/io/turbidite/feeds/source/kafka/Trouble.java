@@ -28,6 +28,11 @@ final class Trouble {
         }
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             String message = String.valueOf(cause.getMessage());
+            if (isOfLogin(cause, message)) {
+                // neither its words nor itself: it quotes parts of the secret
+                return new InvalidRequestException(
+                        "sasl.jaas.config is no login as Kafka's client reads one: MODULE required username=\"…\" password=\"…\";");
+            }
             if (cause instanceof ConfigException && !message.startsWith(UNRESOLVABLE)) {
                 return new InvalidRequestException("Kafka's client says: " + message, failure);
             }
@@ -43,6 +48,12 @@ final class Trouble {
             why.append(": ").append(words(root));
         }
         return of(bootstrap, why.toString(), failure);
+    }
+
+    private static boolean isOfLogin(Throwable cause, String message) {
+        return cause instanceof IllegalArgumentException
+                && message.contains("JAAS config")
+                && !message.contains("JAAS configuration"); // that none is given
     }
 
     private static String words(Throwable failure) {

@@ -7,11 +7,15 @@ import kafka.server.KafkaRaftServer;
 import kafka.tools.StorageTool;
 
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.AlterConfigOp.OpType;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.common.utils.Time;
@@ -42,13 +46,15 @@ final class Broker implements AutoCloseable {
 
     private final Path directory;
     private final int port;
+    private final int securePort;
     private final Properties properties = new Properties();
     private @Nullable KafkaRaftServer server;
     private @Nullable Admin admin;
 
-    private Broker(Path directory, int port) {
+    private Broker(Path directory, int port, int securePort) {
         this.directory = directory;
         this.port = port;
+        this.securePort = securePort;
     }
 
     /**
@@ -56,24 +62,55 @@ final class Broker implements AutoCloseable {
      * leaks would take its segments for a test's.
      */
     static Broker open() throws IOException {
+        return open(Map.of());
+    }
+
+    /**
+     * As {@link #open()}, with a second listener, SASL_SSL with PLAIN, for one user.
+     *
+     * @param keyStore of type PKCS12
+     * @param keyPassword of the store and its key
+     */
+    static Broker openSecure(Path keyStore, String keyPassword, String user, String password)
+            throws IOException {
+        return open(Map.of(
+                "sasl.enabled.mechanisms",
+                "PLAIN",
+                "listener.name.sasl_ssl.plain.sasl.jaas.config",
+                "org.apache.kafka.common.security.plain.PlainLoginModule required user_%s=\"%s\";"
+                        .formatted(user, password),
+                "ssl.keystore.type",
+                "PKCS12",
+                "ssl.keystore.location",
+                keyStore.toString(),
+                "ssl.keystore.password",
+                keyPassword,
+                "ssl.key.password",
+                keyPassword));
+    }
+
+    private static Broker open(Map<String, String> secure) throws IOException {
         Path directory = Files.createTempDirectory(
                 Files.createDirectories(Path.of("target").toAbsolutePath()), "broker");
         int port = freePort();
         int controllers = freePort();
-        Broker broker = new Broker(directory, port);
+        int securePort = secure.isEmpty() ? 0 : freePort();
+        String more = secure.isEmpty() ? "" : ",SASL_SSL://127.0.0.1:" + securePort;
+        Broker broker = new Broker(directory, port, securePort);
+        broker.properties.putAll(secure);
         broker.properties.putAll(Map.ofEntries(
                 Map.entry("process.roles", "broker,controller"),
                 Map.entry("node.id", "1"),
                 Map.entry("controller.quorum.voters", "1@127.0.0.1:" + controllers),
                 Map.entry(
                         "listeners",
-                        "PLAINTEXT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d"
-                                .formatted(port, controllers)),
-                Map.entry("advertised.listeners", "PLAINTEXT://127.0.0.1:" + port),
+                        "PLAINTEXT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d%s"
+                                .formatted(port, controllers, more)),
+                Map.entry("advertised.listeners", "PLAINTEXT://127.0.0.1:" + port + more),
                 Map.entry("controller.listener.names", "CONTROLLER"),
                 Map.entry(
                         "listener.security.protocol.map",
-                        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT"),
+                        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_SSL:SASL_SSL"),
                 Map.entry("log.dirs", directory.resolve("logs").toString()),
                 Map.entry("offsets.topic.replication.factor", "1"),
                 Map.entry("offsets.topic.num.partitions", "1"),
@@ -126,6 +163,22 @@ final class Broker implements AutoCloseable {
 
     String address() {
         return "127.0.0.1:" + port;
+    }
+
+    /** Where it wants TLS and a login. */
+    String secureAddress() {
+        return "127.0.0.1:" + securePort;
+    }
+
+    /** Dead members of a group lose their partitions after so long. */
+    void expireAfter(String group, int millis) throws Exception {
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.GROUP, group);
+        ConfigEntry entry =
+                new ConfigEntry("consumer.session.timeout.ms", Integer.toString(millis));
+        admin().incrementalAlterConfigs(
+                        Map.of(resource, List.of(new AlterConfigOp(entry, OpType.SET))))
+                .all()
+                .get(20, TimeUnit.SECONDS);
     }
 
     Path directory() {

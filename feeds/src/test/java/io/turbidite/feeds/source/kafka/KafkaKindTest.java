@@ -174,6 +174,30 @@ class KafkaKindTest {
     }
 
     @Test
+    void one_message_leaves_nothing_to_the_next() {
+        MessageFrames frames = new MessageFrames(fields("k", KeyFormat.TEXT));
+        String control = "quite long\n\u0001, with a \\ and a \" " + "x".repeat(5_000);
+        RecordFrame first =
+                frames.frame(new ConsumerRecord<>("t", 3, 1, utf8(control), utf8("{\"n\":\n1}")));
+        assertThat(first.text(50))
+                .startsWith("{\"k\":\"quite long\\u000a\\u0001, with a \\\\ and a \\\" x");
+        assertThat(first.length()).isGreaterThan(5_000);
+        assertThat(first.spansLines()).isTrue();
+        assertThat(frames.frame(new ConsumerRecord<>("t", 3, 2, null, null)).problem())
+                .isNotNull();
+        assertThat(frames.frame(new ConsumerRecord<>("t", 3, 3, utf8("d"), null))
+                        .isDelete())
+                .isTrue();
+        RecordFrame next = frames.frame(new ConsumerRecord<>("t", 3, 4, utf8("a"), utf8("{}")));
+        assertThat(next.text(1_000)).isEqualTo("{\"k\":\"a\",\"p\":3}");
+        assertThat(next.spansLines()).isFalse();
+        assertThat(next.problem()).isNull();
+        assertThat(next.isDelete()).isFalse();
+        assertThat(next.offset()).isEqualTo(4);
+        assertThat(next.endLine()).isEqualTo(6);
+    }
+
+    @Test
     void a_message_without_a_value_asks_for_a_delete_by_its_key() {
         RecordFrame frame = frame(fields("k", KeyFormat.TEXT), "a", null);
         assertThat(frame.isDelete()).isTrue();

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Tier;
-import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
-import io.turbidite.lsm.Store;
 
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -22,17 +20,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 
 /**
  * A feed of a real broker's topics. The broker opens files and starts threads as topics need them,
@@ -40,8 +33,6 @@ import java.util.function.Supplier;
  */
 @LeaksOnPurpose("a broker opens files and starts threads when a topic first needs them")
 class KafkaSourceTest {
-    private static final long LONG_NANOS = 30_000_000_000L;
-
     private static Broker broker;
     private static KafkaProducer<String, String> producer;
 
@@ -50,8 +41,7 @@ class KafkaSourceTest {
     @TempDir
     Path directory;
 
-    private Store store;
-    private FeedManager manager;
+    private TopicFeeds feeds;
 
     @BeforeAll
     static void startBroker() throws Exception {
@@ -69,14 +59,12 @@ class KafkaSourceTest {
 
     @BeforeEach
     void open() {
-        store = Store.open(directory);
-        manager = FeedManager.open(store);
+        feeds = TopicFeeds.open(broker, directory);
     }
 
     @AfterEach
     void close() {
-        manager.close();
-        store.close();
+        feeds.close();
         assertThat(clientThreads()).isEqualTo(before);
     }
 
@@ -88,53 +76,9 @@ class KafkaSourceTest {
                 .count();
     }
 
-    private static String definition(String feed, String topic, String more) {
-        return """
-                feed: %s
-                dataset:
-                  name: D
-                  type: { id: string, n: int64 }
-                  primaryKey: id
-                source: { kind: kafka, bootstrap: "%s", topics: %s, group: g-%s, key: id%s }
-                parser: { kind: json }
-                """.formatted(feed, broker.address(), topic, topic, more);
-    }
-
-    private void start(String yaml) {
-        manager.start(yaml, directory);
-    }
-
     private static void send(String topic, int partition, String key, @Nullable String value)
             throws Exception {
         producer.send(new ProducerRecord<>(topic, partition, key, value)).get(20, TimeUnit.SECONDS);
-    }
-
-    private void awaitRecord(String key, long n) throws InterruptedException {
-        await(() -> "%s is not %d".formatted(key, n), () -> {
-            var record = get(key);
-            return record != null && Objects.equals(record.get("n"), n);
-        });
-    }
-
-    private @Nullable Map<String, @Nullable Object> get(String key) {
-        return store.findDataset("D") == null ? null : store.dataset("D").get(key);
-    }
-
-    private void await(Supplier<String> what, BooleanSupplier condition)
-            throws InterruptedException {
-        long deadline = System.nanoTime() + LONG_NANOS;
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError(what.get() + "; " + manager.list());
-            }
-            TimeUnit.MILLISECONDS.sleep(5);
-        }
-    }
-
-    private @Nullable Map<String, @Nullable Object> row(String topic, int partition)
-            throws Exception {
-        return store.dataset("_feeds")
-                .get("D/g-" + topic, "%s/%s/%d".formatted(topic, broker.topicId(topic), partition));
     }
 
     @Test
@@ -143,10 +87,10 @@ class KafkaSourceTest {
         send("plain", 0, "a", "{\"n\":1}");
         send("plain", 1, "b", "{\"n\":2}");
         send("plain", 2, "c", "{}");
-        start(definition(
+        feeds.start(feeds.definition(
                 "f", "plain", ", partition: p, offset: o, topic: t, timestamp: at, headers: h"));
-        awaitRecord("a", 1);
-        awaitRecord("b", 2);
+        feeds.awaitRecord("a", 1);
+        feeds.awaitRecord("b", 2);
         ProducerRecord<String, String> withHeaders =
                 new ProducerRecord<>("plain", 1, 1_764_000_000_123L, "d", " { \"n\" : 4 } ");
         withHeaders
@@ -156,42 +100,42 @@ class KafkaSourceTest {
                 .add(header("x", "two"));
         producer.send(withHeaders).get(20, TimeUnit.SECONDS);
         send("plain", 0, "a", null);
-        awaitRecord("d", 4);
-        assertThat(store.dataset("D").get("d"))
+        feeds.awaitRecord("d", 4);
+        assertThat(feeds.store().dataset("D").get("d"))
                 .containsEntry("p", 1L)
                 .containsEntry("o", 1L)
                 .containsEntry("t", "plain")
                 .containsEntry("at", "2025-11-24T16:00:00.123Z")
                 .containsEntry("h", Map.of("x", "two", "y", "q\"\n"));
-        await(() -> "a is there", () -> get("a") == null);
+        feeds.await(() -> "a is there", () -> feeds.get("a") == null);
         // the value without n is a dead letter
-        await(() -> "counts", () -> manager.status("f").rejected() == 1);
-        await(() -> "counts", () -> manager.status("f").records() == 4);
-        assertThat(row("plain", 0)).containsEntry("records", 2L);
-        assertThat(manager.status("f").state()).isIn(FeedState.RUNNING, FeedState.WAITING);
+        feeds.await(() -> "counts", () -> feeds.manager().status("f").rejected() == 1);
+        feeds.await(() -> "counts", () -> feeds.manager().status("f").records() == 4);
+        assertThat(feeds.row("plain", 0)).containsEntry("records", 2L);
+        assertThat(feeds.manager().status("f").state()).isIn(FeedState.RUNNING, FeedState.WAITING);
     }
 
     @Test
     void the_stores_offsets_win_over_the_groups_which_are_told_for_lag() throws Exception {
         broker.create("offsets", 1);
         send("offsets", 0, "a", "{\"n\":1}");
-        start(definition("f", "offsets", ""));
-        awaitRecord("a", 1);
+        feeds.start(feeds.definition("f", "offsets", ""));
+        feeds.awaitRecord("a", 1);
         TopicPartition partition = new TopicPartition("offsets", 0);
-        await(() -> "the group is told", () -> {
+        feeds.await(() -> "the group is told", () -> {
             var told = groupOffset("g-offsets", partition);
             return told != null && told == 1;
         });
-        manager.pause("f");
-        await(() -> "the group is empty", () -> isEmpty("g-offsets"));
+        feeds.manager().pause("f");
+        feeds.await(() -> "the group is empty", () -> feeds.members("g-offsets").isEmpty());
         broker.admin()
                 .alterConsumerGroupOffsets("g-offsets", Map.of(partition, new OffsetAndMetadata(0)))
                 .all()
                 .get(20, TimeUnit.SECONDS);
-        manager.resume("f");
+        feeds.manager().resume("f");
         send("offsets", 0, "b", "{\"n\":2}");
-        awaitRecord("b", 2);
-        assertThat(row("offsets", 0)).containsEntry("records", 2L);
+        feeds.awaitRecord("b", 2);
+        assertThat(feeds.row("offsets", 0)).containsEntry("records", 2L);
     }
 
     @Test
@@ -211,13 +155,13 @@ class KafkaSourceTest {
                 }
             }
         }
-        start(definition("f", "tx", ""));
-        awaitRecord("k4", 4);
+        feeds.start(feeds.definition("f", "tx", ""));
+        feeds.awaitRecord("k4", 4);
         // each of six messages has a mark behind it; the position passes the last one too
-        await(() -> "all is passed", () -> position("tx", 0) == 12);
-        assertThat(row("tx", 0)).containsEntry("records", 3L);
-        assertThat(get("k1")).isNull();
-        assertThat(get("k5")).isNull();
+        feeds.await(() -> "all is passed", () -> feeds.position("tx", 0) == 12);
+        assertThat(feeds.row("tx", 0)).containsEntry("records", 3L);
+        assertThat(feeds.get("k1")).isNull();
+        assertThat(feeds.get("k5")).isNull();
     }
 
     @Test
@@ -234,17 +178,17 @@ class KafkaSourceTest {
                         .get(20, TimeUnit.SECONDS);
             }
         }
-        start(definition("a", "s-earliest", ""));
-        start(definition("b", "s-latest", ", start: latest"));
-        start(definition("c", "s-time", ", start: \"1970-01-01T00:16:41Z\""));
-        awaitRecord("s-earliest2", 2);
-        awaitRecord("s-time2", 2);
-        await(() -> "it has begun", () -> position("s-latest", 0) == 3);
+        feeds.start(feeds.definition("a", "s-earliest", ""));
+        feeds.start(feeds.definition("b", "s-latest", ", start: latest"));
+        feeds.start(feeds.definition("c", "s-time", ", start: \"1970-01-01T00:16:41Z\""));
+        feeds.awaitRecord("s-earliest2", 2);
+        feeds.awaitRecord("s-time2", 2);
+        feeds.await(() -> "it has begun", () -> feeds.position("s-latest", 0) == 3);
         send("s-latest", 0, "s-latest3", "{\"n\":3}");
-        awaitRecord("s-latest3", 3);
-        assertThat(row("s-earliest", 0)).containsEntry("records", 3L);
-        assertThat(row("s-time", 0)).containsEntry("records", 2L);
-        assertThat(row("s-latest", 0)).containsEntry("records", 1L);
+        feeds.awaitRecord("s-latest3", 3);
+        assertThat(feeds.row("s-earliest", 0)).containsEntry("records", 3L);
+        assertThat(feeds.row("s-time", 0)).containsEntry("records", 2L);
+        assertThat(feeds.row("s-latest", 0)).containsEntry("records", 1L);
     }
 
     /** Whoever gets the partition next would begin elsewhere, and leave out what is between. */
@@ -252,13 +196,13 @@ class KafkaSourceTest {
     void where_a_partition_begins_is_kept_before_anything_comes() throws Exception {
         broker.create("begun", 1);
         send("begun", 0, "x0", "{\"n\":0}");
-        start(definition("f", "begun", ", start: latest"));
-        await(() -> "it has begun", () -> position("begun", 0) == 1);
-        manager.pause("f");
+        feeds.start(feeds.definition("f", "begun", ", start: latest"));
+        feeds.await(() -> "it has begun", () -> feeds.position("begun", 0) == 1);
+        feeds.manager().pause("f");
         send("begun", 0, "x1", "{\"n\":1}");
-        manager.resume("f");
-        awaitRecord("x1", 1);
-        assertThat(get("x0")).isNull();
+        feeds.manager().resume("f");
+        feeds.awaitRecord("x1", 1);
+        assertThat(feeds.get("x0")).isNull();
     }
 
     @Test
@@ -267,23 +211,24 @@ class KafkaSourceTest {
         for (int i = 0; i < 4; i++) {
             send("gap", 0, "g" + i, "{\"n\":%d}".formatted(i));
         }
-        start(definition("f", "gap", ""));
-        awaitRecord("g3", 3);
-        manager.pause("f");
+        feeds.start(feeds.definition("f", "gap", ""));
+        feeds.awaitRecord("g3", 3);
+        feeds.manager().pause("f");
         for (int i = 4; i < 10; i++) {
             send("gap", 0, "g" + i, "{\"n\":%d}".formatted(i));
         }
         broker.deleteBefore("gap", 0, 7);
-        manager.resume("f");
-        await(() -> "it fails", () -> manager.status("f").state() == FeedState.FAILED);
-        assertThat(manager.status("f").cause())
+        feeds.manager().resume("f");
+        feeds.await(
+                () -> "it fails", () -> feeds.manager().status("f").state() == FeedState.FAILED);
+        assertThat(feeds.manager().status("f").cause())
                 .contains("up to offset 4", "offsets 7 to 10", "onGap");
-        manager.drop("f");
-        start(definition("f", "gap", ", onGap: earliest"));
-        awaitRecord("g9", 9);
-        assertThat(get("g5")).isNull();
-        assertThat(row("gap", 0)).containsEntry("records", 7L);
-        assertThat(store.events().recent())
+        feeds.manager().drop("f");
+        feeds.start(feeds.definition("f", "gap", ", onGap: earliest"));
+        feeds.awaitRecord("g9", 9);
+        assertThat(feeds.get("g5")).isNull();
+        assertThat(feeds.row("gap", 0)).containsEntry("records", 7L);
+        assertThat(feeds.store().events().recent())
                 .anySatisfy(event -> assertThat(event)
                         .isInstanceOfSatisfying(StoreEvent.SourceGap.class, gap -> {
                             assertThat(gap.from()).isEqualTo(4);
@@ -292,79 +237,112 @@ class KafkaSourceTest {
     }
 
     @Test
+    void behind_a_gap_reading_goes_on_with_what_comes_next_if_that_is_asked_for() throws Exception {
+        broker.create("gap-latest", 1);
+        send("gap-latest", 0, "l0", "{\"n\":0}");
+        feeds.start(feeds.definition("f", "gap-latest", ", onGap: latest"));
+        feeds.awaitRecord("l0", 0);
+        feeds.manager().pause("f");
+        for (int i = 1; i < 6; i++) {
+            send("gap-latest", 0, "l" + i, "{\"n\":%d}".formatted(i));
+        }
+        broker.deleteBefore("gap-latest", 0, 3);
+        feeds.manager().resume("f");
+        feeds.await(() -> "it is behind the gap", () -> feeds.position("gap-latest", 0) == 6);
+        send("gap-latest", 0, "l6", "{\"n\":6}");
+        feeds.awaitRecord("l6", 6);
+        for (int i = 1; i < 6; i++) {
+            assertThat(feeds.get("l" + i)).isNull();
+        }
+        assertThat(feeds.records("gap-latest", 0)).isEqualTo(2);
+        assertThat(feeds.store().events().recent())
+                .anySatisfy(event -> assertThat(event)
+                        .isInstanceOfSatisfying(StoreEvent.SourceGap.class, gap -> {
+                            assertThat(gap.from()).isEqualTo(1);
+                            assertThat(gap.to()).isEqualTo(6);
+                        }));
+    }
+
+    @Test
     void a_topic_that_is_made_anew_is_read_from_its_beginning() throws Exception {
         broker.create("anew", 1);
         send("anew", 0, "old0", "{\"n\":0}");
         send("anew", 0, "old1", "{\"n\":1}");
-        start(definition("f", "anew", ", start: latest"));
-        await(() -> "it has begun", () -> position("anew", 0) == 2);
+        feeds.start(feeds.definition("f", "anew", ", start: latest"));
+        feeds.await(() -> "it has begun", () -> feeds.position("anew", 0) == 2);
         send("anew", 0, "old2", "{\"n\":2}");
-        awaitRecord("old2", 2);
+        feeds.awaitRecord("old2", 2);
         String before = broker.topicId("anew");
         broker.delete("anew");
         broker.create("anew", 1);
         for (int i = 0; i < 5; i++) {
             send("anew", 0, "new" + i, "{\"n\":%d}".formatted(i));
         }
-        awaitRecord("new4", 4);
+        feeds.awaitRecord("new4", 4);
         for (int i = 0; i < 5; i++) {
-            awaitRecord("new" + i, i);
+            feeds.awaitRecord("new" + i, i);
         }
-        assertThat(row("anew", 0)).containsEntry("records", 5L);
-        assertThat(store.dataset("_feeds").get("D/g-anew", "anew/%s/0".formatted(before)))
+        assertThat(feeds.row("anew", 0)).containsEntry("records", 5L);
+        assertThat(feeds.store().dataset("_feeds").get("D/g-anew", "anew/%s/0".formatted(before)))
                 .containsEntry("records", 1L);
     }
 
     @Test
     void a_feed_waits_for_brokers_and_topics_that_are_away_and_says_so() throws Exception {
-        start(definition("f", "nowhere", ""));
-        await(() -> "it retries", () -> manager.status("f").state() == FeedState.RETRYING);
-        assertThat(manager.status("f").cause()).contains("topic 'nowhere' is not there");
-        start(definition("g", "away", "").replace(broker.address(), "127.0.0.1:1"));
+        feeds.start(feeds.definition("f", "nowhere", ""));
+        feeds.await(
+                () -> "it retries",
+                () -> feeds.manager().status("f").state() == FeedState.RETRYING);
+        assertThat(feeds.manager().status("f").cause()).contains("topic 'nowhere' is not there");
+        feeds.start(feeds.definition("g", "away", "").replace(broker.address(), "127.0.0.1:1"));
         broker.create("nowhere", 1);
         send("nowhere", 0, "late", "{\"n\":1}");
-        awaitRecord("late", 1);
-        await(() -> "it retries", () -> manager.status("g").state() == FeedState.RETRYING);
-        assertThat(manager.status("g").cause())
+        feeds.awaitRecord("late", 1);
+        feeds.await(
+                () -> "it retries",
+                () -> feeds.manager().status("g").state() == FeedState.RETRYING);
+        assertThat(feeds.manager().status("g").cause())
                 .contains("Kafka at 127.0.0.1:1", "no broker answers");
     }
 
     @Test
     void two_feeds_of_a_group_share_its_partitions() throws Exception {
         broker.create("shared", 4);
-        start(definition("a", "shared", ""));
+        feeds.start(feeds.definition("a", "shared", ""));
         int sent = 0;
         for (; sent < 40; sent++) {
             send("shared", sent % 4, "s" + sent, "{\"n\":%d}".formatted(sent));
         }
-        awaitRecord("s39", 39);
-        start(definition("b", "shared", ""));
-        await(() -> "both have some", () -> {
-            var members = members("g-shared");
-            return members.size() == 2 && members.values().stream().allMatch(count -> count == 2);
+        feeds.awaitRecord("s39", 39);
+        feeds.start(feeds.definition("b", "shared", ""));
+        feeds.await(() -> "both have some", () -> {
+            var members = feeds.members("g-shared");
+            return members.size() == 2
+                    && members.stream()
+                            .allMatch(member ->
+                                    member.assignment().topicPartitions().size() == 2);
         });
         for (; sent < 200; sent++) {
             send("shared", sent % 4, "s" + sent, "{\"n\":%d}".formatted(sent));
         }
-        manager.pause("a");
+        feeds.manager().pause("a");
         for (; sent < 240; sent++) {
             send("shared", sent % 4, "s" + sent, "{\"n\":%d}".formatted(sent));
         }
         for (int i = 0; i < sent; i++) {
-            awaitRecord("s" + i, i);
+            feeds.awaitRecord("s" + i, i);
         }
         long records = 0;
         for (int p = 0; p < 4; p++) {
-            records += (Long) Objects.requireNonNull(
-                    Objects.requireNonNull(row("shared", p)).get("records"));
+            records += feeds.records("shared", p);
         }
         assertThat(records).isEqualTo(sent);
-        assertThat(manager.status("b").state()).isIn(FeedState.RUNNING, FeedState.WAITING);
+        assertThat(feeds.manager().status("b").state()).isIn(FeedState.RUNNING, FeedState.WAITING);
     }
 
     @Test
     void after_any_kill_each_message_has_been_taken_once() throws Exception {
-        KafkaHistory.run(broker, Tier.count(3, 20, 200));
+        KafkaHistory.run(broker, Tier.count(3, 10, 200));
     }
 
     private static @Nullable Long groupOffset(String group, TopicPartition partition) {
@@ -375,41 +353,6 @@ class KafkaSourceTest {
                     .get(20, TimeUnit.SECONDS);
             var offset = offsets.get(partition);
             return offset == null ? null : offset.offset();
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    /** How many partitions each member has. */
-    private static Map<String, Integer> members(String group) {
-        try {
-            Map<String, Integer> counts = new HashMap<>();
-            Objects.requireNonNull(broker.admin()
-                            .describeConsumerGroups(List.of(group))
-                            .all()
-                            .get(20, TimeUnit.SECONDS)
-                            .get(group))
-                    .members()
-                    .forEach(member -> counts.put(
-                            member.consumerId(),
-                            member.assignment().topicPartitions().size()));
-            return counts;
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private static boolean isEmpty(String group) {
-        return members(group).isEmpty();
-    }
-
-    private long position(String topic, int partition) {
-        try {
-            var row = store.findDataset("_feeds") == null ? null : row(topic, partition);
-            return row == null
-                    ? -1
-                    : ByteBuffer.wrap((byte[]) Objects.requireNonNull(row.get("position")))
-                            .getLong();
         } catch (Exception e) {
             throw new AssertionError(e);
         }
