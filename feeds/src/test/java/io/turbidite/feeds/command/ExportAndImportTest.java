@@ -104,9 +104,24 @@ class ExportAndImportTest {
             assertThat(result.code()).as(target).isEqualTo(2);
             assertThat(result.err()).doesNotContain("internal");
         }
+        result = Command.run("export", store, "Every", store + "/e.csv");
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.err()).contains("e.csv lies inside the store in", "export elsewhere");
         result = Command.run("export", store, "Nobody", directory.resolve("n.csv"));
         assertThat(result.err()).contains("there is no dataset 'Nobody'");
         assertThat(directory.resolve("n.csv")).doesNotExist();
+    }
+
+    @Test
+    void a_json_array_is_imported() throws IOException {
+        Path file = directory.resolve("array.json");
+        Files.writeString(
+                file,
+                "[\n {\"id\": 51, \"s\": \"a\", \"tags\": []},\n {\"id\": 52,\n  \"s\": \"b\", \"tags\": [\"}\"]}\n]\n");
+        Result result = Command.run("import", store, "Copy", file, "--json");
+        assertThat(result.err()).isEmpty();
+        assertThat(result.json().path("records").asInt()).isEqualTo(2);
+        assertThat(result.json().path("rejected").asInt()).isZero();
     }
 
     @Test

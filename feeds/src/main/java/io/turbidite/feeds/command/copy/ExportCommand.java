@@ -129,7 +129,7 @@ public final class ExportCommand implements Callable<Integer> {
             try {
                 count = target.equals("-")
                         ? write(query, dataset, kind, cells, new RowOutput(console.out()))
-                        : writeFile(query, dataset, kind, cells);
+                        : writeFile(store, query, dataset, kind, cells);
             } catch (CancellationException e) {
                 return ExitCode.INTERRUPTED;
             } catch (UncheckedIOException e) {
@@ -141,7 +141,8 @@ public final class ExportCommand implements Callable<Integer> {
         }
     }
 
-    private long writeFile(Query query, Dataset dataset, FileFormat kind, CsvCells cells) {
+    private long writeFile(
+            Store store, Query query, Dataset dataset, FileFormat kind, CsvCells cells) {
         Path file = console.directory()
                 .resolve(PathArgument.path("FILE", target))
                 .toAbsolutePath()
@@ -151,6 +152,11 @@ public final class ExportCommand implements Callable<Integer> {
             throw new InvalidRequestException("%s is a directory".formatted(target));
         }
         RealDisk.checkDirectory(directory);
+        String own = store.describe().directory();
+        if (RealDisk.open(Path.of(own)).encloses(file)) {
+            throw new InvalidRequestException(
+                    "%s lies inside the store in %s; export elsewhere".formatted(target, own));
+        }
         try (ExportFile out =
                 ExportFile.create(RealDisk.open(directory), String.valueOf(file.getFileName()))) {
             long count = write(query, dataset, kind, cells, out);
