@@ -25,7 +25,8 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>The right side should be the smaller one: its rows are held in memory; what does not fit is
+ * <p>The right side should be the smaller one: its rows are held in memory. Of an inner join the
+ * left rows are instead, where less than half as many are expected. What does not fit is
  * sorted on disk, with the left rows that it may meet ({@link RunOptions#spill}). Either side may
  * be anything that has rows: records, groups or aggregates, with a limit of its own, or another
  * join. The rows come in no

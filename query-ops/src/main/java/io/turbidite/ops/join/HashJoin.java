@@ -60,6 +60,9 @@ public final class HashJoin implements Rows {
     /** What a left row is while it is spilled; null: as it is. */
     private final @Nullable ShortenedRow shortened;
 
+    /** What a right row is in the table; null: as it is. */
+    private final @Nullable ShortenedRow shortenedRight;
+
     private final RecordView row;
     private final long memoryBytes;
     private final Slice rightRow = new Slice();
@@ -85,6 +88,7 @@ public final class HashJoin implements Rows {
      * What a join is made of.
      *
      * @param rowType of the rows; of a semi or anti join that of the left side
+     * @param leftShown the left fields that rows have
      * @param shown the right fields that rows have
      * @param used fields of the rows that anybody looks at, the others may be missing; null: all
      * @param test what must hold of rows with equal keys; null: nothing
@@ -92,10 +96,12 @@ public final class HashJoin implements Rows {
     public record Output(
             JoinKind kind,
             RecordType rowType,
+            List<Integer> leftShown,
             List<Integer> shown,
             @Nullable Set<Integer> used,
             @Nullable PairTest test) {
         public Output {
+            leftShown = List.copyOf(leftShown);
             shown = List.copyOf(shown);
             used = used == null ? null : Set.copyOf(used);
         }
@@ -116,9 +122,9 @@ public final class HashJoin implements Rows {
         this.memoryBytes = options.memoryBytesMax();
         this.joined = kind.hasPairs() ? new JoinedRow(left.type(), right.type(), output) : null;
         this.test = output.test();
-        this.shortened = kind.hasPairs() && test == null && output.used() != null
-                ? new ShortenedRow(left.type(), output)
-                : null;
+        boolean isShortened = kind.hasPairs() && test == null && output.used() != null;
+        this.shortened = isShortened ? new ShortenedRow(left.type(), output) : null;
+        this.shortenedRight = isShortened ? ShortenedRow.ifMuch(right.type(), output) : null;
         this.row = new RecordView(output.rowType());
         this.table = newTable();
     }
@@ -169,7 +175,11 @@ public final class HashJoin implements Rows {
             look();
             hasRight = true;
             if (right.makeKey()) {
-                add(right.key(), ByteHash.of(right.key()), right.row());
+                Slice newRow = right.row();
+                add(
+                        right.key(),
+                        ByteHash.of(right.key()),
+                        shortenedRight == null ? newRow : shortenedRight.of(newRow));
             } else if (kind == JoinKind.FULL) {
                 // no left row has such a key, so it is found alone in the end
                 add(NO_KEY, ByteHash.of(NO_KEY), right.row());

@@ -17,21 +17,16 @@ public final class PairTest {
     private final RecordPredicate[] predicates;
 
     /**
-     * @param pairType has the fields of both sides
-     * @param shown the right fields that it has
+     * @param output what the pair has of both sides
      * @param predicates on pairs; all must hold
      */
     public PairTest(
             RecordType leftType,
             RecordType rightType,
-            RecordType pairType,
-            List<Integer> shown,
+            HashJoin.Output output,
             List<RecordPredicate> predicates) {
-        this.joined = new JoinedRow(
-                leftType,
-                rightType,
-                new HashJoin.Output(JoinKind.INNER, pairType, shown, null, null));
-        this.pair = new RecordView(pairType);
+        this.joined = new JoinedRow(leftType, rightType, output);
+        this.pair = new RecordView(output.rowType());
         this.predicates = predicates.toArray(RecordPredicate[]::new);
     }
 

@@ -5,30 +5,46 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.RecordType;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.stream.IntStream;
 
 /**
- * A left row without the fields that nobody looks at: where it must be written to a run, its other
- * bytes would be written and read for nothing. It has the type's bytes, with fields missing.
- * <em>Confined to one thread.</em>
+ * A row of a side without the fields that nobody looks at: where it must be written to a run, or
+ * kept in the table, its other bytes would be held for nothing. It has the type's bytes, with
+ * fields missing. <em>Confined to one thread.</em>
  */
 final class ShortenedRow {
     private final RecordWriter writer;
-    private final RecordView left;
+    private final RecordView row;
     private final int[] fields;
 
-    ShortenedRow(RecordType leftType, HashJoin.Output output) {
-        this.writer = new RecordWriter(JoinedRow.loose(leftType));
-        this.left = new RecordView(leftType);
-        this.fields = JoinedRow.used(leftType, IntStream.of(JoinedRow.tops(leftType)), output);
+    ShortenedRow(RecordType type, HashJoin.Output output) {
+        this(type, used(type, output));
+    }
+
+    private ShortenedRow(RecordType type, int[] fields) {
+        this.writer = new RecordWriter(JoinedRow.loose(type));
+        this.row = new RecordView(type);
+        this.fields = fields;
+    }
+
+    private static int[] used(RecordType type, HashJoin.Output output) {
+        return JoinedRow.used(type, IntStream.of(JoinedRow.tops(type)), output);
+    }
+
+    /** Null where rows would keep more than half of their fields: making them anew costs more. */
+    static @Nullable ShortenedRow ifMuch(RecordType type, HashJoin.Output output) {
+        int[] kept = used(type, output);
+        return 2 * kept.length > JoinedRow.tops(type).length ? null : new ShortenedRow(type, kept);
     }
 
     /** Of this row; valid until the next. */
-    Slice of(Slice leftRow) {
-        left.wrap(leftRow);
+    Slice of(Slice whole) {
+        row.wrap(whole);
         writer.begin();
         for (int field : fields) {
-            writer.copy(field, left, field);
+            writer.copy(field, row, field);
         }
         return writer.finish();
     }

@@ -139,6 +139,20 @@ final class AccessChoice {
         return known;
     }
 
+    /** About how many records match, by this view of the source and nothing that is opened. */
+    long resultRows(ReadView now) {
+        MatchingRows told = guessed;
+        Estimates known = estimates;
+        if (told != null) {
+            return told.told(now).rows();
+        }
+        if (known == null && chosen instanceof Access.Scan(PrimaryRange range, var _, var _)) {
+            long scanRows = now.estimateScan(range.keys(), range.filter());
+            return MatchingRows.ofScan(query, scanRows).told(now).rows();
+        }
+        return estimates().resultRows();
+    }
+
     private Estimates exactly(long rows) {
         return new Estimates(rows, rows, List.of(new Costed(chosen, rows, rows)));
     }

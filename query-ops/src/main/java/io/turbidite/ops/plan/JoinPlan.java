@@ -50,6 +50,9 @@ public final class JoinPlan implements ResultPlan {
     /** Fields of the rows that are looked at; null: all. */
     private @Nullable Set<Integer> used;
 
+    /** About how many rows the sides have; null: not known yet. */
+    private @Nullable JoinRows estimated;
+
     /** Two fields that must be equal, by their names in the rows of both sides. */
     public record Equal(String left, String right) {}
 
@@ -108,6 +111,9 @@ public final class JoinPlan implements ResultPlan {
         this.text = meeting.isEmpty()
                 ? "all pairs"
                 : "%s by %s".formatted(label, String.join(" and ", meeting));
+        if (isTurnable()) {
+            var _ = estimated(); // while the views of both sides are open
+        }
     }
 
     private static JoinedType pairs(
@@ -174,7 +180,7 @@ public final class JoinPlan implements ResultPlan {
     }
 
     /** Whether a field of the rows is this one: a value may have been selected by its name. */
-    private static boolean isField(String asked, String name, int field, CheckedQuery query) {
+    static boolean isField(String asked, String name, int field, CheckedQuery query) {
         return query.columns().isEmpty()
                 ? asked.equals(name)
                 : query.columns().contains(new Column.Declared(asked, field));
@@ -223,8 +229,8 @@ public final class JoinPlan implements ResultPlan {
     @Override
     public List<PlanStep> steps() {
         List<PlanStep> steps = new ArrayList<>();
-        steps.add(new PlanStep("join", text, PlanStep.UNKNOWN, joined));
-        steps.addAll(PlanStep.below(left.steps()));
+        steps.add(new PlanStep("join", text, estimatedRows(), joined));
+        steps.addAll(PlanStep.below((isBuiltFromLeft() ? right : left).steps()));
         if (looksUp) {
             steps.add(new PlanStep(
                     "lookup",
@@ -234,18 +240,62 @@ public final class JoinPlan implements ResultPlan {
                     joined,
                     1));
         } else {
-            steps.add(new PlanStep("build", "from the right side", PlanStep.UNKNOWN, built, 1));
-            steps.addAll(PlanStep.below(PlanStep.below(right.steps())));
+            boolean fromLeft = isBuiltFromLeft();
+            JoinRows rows = estimated();
+            steps.add(new PlanStep(
+                    "build",
+                    fromLeft ? "from the left side" : "from the right side",
+                    fromLeft ? rows.left() : rows.right(),
+                    built,
+                    1));
+            steps.addAll(PlanStep.below(PlanStep.below((fromLeft ? left : right).steps())));
         }
         return steps;
     }
 
     @Override
+    public long estimatedRows() {
+        return looksUp ? PlanStep.UNKNOWN : estimated().joined();
+    }
+
+    private JoinRows estimated() {
+        JoinRows known = estimated;
+        if (known == null) {
+            known = JoinRows.of(left, right, kind, type);
+            estimated = known;
+        }
+        return known;
+    }
+
+    /** Which side is in memory makes no difference to the pairs of an inner join. */
+    private boolean isTurnable() {
+        return kind == JoinKind.INNER && !looksUp;
+    }
+
+    private boolean isBuiltFromLeft() {
+        return isTurnable() && estimated().isLeftSmaller();
+    }
+
+    @Override
     public Rows rows() {
-        JoinSide leftSide =
-                new JoinSide(left.rows(), left.rowType(), type.leftKeys(), new OperatorMeter());
+        boolean fromLeft = isBuiltFromLeft();
+        JoinSide leftSide = new JoinSide(
+                left.rows(),
+                left.rowType(),
+                type.leftKeys(),
+                fromLeft ? built : new OperatorMeter());
+        if (fromLeft) {
+            JoinSide rightSide = new JoinSide(
+                    right.rows(), right.rowType(), type.rightKeys(), new OperatorMeter());
+            return new HashJoin(
+                    rightSide,
+                    leftSide,
+                    output(type, used, test(right.rowType(), left.rowType(), true), true),
+                    options,
+                    joined);
+        }
         HashJoin.Output output =
-                new HashJoin.Output(kind, type.rowType(), type.shown(), used, test());
+                output(type, used, test(left.rowType(), right.rowType(), false), false);
         if (looksUp) {
             CheckedQuery query = right().query();
             Projection projection = query.columns().isEmpty()
@@ -269,7 +319,21 @@ public final class JoinPlan implements ResultPlan {
                 joined);
     }
 
-    private @Nullable PairTest test() {
+    /**
+     * @param isTurned whether the left side takes the place of the right one
+     */
+    private HashJoin.Output output(
+            JoinedType of,
+            @Nullable Set<Integer> looked,
+            @Nullable PairTest test,
+            boolean isTurned) {
+        List<Integer> all = JoinedType.tops(left.rowType());
+        return isTurned
+                ? new HashJoin.Output(kind, of.rowType(), of.shown(), all, looked, test)
+                : new HashJoin.Output(kind, of.rowType(), all, of.shown(), looked, test);
+    }
+
+    private @Nullable PairTest test(RecordType first, RecordType second, boolean isTurned) {
         Conditions on = conditions;
         if (on == null) {
             return null;
@@ -278,8 +342,7 @@ public final class JoinPlan implements ResultPlan {
         if (on.contradictory()) {
             predicates.add(_ -> false);
         }
-        return new PairTest(
-                left.rowType(), right.rowType(), pairs.rowType(), pairs.shown(), predicates);
+        return new PairTest(first, second, output(pairs, null, null, isTurned), predicates);
     }
 
     /** What is looked up is a query of records. */

@@ -96,16 +96,23 @@ record JoinedType(
         };
     }
 
-    /** The right fields but those that are equal to a left one of the same name. */
-    private static List<Integer> shown(RecordType type, List<JoinPlan.Equal> on) {
+    /** The fields of rows that lie in no other. */
+    static List<Integer> tops(RecordType type) {
         List<Integer> fields = new ArrayList<>();
         for (int field = 0; field < type.fields().size(); field = type.behind(field)) {
-            String name = type.field(field).name();
-            if (!on.contains(new JoinPlan.Equal(name, name))) {
-                fields.add(field);
-            }
+            fields.add(field);
         }
         return fields;
+    }
+
+    /** The right fields but those that are equal to a left one of the same name. */
+    private static List<Integer> shown(RecordType type, List<JoinPlan.Equal> on) {
+        return tops(type).stream()
+                .filter(field -> {
+                    String name = type.field(field).name();
+                    return !on.contains(new JoinPlan.Equal(name, name));
+                })
+                .toList();
     }
 
     private static RecordType pairType(

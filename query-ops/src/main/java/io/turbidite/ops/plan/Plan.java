@@ -1,5 +1,6 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
@@ -212,6 +213,28 @@ public final class Plan implements ResultPlan {
         }
         steps.addAll(wayIn.all());
         return steps;
+    }
+
+    @Override
+    public long estimatedRows() {
+        boolean isOfOne = query.groups().isEmpty() && query.grid() == null;
+        return switch (query.kind()) {
+            case COUNT -> 1;
+            case GROUPS, CELLS, AGGREGATES -> isOfOne ? 1 : PlanStep.UNKNOWN;
+            case ROWS -> {
+                boolean isUnknown = view instanceof PlannedRows rows
+                        && rows.plan().estimatedRows() == PlanStep.UNKNOWN;
+                yield isUnknown ? PlanStep.UNKNOWN : Math.min(resultRows(), query.limit());
+            }
+        };
+    }
+
+    private long resultRows() {
+        try {
+            return choice.resultRows(view);
+        } catch (ClosedException after) {
+            return choice.estimates().resultRows(); // of the source as it is now
+        }
     }
 
     private String aggregateDetail() {
