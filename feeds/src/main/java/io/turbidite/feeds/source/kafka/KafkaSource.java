@@ -151,6 +151,7 @@ final class KafkaSource implements FeedSource {
     public void begin(Supplier<Map<String, PartitionState>> takenNow, SourceHost newHost) {
         host = newHost;
         taken = takenNow;
+        newsNanos = newHost.clock().monotonicNanos(); // it is a member soon
         try {
             TopicWatch watch = new TopicWatch(
                     settings.ofAdmin(),
