@@ -84,6 +84,11 @@ final class DefinitionReader {
         String mode = root.choice("mode", MODES, List.of());
         ShapePart shape = shape(root, dataset, format, "delete".equals(mode));
         PolicyPart policy = sources.policy(root, "delete".equals(mode));
+        Integer workers = root.integer("workers", 1, FeedDefinition.WORKERS_MAX);
+        if (workers != null && workers > 1 && policy instanceof PolicyPart.Spill) {
+            root.problem(
+                    "workers", "more than 1 do not go with policy spill: its files are one queue");
+        }
         StoreOptions storeOptions = StoreOptionsReader.read(root);
         root.end();
         if (feed == null || dataset == null || source == null || format == null) {
@@ -97,6 +102,7 @@ final class DefinitionReader {
                 transforms,
                 shape,
                 policy,
+                workers == null ? 1 : workers,
                 mode == null ? Mode.UPSERT : Mode.valueOf(mode.toUpperCase(Locale.ROOT)),
                 storeOptions,
                 origin());

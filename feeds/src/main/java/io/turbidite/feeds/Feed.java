@@ -40,6 +40,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * A feed, ready to run: carries the records of its source into its dataset, each exactly once,
@@ -55,10 +56,8 @@ public final class Feed implements AutoCloseable {
     private final FeedDefinition definition;
     private final Store store;
     private final FeedSource source;
-    private final RecordParser parser;
-    private final @Nullable RecordParser deletes;
+    private final Dataset dataset;
     private final FeedDelivery delivery;
-    private final FeedAids aids;
     private final FeedMeters meters;
     private volatile boolean stopped;
 
@@ -66,18 +65,14 @@ public final class Feed implements AutoCloseable {
             FeedDefinition definition,
             Store store,
             FeedSource source,
-            RecordParser parser,
-            @Nullable RecordParser deletes,
+            Dataset dataset,
             FeedDelivery delivery,
-            FeedAids aids,
             FeedMeters meters) {
-        this.aids = aids;
         this.meters = meters;
         this.definition = definition;
         this.store = store;
         this.source = source;
-        this.parser = parser;
-        this.deletes = deletes;
+        this.dataset = dataset;
         this.delivery = delivery;
     }
 
@@ -184,16 +179,13 @@ public final class Feed implements AutoCloseable {
         };
         FeedMeters meters =
                 FeedMeters.of(store.meters(), store.environment().clock(), definition.feed());
-        FeedAids aids = new FeedAids(definition, store, meters);
         return new Feed(
                 definition,
                 store,
                 source,
-                newParser(definition, dataset.type(), aids),
-                deletes(definition, dataset.type(), aids),
+                dataset,
                 FeedDelivery.into(
                         store, dataset, definition.feed(), owner(definition, source), operation),
-                aids,
                 meters);
     }
 
@@ -217,39 +209,52 @@ public final class Feed implements AutoCloseable {
     }
 
     FeedRun newRun(FeedProgress progress) {
+        Supplier<RecordPolicy> policies = policies();
+        FunctionFailures failures = new FunctionFailures();
         return new FeedRun(
                 new FeedRun.Parts(
                         definition.feed(),
                         source,
-                        parser,
+                        () -> tools(policies.get(), failures),
+                        definition.workers(),
                         separator(definition),
                         delivery,
                         store.environment().tasks(),
                         clock(),
                         store.events(),
-                        aids,
-                        policy(),
-                        deletes,
                         spill()),
                 progress,
                 () -> stopped,
                 meters);
     }
 
-    /** Letters are fed again by hand: none of them is left out. */
-    private RecordPolicy policy() {
+    private ParseTools tools(RecordPolicy policy, FunctionFailures failures) {
+        FeedAids aids = new FeedAids(definition, store, meters, failures);
+        return new ParseTools(
+                newParser(definition, dataset.type(), aids),
+                deletes(definition, dataset.type(), aids),
+                aids,
+                policy);
+    }
+
+    /**
+     * Of each parse worker; what they decide is decided over the whole feed. Letters are fed again
+     * by hand: none of them is left out.
+     */
+    private Supplier<RecordPolicy> policies() {
         if (source instanceof LetterSource) {
-            return RecordPolicy.TAKES_ALL;
+            return () -> RecordPolicy.TAKES_ALL;
         }
         return switch (definition.policy()) {
-            case PolicyPart.Basic(), PolicyPart.Spill(var _) -> RecordPolicy.TAKES_ALL;
-            case PolicyPart.Discard(int percentMax, int keptOneIn) ->
-                new DiscardPolicy(percentMax / 100.0, keptOneIn);
-            case PolicyPart.Throttle(int recordsPerSecond) ->
-                new KeyThrottle(
-                        store.dataset(definition.dataset().name()),
-                        new ThrottlePolicy(recordsPerSecond),
-                        clock());
+            case PolicyPart.Basic(), PolicyPart.Spill(var _) -> () -> RecordPolicy.TAKES_ALL;
+            case PolicyPart.Discard(int percentMax, int keptOneIn) -> {
+                RecordPolicy ofAll = new DiscardPolicy(percentMax / 100.0, keptOneIn);
+                yield () -> ofAll;
+            }
+            case PolicyPart.Throttle(int recordsPerSecond) -> {
+                ThrottlePolicy ofAll = new ThrottlePolicy(recordsPerSecond);
+                yield () -> new KeyThrottle(dataset, ofAll, clock());
+            }
         };
     }
 
@@ -273,7 +278,6 @@ public final class Feed implements AutoCloseable {
 
     /** What records in a spill are of. */
     private String encoding() {
-        Dataset dataset = store.dataset(definition.dataset().name());
         String parts = definition.mode() == Mode.DELETE ? "keys" : "records";
         return "%s of %s %s".formatted(parts, dataset.name(), dataset.type());
     }

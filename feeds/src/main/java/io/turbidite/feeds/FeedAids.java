@@ -32,7 +32,8 @@ import java.util.Map;
  * store, and each key is got once for it.
  *
  * <p>Memory: {@value #FOUND_COUNT_MAX} values, of which those kept have at most {@value
- * #FOUND_CHARS_MAX} characters. <em>Confined to the thread that reads.</em>
+ * #FOUND_CHARS_MAX} characters. <em>Confined to the thread of one parse
+ * worker</em>.
  */
 final class FeedAids implements TransformAids {
     private static final int FOUND_COUNT_MAX = 4_096;
@@ -41,8 +42,7 @@ final class FeedAids implements TransformAids {
     private final Store store;
     private final FeedMeters meters;
     private final Map<String, RecordFunction> functions = new HashMap<>();
-    private final Map<String, Integer> failuresInRow = new HashMap<>();
-    private @Nullable FunctionPauseException tooMany;
+    private final FunctionFailures failures;
 
     private final Map<Wanted, Found> found = new HashMap<>();
     private final Map<String, ReadView> views = new HashMap<>();
@@ -55,8 +55,13 @@ final class FeedAids implements TransformAids {
     /** What was found; nothing is found too. */
     private record Found(@Nullable Object value) {}
 
-    /** Those that the transforms of a definition need. */
-    FeedAids(FeedDefinition definition, Store store, FeedMeters meters) {
+    /**
+     * Those that the transforms of a definition need.
+     *
+     * @param failures of all workers of the feed
+     */
+    FeedAids(FeedDefinition definition, Store store, FeedMeters meters, FunctionFailures failures) {
+        this.failures = failures;
         this.store = store;
         this.meters = meters;
         boolean calls = definition.transforms().stream()
@@ -110,12 +115,10 @@ final class FeedAids implements TransformAids {
         long begun = meters.nanos();
         try {
             Object result = function.apply(arguments);
-            failuresInRow.put(name, 0);
+            failures.succeeded(name);
             return result;
         } catch (RuntimeException e) {
-            if (failuresInRow.merge(name, 1, Integer::sum) == FunctionPauseException.FAILURES_MAX) {
-                tooMany = new FunctionPauseException(name, e.toString());
-            }
+            failures.failed(name, e);
             throw new FunctionFailedException(name, e);
         } finally {
             meters.functionCalled(meters.nanos() - begun);
@@ -128,10 +131,7 @@ final class FeedAids implements TransformAids {
      * @throws FunctionPauseException if a function has failed for too many in a row
      */
     void checkFunctions() {
-        FunctionPauseException now = tooMany;
-        if (now != null) {
-            throw now;
-        }
+        failures.check();
     }
 
     @Override

@@ -46,6 +46,8 @@ import java.util.function.Consumer;
  * @param transforms in the order of their evaluation
  * @param shape what becomes of a record besides
  * @param policy what it does while the source is faster than the store
+ * @param workers how many threads may parse, each some partitions of the source; 1 to {@value
+ *     #WORKERS_MAX}
  * @param mode what the feed does with each record
  * @param storeOptions how to open the store for the feed
  * @param origin where the parts of the definition are written
@@ -58,9 +60,13 @@ public record FeedDefinition(
         List<Transform> transforms,
         ShapePart shape,
         PolicyPart policy,
+        int workers,
         Mode mode,
         StoreOptions storeOptions,
         Origin origin) {
+    /** The most parse workers of a feed. */
+    public static final int WORKERS_MAX = 64;
+
     /** The most bytes of a definition; people write definitions by hand. */
     private static final int FILE_BYTES_MAX = 1 << 20;
 

@@ -7,63 +7,56 @@ import io.turbidite.core.meter.StoreEvent.SourceGap;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
-import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.flow.BatchFlow;
 import io.turbidite.feeds.flow.FeedMeters;
-import io.turbidite.feeds.flow.Pipeline;
-import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.flow.SpillPlace;
-import io.turbidite.feeds.flow.SpilledFlow;
-import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.FeedSource;
-import io.turbidite.feeds.source.PartitionReader;
-import io.turbidite.feeds.source.PartitionReader.Step;
-import io.turbidite.feeds.source.PartitionState;
 import io.turbidite.feeds.source.SourceHost;
-import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.feeds.store.Delivery;
 
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashSet;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Objects;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
- * One run over a source. For each partition it finds where the feed stopped; from there on it
- * parses and batches until the partition ends or the run is stopped. The pipeline's consumer
- * delivers meanwhile.
+ * One run over a source. For each partition it finds where the feed stopped; from there on it is
+ * parsed and batched until the partition ends or the run is stopped. Rings' consumers deliver
+ * meanwhile.
  *
- * <p>Partitions of a source that has an end are read one after the other; those of an endless one
- * take turns of a batch.
+ * <p>A single {@link ParseWorker} is driven by the thread of the run. Several have a thread each,
+ * and the run deals partitions out to them.
  *
  * <em>Confined to one thread at a time; used once.</em>
  */
 final class FeedRun {
     private static final long PROGRESS_NANOS = 100_000_000;
 
-    /** The parts with which a run works. */
+    /** How often a run with several workers looks after them and the source. */
+    private static final long OVERSEE_NANOS = 1_000_000;
+
+    /**
+     * The parts with which a run works.
+     *
+     * @param tools makes those of each worker
+     * @param workers how many there may be, at least 1; one where there is a spill
+     * @param spill where batches wait for the store; null if the source does
+     */
     record Parts(
             String feed,
             FeedSource source,
-            RecordParser parser,
+            Supplier<ParseTools> tools,
+            int workers,
             char separator,
             Delivery delivery,
             Tasks tasks,
             Clock clock,
             StoreEvents events,
-            @Nullable FeedAids aids,
-            RecordPolicy policy,
-            @Nullable RecordParser deletes,
             @Nullable SpillPlace spill) {
-        /** Of transforms that ask nothing beside the record. */
+        /** Of one worker, whose transforms ask nothing beside the record. */
         Parts(
                 String feed,
                 FeedSource source,
@@ -76,15 +69,13 @@ final class FeedRun {
             this(
                     feed,
                     source,
-                    parser,
+                    () -> ParseTools.of(parser),
+                    1,
                     separator,
                     delivery,
                     tasks,
                     clock,
                     events,
-                    null,
-                    RecordPolicy.TAKES_ALL,
-                    null,
                     null);
         }
     }
@@ -92,31 +83,19 @@ final class FeedRun {
     private final Parts parts;
     private final FeedProgress progress;
     private final FeedMeters meters;
-    private final BooleanSupplier stopped;
+    private final RunShare share;
+    private final boolean hasThreads;
     private final SourceHost host;
-    private final RunDelivery end;
-    private final BatchFlow pipeline;
-    private final Intake intake;
     private final long sourceBytesTotal;
-    private long sourceBytesBefore;
-    private long reportedNanos;
-    private long reportedBytes;
-    private boolean hasStopped;
-    private boolean resumed;
-    private long waiting;
-
-    private final List<SourceContinued> continued = new ArrayList<>();
     private final long acceptedBefore;
     private final long rejectedBefore;
 
-    /** Partitions of a source that has an end, from the next on; null before the first turn. */
-    private @Nullable Iterator<String> left;
+    /** At least one. */
+    private final List<ParseWorker> workers = new ArrayList<>();
 
-    /** Partitions that are being read. */
-    private final LinkedHashMap<String, Opened> open = new LinkedHashMap<>();
-
-    /** Partitions of an endless source that have ended. */
-    private final Set<String> ended = new HashSet<>();
+    private boolean hasBegun;
+    private long reportedNanos;
+    private long reportedBytes;
 
     /** Whether a turn that found the store behind waits until all is delivered. */
     private boolean needsDrained;
@@ -124,8 +103,15 @@ final class FeedRun {
     /** Whether it goes on for what is new too. */
     private boolean takesNews;
 
-    /** Partitions that were closed in this run, and of which something may not be delivered. */
-    private final Set<String> letGo = new HashSet<>();
+    // with several workers
+    private boolean hasStarted;
+    private long overseenNanos;
+    private long seenBatches;
+
+    /** Whether each worker was given a round since the last rest, and what was dealt then. */
+    private boolean hasAsked;
+
+    private long askedCount;
 
     FeedRun(Parts parts, FeedProgress progress, BooleanSupplier stopped) {
         this(parts, progress, stopped, FeedMeters.unseen(parts.clock));
@@ -135,29 +121,33 @@ final class FeedRun {
         this.parts = parts;
         this.meters = meters;
         this.progress = progress;
-        this.stopped = stopped;
-        this.host = new SourceHost(
-                parts.feed,
-                parts.parser,
-                parts.separator,
-                parts.tasks,
-                parts.clock,
-                () -> {
-                    reportSometimes();
-                    return isStopped();
-                },
-                this::missed);
+        this.hasThreads = parts.workers > 1 && parts.spill == null;
+        RunDelivery delivery = new RunDelivery(parts.delivery, parts.source, meters, this::missed);
+        this.share = new RunShare(parts, meters, delivery, stopped, hasThreads);
         this.sourceBytesTotal = parts.source.byteCount();
         this.acceptedBefore = parts.delivery.accepted();
         this.rejectedBefore = parts.delivery.rejected();
         this.reportedNanos = parts.clock.monotonicNanos();
         meters.begin(parts.source.isEndless());
-        this.end = new RunDelivery(parts.delivery, parts.source, meters, this::missed);
-        Pipeline ring = Pipeline.start(parts.tasks, "feed-" + parts.feed, meters, end::deliver);
-        this.pipeline = parts.spill == null
-                ? ring
-                : SpilledFlow.open(ring, parts.spill, parts.source, meters, parts.tasks);
-        this.intake = new Intake(parts.parser, parts.deletes, parts.policy, pipeline);
+        ParseTools tools = parts.tools.get();
+        this.host = host(tools.parser());
+        workers.add(new ParseWorker(share, host, tools, 1, this::reportSometimes));
+    }
+
+    private SourceHost host(RecordParser parser) {
+        return new SourceHost(
+                parts.feed,
+                parser,
+                parts.separator,
+                parts.tasks,
+                parts.clock,
+                () -> {
+                    if (!hasThreads) {
+                        reportSometimes();
+                    }
+                    return share.isOver();
+                },
+                this::missed);
     }
 
     private void missed(String partition, long from, long to) {
@@ -172,7 +162,7 @@ final class FeedRun {
         READ,
         /** There was nothing to read, and all that was read is delivered: see {@link #hasNews}. */
         RESTED,
-        /** The store is behind: see {@link #hasRoom}. */
+        /** The store is behind, or workers are at work: see {@link #hasRoom}. */
         FULL,
         FINISHED,
         STOPPED
@@ -187,7 +177,7 @@ final class FeedRun {
         try {
             return readAll();
         } catch (StorageIoException e) {
-            if (e.kind() != StorageIoException.Kind.INTERRUPTED || !isStopped()) {
+            if (e.kind() != StorageIoException.Kind.INTERRUPTED || !share.isStopped()) {
                 throw e;
             }
             return false; // what the store has not taken is read again by the next run
@@ -217,141 +207,85 @@ final class FeedRun {
     /**
      * Reads a batch, or one of each partition of an endless source, and waits for nothing that the
      * store does. To be called until it finished or stopped; then, or when it throws, {@link #end}
-     * delivers what was read.
+     * delivers what was read. With several workers it looks after them instead.
      */
     Turn turn() {
-        meters.turnBegins();
-        Turn turn = readOn();
+        if (!hasThreads && workers.getFirst().flow().moveOn()) {
+            // what an earlier run has left comes first
+            return share.isStopped() ? Turn.STOPPED : full(true);
+        }
+        if (!hasBegun) {
+            hasBegun = true;
+            parts.source.begin(parts.delivery::taken, host);
+            if (!parts.source.isEndless()) {
+                share.deal.begin(parts.source.partitions());
+            }
+        }
+        Turn turn = hasThreads ? oversee() : readOn();
+        meters.rests(turn == Turn.RESTED);
+        return turn;
+    }
+
+    // ---- with one worker
+
+    private Turn readOn() {
+        ParseWorker worker = workers.getFirst();
+        worker.time().begins();
+        Turn turn = parts.source.isEndless() ? readOfAll(worker) : readOfOne(worker);
         switch (turn) {
-            case READ, FINISHED, STOPPED -> meters.turnRead();
-            case RESTED -> meters.turnRested();
-            case FULL -> meters.turnFull();
+            case READ, FINISHED, STOPPED -> worker.time().endsReading();
+            case RESTED -> worker.time().endsResting();
+            case FULL -> worker.time().endsFull();
         }
         return turn;
     }
 
-    private Turn readOn() {
-        if (pipeline.moveOn()) {
-            return isStopped()
-                    ? Turn.STOPPED
-                    : full(true); // what an earlier run has left comes first
-        }
-        if (left == null) {
-            parts.source.begin(parts.delivery::taken, host);
-            left = parts.source.isEndless()
-                    ? Collections.emptyIterator()
-                    : parts.source.partitions().iterator();
-        }
-        return parts.source.isEndless() ? readOfAll() : readOfOne(left);
+    private Turn readOfOne(ParseWorker worker) {
+        return switch (worker.pass()) {
+            case READ -> Turn.READ;
+            case FULL, TAKEN -> share.isStopped() ? Turn.STOPPED : full(false);
+            case FINISHED -> finish(worker.flow());
+            case RESTED -> Turn.STOPPED;
+        };
     }
 
-    /** Whether {@link #end} waits for nothing that the store does. */
-    boolean isDelivered() {
-        return pipeline.isSettled();
+    private Turn finish(BatchFlow flow) {
+        flow.rest();
+        return flow.isPassedOn() ? Turn.FINISHED : share.isStopped() ? Turn.STOPPED : full(true);
     }
 
-    /** Delivers what was read, and lets go of the source. */
-    void end() {
-        try (pipeline) {
-            long sourceBytes = sourceBytes();
-            Cleanup read = new Cleanup().addAll(open.values(), Opened::close);
-            open.clear();
-            read.add(pipeline::drain).run(); // what was read is delivered all the same
-            report(sourceBytes);
-        } finally {
-            meters.end();
-        }
-    }
-
-    private Turn readOfOne(Iterator<String> partitions) {
-        if (open.isEmpty()) {
-            if (!partitions.hasNext()) {
-                pipeline.rest();
-                return pipeline.isPassedOn()
-                        ? Turn.FINISHED
-                        : isStopped() ? Turn.STOPPED : full(true);
-            }
-            String partition = partitions.next();
-            open.put(partition, open(partition));
-        }
-        if (!pipeline.hasRoom()) {
-            return isStopped() ? Turn.STOPPED : full(false);
-        }
-        Opened opened = open.firstEntry().getValue();
-        Step last = read(opened);
-        if (last == Step.RECORD) {
-            return Turn.READ;
-        }
-        waiting += opened.reader.waiting();
-        if (last != Step.END && isStopped()) {
+    private Turn readOfAll(ParseWorker worker) {
+        share.deal.note(parts.source.partitions(), parts.source.gone());
+        boolean isWhole = share.deal.deal(workers);
+        worker.give(share.deal.round(worker));
+        ParseWorker.Pass pass = worker.pass();
+        if (share.isStopped()) {
             return Turn.STOPPED;
         }
-        sourceBytesBefore += opened.reader.bytesRead();
-        open.clear();
-        opened.close();
-        return Turn.READ;
+        return switch (pass) {
+            case READ, FINISHED -> Turn.READ;
+            case FULL, TAKEN -> full(false);
+            case RESTED -> {
+                worker.flow().rest();
+                Turn turn = rest(isWhole);
+                // emptying files may take long
+                takesNews = turn == Turn.FULL && isWhole && !worker.flow().isPassedOn();
+                yield turn;
+            }
+        };
     }
 
-    private Turn readOfAll() {
-        boolean hasRead = false;
-        boolean isBehind = false;
-        List<String> there = parts.source.partitions();
-        parts.source.gone().forEach(this::letGo);
-        if (pipeline.isDrained()) {
-            letGo.clear();
-        }
-        ended.retainAll(there);
-        for (String partition : there) {
-            if (isStopped()) {
-                break;
+    /** Rests when nothing is on its way. */
+    private Turn rest(boolean isWhole) {
+        for (ParseWorker worker : workers) {
+            if (!worker.isDrained()) {
+                return full(true);
             }
-            if (ended.contains(partition)) {
-                continue;
-            }
-            if (!pipeline.hasRoom()) {
-                return full(false);
-            }
-            Opened opened = open.get(partition);
-            if (opened == null) {
-                if (!pipeline.isDrained() && letGo.contains(partition)) {
-                    isBehind = true; // what was published of it before is its position
-                    continue;
-                }
-                opened = open(partition);
-                open.put(partition, opened);
-            }
-            Step last = read(opened);
-            hasRead |= last != Step.NOTHING;
-            if (last == Step.END) {
-                ended.add(partition);
-                letGo(partition);
+            if (worker.hasFailed()) {
+                worker.drain(); // which says how
             }
         }
-        if (isStopped()) {
-            return Turn.STOPPED;
-        }
-        if (hasRead) {
-            return Turn.READ;
-        }
-        pipeline.rest();
-        if (isBehind || !pipeline.isDrained()) {
-            Turn full = full(true);
-            takesNews = !isBehind && !pipeline.isPassedOn(); // emptying files may take long
-            return full;
-        }
-        if (pipeline.hasFailed()) {
-            pipeline.drain(); // which says how
-        }
-        return Turn.RESTED;
-    }
-
-    private void letGo(String partition) {
-        Opened gone = open.remove(partition);
-        if (gone != null) {
-            letGo.add(partition);
-            sourceBytesBefore += gone.reader.bytesRead();
-            gone.close();
-        }
+        return isWhole ? Turn.RESTED : Turn.READ;
     }
 
     private Turn full(boolean untilDrained) {
@@ -360,223 +294,204 @@ final class FeedRun {
         return Turn.FULL;
     }
 
+    // ---- with several workers
+
+    private Turn oversee() {
+        overseenNanos = parts.clock.monotonicNanos();
+        for (ParseWorker worker : workers) {
+            if (worker.hasFailed()) {
+                worker.drain(); // which says how
+            }
+        }
+        share.rethrow();
+        if (share.isStopped()) {
+            return Turn.STOPPED;
+        }
+        Turn turn = parts.source.isEndless() ? overseeAll() : overseeEach();
+        long batches = share.batches();
+        boolean hasRead = batches != seenBatches;
+        seenBatches = batches;
+        return turn == Turn.FULL && hasRead ? Turn.READ : turn;
+    }
+
+    private Turn overseeEach() {
+        employ();
+        for (ParseWorker worker : workers) {
+            if (!worker.hasFinished()) {
+                return Turn.FULL;
+            }
+        }
+        return Turn.FINISHED;
+    }
+
+    private Turn overseeAll() {
+        if (!share.tryEnter()) {
+            return Turn.FULL;
+        }
+        try {
+            share.deal.note(parts.source.partitions(), parts.source.gone());
+        } finally {
+            share.exit();
+        }
+        employ();
+        boolean isWhole = share.deal.deal(workers);
+        boolean areIdle = areIdle();
+        if (areIdle && hasAsked && isWhole && share.deal.dealtCount() == askedCount) {
+            Turn turn = rest(true);
+            hasAsked = turn != Turn.RESTED; // behind a rest each is asked anew
+            return turn;
+        }
+        hasAsked = true;
+        askedCount = share.deal.dealtCount();
+        for (ParseWorker worker : workers) {
+            worker.give(share.deal.round(worker));
+        }
+        return Turn.FULL;
+    }
+
+    private boolean areIdle() {
+        for (ParseWorker worker : workers) {
+            if (!worker.isIdle()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Has as many workers as there may be, but no more than there are partitions. */
+    private void employ() {
+        int wanted = Math.min(parts.workers, Math.max(1, share.deal.countToRead()));
+        if (!hasStarted) {
+            hasStarted = true;
+            workers.getFirst().start();
+        }
+        while (workers.size() < wanted) {
+            ParseTools tools = parts.tools.get();
+            ParseWorker more = new ParseWorker(
+                    share, host(tools.parser()), tools, workers.size() + 1, () -> {});
+            workers.add(more);
+            more.start();
+        }
+    }
+
+    /** Whether {@link #end} waits for nothing that the store does. */
+    boolean isDelivered() {
+        if (!hasThreads) {
+            return workers.getFirst().flow().isSettled();
+        }
+        for (ParseWorker worker : workers) {
+            if (!worker.isDrained() || (hasStarted && !worker.isResting())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Behind a turn that found the store behind: whether the next one does not. */
     boolean hasRoom() {
-        meters.waits();
+        ParseWorker first = workers.getFirst();
+        if (hasThreads) {
+            reportSometimes();
+            return isToEnd() || parts.clock.monotonicNanos() - overseenNanos >= OVERSEE_NANOS;
+        }
+        first.time().waits();
         reportSometimes();
-        return isStopped()
-                || pipeline.canMoveOn()
-                || (needsDrained ? pipeline.isDrained() : pipeline.hasRoom())
-                || (takesNews && pipeline.hasRoom() && parts.source.hasNews());
+        BatchFlow flow = first.flow();
+        return share.isStopped()
+                || flow.canMoveOn()
+                || (needsDrained ? flow.isDrained() : flow.hasRoom())
+                || (takesNews && flow.hasRoom() && parts.source.hasNews());
     }
 
     /** Behind a turn that rested: whether the next one may find something, or is to fail. */
     boolean hasNews() {
-        meters.waits();
+        if (!hasThreads) {
+            workers.getFirst().time().waits();
+        }
+        meters.rests(true);
         reportSometimes();
-        return isStopped() || pipeline.hasFailed() || parts.source.hasNews();
+        if (isToEnd()) {
+            return true;
+        }
+        if (!share.tryEnter()) {
+            return false;
+        }
+        try {
+            return parts.source.hasNews();
+        } finally {
+            share.exit();
+        }
     }
 
-    /** Once it was asked to stop a run stays stopped. */
-    private boolean isStopped() {
-        hasStopped |= stopped.getAsBoolean();
-        return hasStopped;
+    private boolean isToEnd() {
+        boolean hasFailed = share.hasFailed();
+        for (ParseWorker worker : workers) {
+            hasFailed |= worker.hasFailed();
+        }
+        return hasFailed || share.isStopped();
     }
 
     /** Whether something of the source was delivered before this run. */
     boolean resumed() {
-        return resumed;
+        return share.resumed();
     }
 
     /** The number of unfinished records at the end of growing files; the next run looks again. */
     long waiting() {
-        return waiting;
+        return share.waiting();
     }
 
     /** The number of records that were left out, because the definition says so. */
     long dropped() {
-        return end.dropped();
+        return share.delivery.dropped();
     }
 
     /** The number of records that waited in files. */
     long spilled() {
-        return pipeline.spilledCount();
+        return workers.getFirst().flow().spilledCount();
     }
 
     /** The bytes of batches that wait in files. */
     long spillBytes() {
-        return pipeline.spillBytes();
+        return workers.getFirst().flow().spillBytes();
     }
 
     /** Records that were taken before and turned out to go on. */
     List<SourceContinued> continued() {
-        return List.copyOf(continued);
+        return share.continued();
     }
 
-    /** A partition that is being read. */
-    private static final class Opened implements AutoCloseable {
-        private final String partition;
-        private final PartitionReader reader;
-
-        /** Behind what is published, or taken by earlier runs. */
-        private @Nullable SourcePosition published;
-
-        /** Whether nothing of the partition counts yet. */
-        private boolean startsAnew;
-
-        /** Set while the run reads from a record that was taken in part. */
-        private @Nullable Continuation continuation;
-
-        Opened(String partition, PartitionReader reader, @Nullable PartitionState taken) {
-            this.partition = partition;
-            this.reader = reader;
-            this.published = taken == null ? null : taken.position();
-            this.startsAnew = reader.startsAnew();
-        }
-
-        @Override
-        public void close() {
-            reader.close();
-        }
-    }
-
-    private Opened open(String partition) {
-        PartitionState taken = parts.delivery.taken(partition);
-        Opened opened = new Opened(partition, parts.source.open(partition, taken, host), taken);
-        resumed |= taken != null && !opened.startsAnew;
-        if (opened.reader.takenTo() > 0) {
-            opened.continuation = new Continuation(
-                    parts.feed,
-                    partition,
-                    opened.reader.takenTo(),
-                    parts.parser,
-                    parts.delivery,
-                    parts.clock);
-        }
-        return opened;
-    }
-
-    /**
-     * Reads until there is nothing, the run is stopped, or a full batch is published.
-     *
-     * @return what came last: NOTHING also if the run was stopped, RECORD if there may be more
-     */
-    private Step read(Opened opened) {
-        try {
-            return readBatch(opened);
+    /** Delivers what was read, and lets go of the source. */
+    void end() {
+        share.end();
+        try (Cleanup _ = Cleanup.ofAll(workers, ParseWorker::close)) {
+            new Cleanup()
+                    .addAll(workers, ParseWorker::stop)
+                    .addAll(workers, ParseWorker::closeReaders)
+                    .addAll(workers, ParseWorker::drain) // what was read is delivered all the same
+                    .add(share::rethrow)
+                    .add(this::report)
+                    .run();
         } finally {
-            endLookUps();
+            meters.end();
         }
-    }
-
-    private void endLookUps() {
-        if (parts.aids != null) {
-            parts.aids.endBatch();
-        }
-    }
-
-    private Step readBatch(Opened opened) {
-        Batch batch = begin(opened);
-        try {
-            while (true) {
-                Step step = opened.reader.next();
-                switch (step) {
-                    case RECORD -> {
-                        take(opened, batch);
-                        if (parts.aids != null) {
-                            parts.aids.checkFunctions();
-                        }
-                        if (batch.isFull()) {
-                            publish(opened, batch);
-                            reportSometimes();
-                            return step;
-                        }
-                        if (isStopped()) {
-                            return Step.NOTHING;
-                        }
-                    }
-                    case BREAK -> {
-                        if (!batch.isEmpty()) {
-                            publish(opened, batch);
-                            return Step.RECORD;
-                        }
-                        endLookUps();
-                        batch = begin(opened);
-                    }
-                    case NOTHING, END -> {
-                        if ((step == Step.END || opened.reader.keepsPosition())
-                                && !Objects.equals(opened.reader.position(), opened.published)) {
-                            batch.move();
-                        }
-                        return step;
-                    }
-                }
-            }
-        } finally {
-            // What was read before a stop or before damage is good, and is not to be read again.
-            if (pipeline.hasClaim() && !batch.isEmpty()) {
-                publish(opened, batch);
-            }
-        }
-    }
-
-    private void publish(Opened opened, Batch batch) {
-        SourcePosition position = opened.reader.position();
-        batch.end(position);
-        if (opened.startsAnew) {
-            batch.startAnew();
-            opened.startsAnew = false;
-        }
-        opened.published = position;
-        meters.parsed(batch);
-        pipeline.publish();
-    }
-
-    private Batch begin(Opened opened) {
-        Batch batch = pipeline.claim();
-        batch.begin(opened.partition, opened.reader.follows(opened.published));
-        return batch;
-    }
-
-    private void take(Opened opened, Batch batch) {
-        if (batch.isEmpty()) {
-            batch.begunAt(meters.nanos());
-        }
-        RecordFrame frame = opened.reader.frame();
-        if (frame.line() == 1 && frame.problem() == null && parts.parser.leavesOut(frame)) {
-            return;
-        }
-        Continuation before = opened.continuation;
-        if (before != null) {
-            if (before.concerns(frame)) {
-                SourceContinued told = before.take(frame, batch);
-                if (told != null) {
-                    continued.add(told);
-                    parts.events.publish(told);
-                }
-                return;
-            }
-            opened.continuation = null;
-        }
-        intake.take(opened.reader, batch);
     }
 
     private void reportSometimes() {
         if (parts.clock.monotonicNanos() - reportedNanos >= PROGRESS_NANOS) {
-            report(sourceBytes());
+            if (!hasThreads) {
+                workers.getFirst().count();
+            }
+            report();
         }
     }
 
-    private long sourceBytes() {
-        long bytes = sourceBytesBefore;
-        for (Opened opened : open.values()) {
-            bytes += opened.reader.bytesRead();
-        }
-        return bytes;
-    }
-
-    private void report(long sourceBytes) {
+    private void report() {
         reportedNanos = parts.clock.monotonicNanos();
+        long sourceBytes = 0;
+        for (ParseWorker worker : workers) {
+            sourceBytes += worker.bytesRead();
+        }
         meters.read(sourceBytes - reportedBytes);
         reportedBytes = Math.max(reportedBytes, sourceBytes);
         if (sourceBytesTotal > 0) {

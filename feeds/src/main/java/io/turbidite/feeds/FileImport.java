@@ -62,6 +62,7 @@ public final class FileImport implements AutoCloseable {
                 List.of(),
                 FeedDefinition.ShapePart.NONE,
                 new FeedDefinition.PolicyPart.Basic(),
+                1,
                 mode,
                 StoreOptions.defaults(),
                 new Origin(source.toString(), Map.of()));

@@ -6,6 +6,7 @@ import io.turbidite.feeds.flow.BatchFlow;
 import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.parse.MalformedFrameException;
 import io.turbidite.feeds.parse.RecordFrame;
+import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.PartitionReader;
 
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Puts what a frame becomes into a batch: its records, a dead letter, a delete, or nothing where
- * the definition or the policy leaves it out. <em>Confined to the thread of the run.</em>
+ * the definition or the policy leaves it out. <em>Confined to the thread of its worker.</em>
  */
 final class Intake {
     private final RecordParser parser;
@@ -40,9 +41,12 @@ final class Intake {
         this.pipeline = pipeline;
     }
 
-    /** Takes the frame that the reader is at. */
-    void take(PartitionReader reader, Batch batch) {
-        RecordFrame frame = reader.frame();
+    /**
+     * Takes a frame.
+     *
+     * @param reader is at it, if the format has quotes
+     */
+    void take(RecordFrame frame, PartitionReader reader, Batch batch) {
         @Nullable String problem = frame.problem();
         if (problem != null) {
             batch.reject(frame, problem);
@@ -59,8 +63,12 @@ final class Intake {
                 convert(frame, batch);
             }
         } catch (MalformedFrameException e) {
-            reader.cutToFirstLine();
-            batch.reject(reader.frame(), String.valueOf(e.getMessage()));
+            if (frame.spansLines() && parser.quotes() != RecordFramer.Quotes.NONE) {
+                reader.cutToFirstLine();
+                batch.reject(reader.frame(), String.valueOf(e.getMessage()));
+            } else {
+                batch.reject(frame, String.valueOf(e.getMessage()));
+            }
         } catch (InvalidRequestException e) {
             batch.reject(frame, String.valueOf(e.getMessage()));
         }

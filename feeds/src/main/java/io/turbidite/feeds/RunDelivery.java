@@ -33,7 +33,10 @@ final class RunDelivery {
     private final FeedSource source;
     private final FeedMeters meters;
     private final Gaps gaps;
-    private boolean isQuiet;
+
+    /** Of what an earlier run has left: then there is one lane. */
+    private volatile boolean isQuiet;
+
     private final AtomicLong dropped = new AtomicLong();
 
     RunDelivery(Delivery delivery, FeedSource source, FeedMeters meters, Gaps gaps) {
@@ -65,22 +68,29 @@ final class RunDelivery {
         });
     }
 
-    void deliver(Batch batch) {
-        long accepted = delivery.accepted();
-        long rejected = delivery.rejected();
+    /**
+     * Delivers by a lane; by its thread.
+     *
+     * @return false if the batch is to come again
+     */
+    boolean deliver(Delivery.Lane lane, Batch batch) {
+        Delivery.Delivered delivered;
         try {
             isQuiet = batch.leftover() != Leftover.NONE;
             if (isQuiet && !mayFollow(batch)) {
-                return;
+                return true;
             }
-            delivery.deliver(batch);
+            delivered = lane.deliver(batch);
         } catch (RuntimeException | Error e) {
             source.failed();
             throw e;
         }
+        if (delivered == null) {
+            return false;
+        }
         dropped.addAndGet(batch.droppedCount());
-        long more = delivery.rejected() - rejected;
-        meters.stored(delivery.accepted() - accepted, more == 0 ? 0 : more - batch.rejectedCount());
+        meters.stored(delivered.accepted(), delivered.refused());
+        return true;
     }
 
     private boolean mayFollow(Batch batch) {

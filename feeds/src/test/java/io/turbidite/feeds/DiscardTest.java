@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.flow.DiscardPolicy;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.source.FeedSource;
@@ -71,15 +70,17 @@ class DiscardTest {
                     new FeedRun.Parts(
                             "f",
                             source,
-                            new JsonRecordParser(type, true, List.of()),
+                            () -> new ParseTools(
+                                    new JsonRecordParser(type, true, List.of()),
+                                    null,
+                                    null,
+                                    new DiscardPolicy(0.5, 100)),
+                            1,
                             ',',
                             slow,
                             store.environment().tasks(),
                             store.environment().clock(),
                             store.events(),
-                            null,
-                            new DiscardPolicy(0.5, 100),
-                            null,
                             null),
                     FeedProgress.none(),
                     () -> false);
@@ -120,14 +121,21 @@ class DiscardTest {
         }
 
         @Override
-        public void deliver(Batch batch) {
+        public Lane newLane() {
+            Lane lane = into.newLane();
+            return batch -> {
+                sleep();
+                return lane.deliver(batch);
+            };
+        }
+
+        private static void sleep() {
             try {
                 boolean isOpen = new CountDownLatch(1).await(20, TimeUnit.MILLISECONDS);
                 assertThat(isOpen).isFalse();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
-            into.deliver(batch);
         }
 
         @Override

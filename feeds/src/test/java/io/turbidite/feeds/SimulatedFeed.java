@@ -96,7 +96,11 @@ final class SimulatedFeed {
         }
 
         @Override
-        public void deliver(Batch batch) {
+        public Lane newLane() {
+            return this::deliver;
+        }
+
+        private Delivered deliver(Batch batch) {
             killIn--;
             if (killIn <= 0 && !killAfterCommit) {
                 throw new IllegalStateException("killed");
@@ -116,6 +120,7 @@ final class SimulatedFeed {
             if (killIn <= 0) {
                 throw new IllegalStateException("killed");
             }
+            return new Delivered(batch.recordCount(), 0);
         }
 
         @Override

@@ -18,7 +18,6 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.flow.SpillPlace;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.source.SourcePosition;
@@ -167,15 +166,13 @@ class SpillScheduleTest {
                         new FeedRun.Parts(
                                 "f",
                                 source,
-                                new JsonRecordParser(TYPE, true, List.of()),
+                                () -> ParseTools.of(new JsonRecordParser(TYPE, true, List.of())),
+                                1,
                                 ',',
                                 delivery,
                                 store.environment().tasks(),
                                 store.environment().clock(),
                                 store.events(),
-                                null,
-                                RecordPolicy.TAKES_ALL,
-                                null,
                                 choice.place(disk)),
                         FeedProgress.none(),
                         () -> asked[0]++ > stopsAfter);

@@ -136,6 +136,7 @@ public final class SpaceSuite {
                 definition.transforms(),
                 definition.shape(),
                 definition.policy(),
+                definition.workers(),
                 definition.mode(),
                 definition.storeOptions(),
                 definition.origin());

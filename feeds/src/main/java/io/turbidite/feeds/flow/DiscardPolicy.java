@@ -4,7 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 
 /**
  * Which records are left out while the store is behind: a pure decision over what came before.
- * <em>Confined to the thread that reads.</em>
+ * <em>Thread-safe by its lock</em>: the parse workers of a feed have one together.
  *
  * <p>Invariants, at every moment of a run:
  *
@@ -42,7 +42,7 @@ public final class DiscardPolicy implements RecordPolicy {
     }
 
     @Override
-    public boolean takesNext(boolean isBehind) {
+    public synchronized boolean takesNext(boolean isBehind) {
         seenCount++;
         if (!isBehind) {
             sinceKept = 0;
@@ -61,7 +61,7 @@ public final class DiscardPolicy implements RecordPolicy {
     }
 
     /** Records that it left out. */
-    public long droppedCount() {
+    public synchronized long droppedCount() {
         return droppedCount;
     }
 }

@@ -7,12 +7,17 @@ import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.ToLongFunction;
+
 /**
  * What is counted of one feed, stage by stage, through all of its runs; gauges show the present
  * run.
  *
- * <p><em>Thread-safe.</em> Each number is written by one thread at a time, once for each batch or
- * each look that a waiting stage takes: nothing here is done for each record.
+ * <p><em>Thread-safe.</em> Numbers are written once for each batch or each look that a waiting
+ * stage takes: nothing here is done for each record. Each worker of a stage has its own time:
+ * {@link ParseTime} and {@link StoreTime}.
  */
 public final class FeedMeters {
     /** The tag of all. */
@@ -45,20 +50,17 @@ public final class FeedMeters {
     private final Latency functionTime;
     private final Counter spilled;
     private final Counter bytesSpilled;
-    private volatile @Nullable Pipeline pipeline;
     private volatile @Nullable SpilledFlow spill;
 
-    // written by the thread that reads
-    private @Nullable Counter waitingFor;
-    private long readerNanos;
+    /** Of the present run, one for each parse worker. */
+    private final List<Pipeline> pipelines = new CopyOnWriteArrayList<>();
+
+    // written by the thread of the run
     private boolean isEndless;
     private volatile long restedNanos;
     private volatile boolean isRested;
     private volatile long lagBytes = -1;
     private volatile long bytesAll;
-
-    /** Written by the thread that delivers. */
-    private long storeNanos;
 
     private FeedMeters(Meters all, Clock clock, String feed) {
         this.meters = all.scope(FEED_TAG, feed);
@@ -81,18 +83,10 @@ public final class FeedMeters {
         waitsForBatches = meters.scope(CAUSE_TAG, PARSE).counter("feed.wait.nanos");
         batchTime = meters.latency("feed.batch.time");
         functionTime = meters.latency("feed.function.time");
-        meters.gauge("feed.queue.batches", () -> {
-            Pipeline running = pipeline;
-            return running == null ? 0 : running.queueCount();
-        });
-        meters.gauge("feed.queue.bytes", () -> {
-            Pipeline running = pipeline;
-            return running == null ? 0 : running.queueBytes();
-        });
-        meters.gauge("feed.queue.percent", () -> {
-            Pipeline running = pipeline;
-            return running == null ? 0 : running.queuePercent();
-        });
+        meters.gauge("feed.queue.batches", () -> sum(Pipeline::queueCount));
+        meters.gauge("feed.queue.bytes", () -> sum(Pipeline::queueBytes));
+        meters.gauge("feed.queue.percent", this::queuePercent);
+        meters.gauge("feed.workers", pipelines::size);
         meters.gauge("feed.spill.records", () -> {
             SpilledFlow running = spill;
             return running == null ? 0 : running.waitingCount();
@@ -135,13 +129,38 @@ public final class FeedMeters {
                     "feed.lag.seconds",
                     () -> isRested ? 0 : (clock.monotonicNanos() - restedNanos) / NANOS_PER_SECOND);
         }
-        waitingFor = null;
-        readerNanos = clock.monotonicNanos();
     }
 
-    void flowsThrough(Pipeline flow) {
-        storeNanos = clock.monotonicNanos();
-        pipeline = flow;
+    /** The time of one more parse worker. */
+    public ParseTime newParseTime() {
+        return new ParseTime(clock, busyParsing, waitsForSource, waitsForStore);
+    }
+
+    /** The time of the consumer behind one more ring. */
+    StoreTime flowsThrough(Pipeline flow) {
+        pipelines.add(flow);
+        return new StoreTime(this, clock, busyStoring, waitsForBatches);
+    }
+
+    void flowsNoMore(Pipeline flow) {
+        pipelines.remove(flow);
+    }
+
+    private long sum(ToLongFunction<Pipeline> of) {
+        long sum = 0;
+        for (Pipeline pipeline : pipelines) {
+            sum += of.applyAsLong(pipeline);
+        }
+        return sum;
+    }
+
+    /** Of the fullest. */
+    private long queuePercent() {
+        long most = 0;
+        for (Pipeline pipeline : pipelines) {
+            most = Math.max(most, pipeline.queuePercent());
+        }
+        return most;
     }
 
     void spillsTo(SpilledFlow flow) {
@@ -156,55 +175,16 @@ public final class FeedMeters {
 
     /** The run has ended. */
     public void end() {
-        waits();
-        waitingFor = null;
         isRested = false; // from now on nobody reads
-        pipeline = null;
         spill = null;
     }
 
-    /** The reading stage goes on. */
-    public void turnBegins() {
-        waits();
-        readerNanos = clock.monotonicNanos();
-    }
-
-    /** The reading stage has read all there was, and waits for more. */
-    public void turnRested() {
-        restedNanos = turnEnds(waitsForSource);
-        isRested = isEndless;
-    }
-
-    /** The reading stage waits for the store. */
-    public void turnFull() {
-        var _ = turnEnds(waitsForStore);
-    }
-
-    /** The reading stage may have more to read right away. */
-    public void turnRead() {
-        var _ = turnEnds(null);
-        isRested = false;
-    }
-
-    private long turnEnds(@Nullable Counter waits) {
-        long now = clock.monotonicNanos();
-        busyParsing.add(Math.max(0, now - readerNanos));
-        readerNanos = now;
-        waitingFor = waits;
-        return now;
-    }
-
-    /** The reading stage still waits: what it has waited so far is counted. */
-    public void waits() {
-        Counter waited = waitingFor;
-        if (waited != null) {
-            long now = clock.monotonicNanos();
-            waited.add(Math.max(0, now - readerNanos));
-            readerNanos = now;
-            if (isRested) {
-                restedNanos = now;
-            }
+    /** Whether the run has read all there was, and waits for more; to be told again and again. */
+    public void rests(boolean rests) {
+        if (rests) {
+            restedNanos = clock.monotonicNanos();
         }
+        isRested = rests && isEndless;
     }
 
     /** A batch is parsed. */
@@ -249,23 +229,8 @@ public final class FeedMeters {
         return bytes == 0 ? 0 : Math.round((double) lagBytes * parsed.sum() / bytesRead.sum());
     }
 
-    /** The store's stage takes a batch in hand. */
-    void storeBegins() {
-        storeWaits();
-    }
-
-    /** The store's stage still has nothing to do: what it has waited so far is counted. */
-    void storeWaits() {
-        long now = clock.monotonicNanos();
-        waitsForBatches.add(Math.max(0, now - storeNanos));
-        storeNanos = now;
-    }
-
-    /** The store's stage has taken a batch. */
-    void storeEnds(Batch batch) {
-        long now = clock.monotonicNanos();
-        busyStoring.add(Math.max(0, now - storeNanos));
-        storeNanos = now;
+    /** A batch is in the store. */
+    void delivered(Batch batch, long now) {
         bytesStored.add(batch.recordBytes());
         if (batch.recordCount() + batch.rejectedCount() > 0) {
             batchTime.record(now - batch.begunNanos());

@@ -1,7 +1,7 @@
 package io.turbidite.feeds.flow;
 
-import com.lmax.disruptor.EventPoller;
 import com.lmax.disruptor.RingBuffer;
+import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.YieldingWaitStrategy;
 
 import io.turbidite.core.task.Tasks;
@@ -12,14 +12,16 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A bounded ring of batches between one producer and one consumer, so that parsing goes on while
- * the store works.
+ * the store works. A feed has one for each parse worker.
  *
- * <p>The ring is a Disruptor; its consumer is a poller stepped by {@link Tasks}, one batch a step,
- * so that a simulation can step it. Memory: {@value #SLOT_COUNT} batches, and the producer also
- * waits while published batches hold more than {@value #BYTES_MAX} bytes.
+ * <p>The ring is a Disruptor; its consumer is a sequence that {@link Tasks} step, one batch a step,
+ * so that a simulation can step it, and so that a consumer may ask for its batch again later.
+ * Memory: {@value #SLOT_COUNT} batches, and the producer also waits while published batches hold
+ * more than {@value #BYTES_MAX} bytes.
  *
  * <p>The consumer's first failure ends the flow: batches behind it are not delivered, and the
- * producer meets it at its next call. <em>The producer's methods are confined to one thread.</em>
+ * producer meets it at its next call. <em>The producer's methods are confined to one thread at a
+ * time.</em>
  */
 public final class Pipeline implements BatchFlow {
     /** A power of two; a few batches are enough to even out a stall of a millisecond. */
@@ -30,24 +32,39 @@ public final class Pipeline implements BatchFlow {
     /** The worker is woken at each publication; this is how often it looks without that. */
     private static final long IDLE_MICROS = 10_000;
 
+    /** What a consumer waits for that asks for its batch again: another one's write. */
+    private static final long AGAIN_MICROS = 250;
+
     /** Takes the batches, in order, on a worker's thread. */
     @FunctionalInterface
     public interface Consumer {
-        /** The batch is the consumer's until it returns. */
-        void accept(Batch batch);
+        /**
+         * The batch is the consumer's until it returns.
+         *
+         * @return false if it can't take the batch now, and has done nothing: it comes again
+         */
+        boolean accept(Batch batch);
     }
 
     private final Tasks tasks;
     private final Consumer consumer;
     private final FeedMeters meters;
+    private final StoreTime time;
     private final RingBuffer<Batch> ring;
-    private final EventPoller<Batch> poller;
+
+    /** Of the last batch that was delivered. */
+    private final Sequence delivered = new Sequence();
+
     private final Tasks.Worker worker;
     private final AtomicLong bytesInFlight = new AtomicLong();
     private volatile @Nullable Throwable failure;
+    private volatile long published = -1;
 
+    /** Of the producer. */
     private long claimed = -1;
-    private long published = -1;
+
+    /** Of the consumer. */
+    private boolean comesAgain;
 
     private Pipeline(Tasks tasks, String name, FeedMeters meters, Consumer consumer) {
         this.tasks = tasks;
@@ -55,10 +72,9 @@ public final class Pipeline implements BatchFlow {
         this.consumer = consumer;
         // The wait strategy is for consumers that block in the ring; this one is woken by Tasks.
         ring = RingBuffer.createSingleProducer(Batch::new, SLOT_COUNT, new YieldingWaitStrategy());
-        poller = ring.newPoller();
-        ring.addGatingSequences(poller.getSequence());
-        meters.flowsThrough(this);
-        worker = tasks.start(name, IDLE_MICROS, this::step);
+        ring.addGatingSequences(delivered);
+        time = meters.flowsThrough(this);
+        worker = tasks.start(name, () -> comesAgain ? AGAIN_MICROS : IDLE_MICROS, this::step);
     }
 
     /** Starts a worker called {@code name} that hands batches to {@code consumer}. */
@@ -88,9 +104,10 @@ public final class Pipeline implements BatchFlow {
         return queuePercent() >= 50;
     }
 
+    /** By any thread. */
     @Override
     public boolean isDrained() {
-        return failure != null || poller.getSequence().get() >= published;
+        return hasDelivered(published);
     }
 
     @Override
@@ -98,14 +115,19 @@ public final class Pipeline implements BatchFlow {
         return isDrained();
     }
 
-    /** How many batches were published, less one. */
-    long published() {
+    /** The number of the last batch that was published; -1 if none was. By any thread. */
+    public long published() {
         return published;
     }
 
+    /** Whether the batch of that number was delivered, or the flow has failed. By any thread. */
+    public boolean hasDelivered(long number) {
+        return failure != null || delivered.get() >= number;
+    }
+
     /** Whether all up to that one was taken by the consumer; never of a flow that has failed. */
-    boolean isTaken(long sequence) {
-        return failure == null && poller.getSequence().get() >= sequence;
+    boolean isTaken(long number) {
+        return failure == null && delivered.get() >= number;
     }
 
     @Override
@@ -124,6 +146,7 @@ public final class Pipeline implements BatchFlow {
         worker.wake();
     }
 
+    /** By any thread. */
     @Override
     public boolean hasFailed() {
         return failure != null;
@@ -140,12 +163,13 @@ public final class Pipeline implements BatchFlow {
      */
     @Override
     public void close() {
+        meters.flowsNoMore(this);
         worker.close();
     }
 
     /** Batches that are published and not taken yet. */
     long queueCount() {
-        return Math.max(0, ring.getCursor() - poller.getSequence().get());
+        return Math.max(0, ring.getCursor() - delivered.get());
     }
 
     /** Their bytes. */
@@ -161,40 +185,35 @@ public final class Pipeline implements BatchFlow {
     }
 
     private boolean step() {
+        comesAgain = false;
         if (failure != null) {
             return false;
         }
-        try {
-            boolean delivered = poller.poll(this::deliver) == EventPoller.PollState.PROCESSING;
-            if (delivered) {
-                tasks.signal();
-            } else {
-                meters.storeWaits();
-            }
-            return delivered;
-        } catch (Exception | Error e) {
-            fail(e);
+        long next = delivered.get() + 1;
+        if (ring.getCursor() < next) {
+            time.waits();
             return false;
         }
-    }
-
-    /** Returns false to end the poll, which is what gives the slot back to the producer. */
-    private boolean deliver(Batch batch, long sequence, boolean last) {
-        long bytes = batch.byteCount();
         try {
-            meters.storeBegins();
-            consumer.accept(batch);
-            meters.storeEnds(batch);
-            batch.clear();
-            bytesInFlight.addAndGet(-bytes);
+            deliver(ring.get(next), next);
         } catch (RuntimeException | Error e) {
-            fail(e);
+            failure = e;
+            tasks.signal();
         }
-        return false;
+        return !comesAgain && failure == null;
     }
 
-    private void fail(Throwable cause) {
-        failure = cause;
+    private void deliver(Batch batch, long number) {
+        long bytes = batch.byteCount();
+        time.begins();
+        if (!consumer.accept(batch)) {
+            comesAgain = true;
+            return;
+        }
+        time.ends(batch);
+        batch.clear();
+        bytesInFlight.addAndGet(-bytes);
+        delivered.set(number);
         tasks.signal();
     }
 

@@ -4,7 +4,7 @@ import io.turbidite.core.bytes.Slice;
 
 /**
  * Which records a feed leaves out while its source is faster than it should be. <em>Confined to
- * the thread that reads.</em>
+ * the thread of one parse worker</em>, or thread-safe where workers have one together.
  */
 public interface RecordPolicy {
     /** Leaves out none: the source waits. */

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Which records are left out so that no more than so many a second are taken: a pure decision over
- * the hash of a record's key, the time, and what came before. <em>Confined to the thread that
- * reads.</em>
+ * the hash of a record's key, the time, and what came before. <em>Confined to one thread at a
+ * time.</em>
  *
  * <p>Time is cut into windows, of {@value #WINDOW_MILLIS} ms, or of a second where fewer than
  * {@value #RATE_OF_WINDOWS} records a second are taken. Invariants:

@@ -117,6 +117,11 @@ public final class JsonRecordParser implements RecordParser {
     }
 
     @Override
+    public boolean makesMore() {
+        return explode != null || !transforms.isEmpty();
+    }
+
+    @Override
     public void header(RecordFrame frame) {
         throw new IllegalStateException("JSON has no header");
     }

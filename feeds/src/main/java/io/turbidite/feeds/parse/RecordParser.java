@@ -53,6 +53,14 @@ public interface RecordParser {
     void header(RecordFrame frame);
 
     /**
+     * Whether a record may become far more than its text, or several records: then a batch may be
+     * full behind any record, and its position must be known there.
+     */
+    default boolean makesMore() {
+        return false;
+    }
+
+    /**
      * Converts one record.
      *
      * @return the encoded record, valid until the next call

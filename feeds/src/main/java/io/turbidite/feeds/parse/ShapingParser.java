@@ -130,6 +130,11 @@ public final class ShapingParser implements RecordParser {
     }
 
     @Override
+    public boolean makesMore() {
+        return parser.makesMore();
+    }
+
+    @Override
     public void header(RecordFrame frame) {
         parser.header(frame);
     }

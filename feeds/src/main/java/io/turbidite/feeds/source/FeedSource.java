@@ -16,8 +16,11 @@ import java.util.function.Supplier;
  * it, so a source that {@linkplain #canGoBack can go back} has each of its records taken exactly
  * once, whatever is killed.
  *
- * <p>{@link #durable} and {@link #rejected} may be called by any thread; all else is <em>confined
- * to the thread of the run</em>.
+ * <p>{@link #durable}, {@link #rejected}, {@link #dropped} and {@link #failed} may be called by any
+ * threads, of different partitions at once too. All else, and all that its readers do, is
+ * <em>confined to one thread at a time</em>: that of the run, or where a feed has several parse
+ * workers now this one and now that, never two at once. A source that {@linkplain #readsApart reads
+ * apart} is asked to open by several at once, and its readers are used so.
  */
 public interface FeedSource extends AutoCloseable {
     /**
@@ -48,6 +51,14 @@ public interface FeedSource extends AutoCloseable {
      */
     default List<String> gone() {
         return List.of();
+    }
+
+    /**
+     * Whether partitions may be opened and read by different threads at the same time, each reader
+     * by one. Then parse workers don't wait for each other where they read.
+     */
+    default boolean readsApart() {
+        return false;
     }
 
     /**

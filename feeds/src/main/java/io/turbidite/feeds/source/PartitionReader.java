@@ -4,7 +4,10 @@ import io.turbidite.feeds.parse.RecordFrame;
 
 import org.jspecify.annotations.Nullable;
 
-/** Reads one partition of a source in sequence. <em>Confined to the thread of the run.</em> */
+/**
+ * Reads one partition of a source in sequence. <em>Confined to one thread at a time</em>, as its
+ * {@link FeedSource} says.
+ */
 public interface PartitionReader extends AutoCloseable {
     /** What a reader has found. */
     enum Step {

@@ -7,10 +7,10 @@ import io.turbidite.feeds.parse.RecordParser;
 import java.util.function.BooleanSupplier;
 
 /**
- * What a run hands to its source. <em>Immutable.</em>
+ * What a run hands to its source: one for each parse worker. <em>Immutable.</em>
  *
  * @param feed the feed's name, for messages
- * @param parser says how records end, and is given each header; for the thread of the run
+ * @param parser says how records end, and is given each header; for the thread that calls
  * @param separator between the fields of a record, where the parser has fields
  * @param tasks to wait with
  * @param clock the time

@@ -36,7 +36,8 @@ import java.util.Set;
  * <ol>
  *   <li>each record is put into one write batch; what the store refuses at once becomes a dead
  *       letter,
- *   <li>all dead letters of the batch are appended to their file and made durable,
+ *   <li>all dead letters of the batch are appended to their file and made durable; if another lane
+ *       has the file, all that was done is forgotten, and the batch comes again,
  *   <li>the position behind the batch, and the length of that file, go into the same write batch,
  *   <li>the store writes it atomically, if the row of the position is still the one that the batch
  *       follows. If an insert meets a duplicate it has written nothing: the
@@ -52,6 +53,8 @@ final class DatasetTarget implements DeliveryTarget {
 
     private final Store store;
     private final Dataset dataset;
+    private final String feed;
+    private final String owner;
     private final Operation operation;
     private final Positions positions;
     private final Positions ofLetters;
@@ -88,6 +91,8 @@ final class DatasetTarget implements DeliveryTarget {
     DatasetTarget(Store store, Dataset dataset, String feed, String owner, Operation operation) {
         this.store = store;
         this.dataset = dataset;
+        this.feed = feed;
+        this.owner = owner;
         this.operation = operation;
         this.ofLetters = Positions.open(store, feed);
         this.isShared = !owner.equals(feed);
@@ -103,6 +108,11 @@ final class DatasetTarget implements DeliveryTarget {
         this.deleteSpec =
                 KeySpec.of(keyType, dataset.primaryKey(), "primary key", dataset.keyForm());
         this.valueSpec = keySpec.withForm(KeyForm.CURRENT);
+    }
+
+    @Override
+    public DeliveryTarget another() {
+        return new DatasetTarget(store, dataset, feed, owner, operation);
     }
 
     @Override
@@ -141,7 +151,7 @@ final class DatasetTarget implements DeliveryTarget {
     }
 
     @Override
-    public Taken take(Batch batch, DeadLetterFile letters, DurableListener durable) {
+    public @Nullable Taken take(Batch batch, LetterWriter letters, DurableListener durable) {
         String partition = batch.partition();
         Row row = rows.get(partition);
         PartitionState before = row == null ? null : row.state();
@@ -150,7 +160,10 @@ final class DatasetTarget implements DeliveryTarget {
             reasons = new String[Math.max(count, 512)];
         }
         Arrays.fill(reasons, 0, count, null);
-        int refusedCount = fill(batch, letters);
+        int refusedCount = fill(batch);
+        if (!letters.append(refused.asSlice(slice))) {
+            return null;
+        }
         for (int round = 1; ; round++) {
             long nowMicros = clock.wallMicros();
             PartitionState behind = batch.stateBehind(before, count - refusedCount, refusedCount);
@@ -173,16 +186,19 @@ final class DatasetTarget implements DeliveryTarget {
                 durable.durable(partition, behind.position());
                 return new Taken(count - refusedCount, 0, refusedCount);
             } catch (DuplicateKeyException e) {
+                refused.clear();
                 if (e.index() != null) {
-                    refuseOperation(batch, e, letters);
-                    refusedCount = fill(batch, letters);
-                    continue;
-                }
-                int duplicateCount = refuseDuplicates(batch, letters);
-                if (duplicateCount == 0 && round == DUPLICATE_ROUNDS_MAX) {
+                    refuseOperation(batch, e);
+                } else if (refuseDuplicates(batch) == 0 && round == DUPLICATE_ROUNDS_MAX) {
                     throw e;
                 }
-                refusedCount = fill(batch, letters);
+                if (!letters.append(refused.asSlice(slice))) {
+                    return null;
+                }
+                refusedCount = fill(batch);
+                if (!letters.append(refused.asSlice(slice))) {
+                    return null;
+                }
             }
         }
     }
@@ -239,12 +255,12 @@ final class DatasetTarget implements DeliveryTarget {
     }
 
     /**
-     * Puts all records that are not refused into the write batch, and appends the letters of those
+     * Puts all records that are not refused into the write batch, and makes the letters of those
      * that the store refuses now.
      *
      * @return how many are refused by now
      */
-    private int fill(Batch batch, DeadLetterFile letters) {
+    private int fill(Batch batch) {
         write.clear();
         refused.clear();
         int refusedCount = 0;
@@ -261,7 +277,6 @@ final class DatasetTarget implements DeliveryTarget {
             }
             refusedCount += reasons[i] == null ? 0 : 1;
         }
-        letters.append(refused.asSlice(slice));
         return refusedCount;
     }
 
@@ -310,13 +325,11 @@ final class DatasetTarget implements DeliveryTarget {
     }
 
     /** Refuses the record that would take another one's key in a unique index. */
-    private void refuseOperation(Batch batch, DuplicateKeyException cause, DeadLetterFile letters) {
+    private void refuseOperation(Batch batch, DuplicateKeyException cause) {
         int at = cause.operation();
         for (int i = 0; i < batch.recordCount(); i++) {
             if (reasons[i] == null && at-- == 0) {
-                refused.clear();
                 refuse(batch, i, cause);
-                letters.append(refused.asSlice(slice));
                 return;
             }
         }
@@ -328,8 +341,7 @@ final class DatasetTarget implements DeliveryTarget {
      *
      * @return how many those were
      */
-    private int refuseDuplicates(Batch batch, DeadLetterFile letters) {
-        refused.clear();
+    private int refuseDuplicates(Batch batch) {
         int duplicateCount = 0;
         Set<ByteBuffer> seen = new HashSet<>();
         Set<ByteBuffer> freed = new HashSet<>();
@@ -354,7 +366,6 @@ final class DatasetTarget implements DeliveryTarget {
                 }
             }
         }
-        letters.append(refused.asSlice(slice));
         return duplicateCount;
     }
 }

@@ -6,18 +6,26 @@ import io.turbidite.core.file.DiskFile;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 /**
  * The file of a feed's dead letters, one JSON object a line, made when the first one comes.
  *
  * <p>Letters are durable before the position behind them is committed, together with the file's
  * length; at opening the file is cut to the length that was committed. So each dead letter is there
- * once, like each record. <em>Confined to one thread at a time.</em>
+ * once, like each record.
+ *
+ * <p><em>Confined to one thread at a time</em>: of several lanes to the one that holds it.
  */
 final class DeadLetterFile implements AutoCloseable {
     private final Disk disk;
     private final String name;
-    private @Nullable DiskFile file;
-    private long byteCount;
+    private final AtomicBoolean held = new AtomicBoolean();
+    private volatile @Nullable DiskFile file;
+    private volatile long byteCount;
+
+    /** Whether there may be letters behind those that count. */
+    private boolean hasRest;
 
     private DeadLetterFile(Disk disk, String name) {
         this.disk = disk;
@@ -43,6 +51,22 @@ final class DeadLetterFile implements AutoCloseable {
         return letters;
     }
 
+    /** Whether the caller has it from now on, since nobody has. */
+    boolean tryHold() {
+        return held.compareAndSet(false, true);
+    }
+
+    /** Somebody else may have it. */
+    void letGo() {
+        held.set(false);
+    }
+
+    /** What was appended behind {@code byteCountBefore} does not count. */
+    void goBack(long byteCountBefore) {
+        byteCount = byteCountBefore;
+        hasRest = true;
+    }
+
     /** Appends whole lines and makes them durable. */
     void append(Slice lines) {
         if (lines.length() == 0) {
@@ -58,9 +82,14 @@ final class DeadLetterFile implements AutoCloseable {
             target = disk.create(name);
             file = target;
         }
+        if (hasRest) {
+            target.truncate(byteCount);
+            hasRest = false;
+        }
+        long end = byteCount + lines.length();
         target.write(byteCount, lines.segment(), lines.offset(), lines.length());
         target.sync();
-        byteCount += lines.length();
+        byteCount = end;
         if (created) {
             syncDirectories();
         }
@@ -79,8 +108,9 @@ final class DeadLetterFile implements AutoCloseable {
 
     @Override
     public void close() {
-        if (file != null) {
-            file.close();
+        DiskFile open = file;
+        if (open != null) {
+            open.close();
         }
     }
 

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.Map;
 
 /**
- * The end of the pipe. {@link #deliver} is called by one thread at a time, in the order of the
- * source; everything else may be called by any.
+ * The end of the pipe. Each {@link Lane} is used by one thread at a time, and has the batches of a
+ * partition in the order of the source; everything else may be called by any thread.
  */
 public interface Delivery extends AutoCloseable {
     /** What the feed has taken of a partition of its source, or null if that is nothing. */
@@ -20,13 +20,41 @@ public interface Delivery extends AutoCloseable {
     PartitionState taken(String partition);
 
     /**
-     * Accepts a batch, unless the feed has taken all of it before: then it is passed over. In a
-     * dataset its records, its dead letters and its position are all there when this returns, or
-     * none of them is; in a log the position comes later, by {@link #commit} at the latest.
-     *
-     * @throws io.turbidite.core.InvalidRequestException if it does not follow what was taken
+     * One more way in, for one more thread. What is under way in several goes into a dataset at
+     * once; a log has one way in, and gives that each time.
      */
-    void deliver(Batch batch);
+    Lane newLane();
+
+    /**
+     * A way into the store. A partition is in one lane at a time: its next batch comes into another
+     * one when all before it is delivered. <em>Confined to one thread at a time.</em>
+     */
+    @FunctionalInterface
+    interface Lane {
+        /**
+         * Accepts a batch, unless the feed has taken all of it before: then it is passed over. In a
+         * dataset its records, its dead letters and its position are all there when this returns,
+         * or none of them is; in a log the position comes later, by {@link Delivery#commit} at the
+         * latest.
+         *
+         * @return null if nothing was done, because another lane is writing dead letters: hand the
+         *     batch in again a little later
+         * @throws io.turbidite.core.InvalidRequestException if it does not follow what was taken
+         */
+        @Nullable
+        Delivered deliver(Batch batch);
+    }
+
+    /**
+     * What became of a batch.
+     *
+     * @param accepted records
+     * @param refused records that the store made dead letters of
+     */
+    record Delivered(int accepted, int refused) {
+        /** Of a batch that was taken before. */
+        static final Delivered NOTHING = new Delivered(0, 0);
+    }
 
     /**
      * Whether accepting {@code after} would take the place of {@code before}, an accepted record
@@ -38,8 +66,8 @@ public interface Delivery extends AutoCloseable {
     Map<String, PartitionState> taken();
 
     /**
-     * Has {@code listener} told up to where a partition is durable, by any thread. One alone is
-     * told.
+     * Has {@code listener} told up to where a partition is durable, by any threads, of different
+     * partitions at once too. One alone is told.
      */
     void whenDurable(DurableListener listener);
 

@@ -10,10 +10,14 @@ import org.jspecify.annotations.Nullable;
 import java.util.Map;
 
 /**
- * Where a feed's records go: a dataset or a hash log. <em>Confined to the delivering thread</em>,
- * but for {@link #taken(String)} and {@link #replaces}, which any thread may call.
+ * Where a feed's records go: a dataset or a hash log. <em>Confined to one delivering thread</em>,
+ * but for {@link #taken(String)}, {@link #replaces} and {@link #another}, which any thread may
+ * call.
  */
 interface DeliveryTarget extends AutoCloseable {
+    /** The same place, for one more thread that delivers; a log has one such thread alone. */
+    DeliveryTarget another();
+
     /** How long the dead-letter file was at the last commit. */
     long letterBytes();
 
@@ -41,8 +45,10 @@ interface DeliveryTarget extends AutoCloseable {
      *
      * @param durable is told of positions that have become durable
      * @param letters has the parser's; gets those of records that the target refuses
+     * @return null if nothing was taken, for letters are due and another lane writes some
      */
-    Taken take(Batch batch, DeadLetterFile letters, DurableListener durable);
+    @Nullable
+    Taken take(Batch batch, LetterWriter letters, DurableListener durable);
 
     /** See {@link Delivery#commit}. */
     void commit(DeadLetterFile letters, DurableListener durable);

@@ -34,7 +34,6 @@ public final class FeedDelivery implements Delivery {
     private final DeadLetterFile letters;
     private final Disk disk;
     private final boolean isShared;
-    private final Slice slice = new Slice();
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong repeated = new AtomicLong();
     private final AtomicLong rejected = new AtomicLong();
@@ -139,21 +138,39 @@ public final class FeedDelivery implements Delivery {
     }
 
     @Override
-    public void deliver(Batch batch) {
-        PartitionState last = target.last(batch.partition());
+    public Lane newLane() {
+        DeliveryTarget to = target.another();
+        LetterWriter writer = new LetterWriter(letters);
+        Slice slice = new Slice();
+        return batch -> deliver(batch, to, writer, slice);
+    }
+
+    private @Nullable Delivered deliver(
+            Batch batch, DeliveryTarget to, LetterWriter writer, Slice slice) {
+        PartitionState last = to.last(batch.partition());
         SourcePosition position = last == null ? null : last.position();
         if (!Objects.equals(batch.follows(), position)) {
-            last = target.reread(batch.partition()); // another feed of the group may have had it
+            last = to.reread(batch.partition()); // another feed of the group may have had it
             position = last == null ? null : last.position();
         }
         if (!Objects.equals(batch.follows(), position)) {
             pass(batch, position);
-            return;
+            return Delivered.NOTHING;
         }
-        letters.append(batch.letters(slice));
-        DeliveryTarget.Taken taken = target.take(batch, letters, durable);
-        accepted.addAndGet(taken.newCount());
-        rejected.addAndGet(batch.rejectedCount() + taken.refusedCount());
+        boolean isWritten = false;
+        try {
+            DeliveryTarget.Taken taken =
+                    writer.append(batch.letters(slice)) ? to.take(batch, writer, durable) : null;
+            if (taken == null) {
+                return null;
+            }
+            isWritten = true;
+            accepted.addAndGet(taken.newCount());
+            rejected.addAndGet(batch.rejectedCount() + taken.refusedCount());
+            return new Delivered(taken.newCount(), taken.refusedCount());
+        } finally {
+            writer.end(isWritten);
+        }
     }
 
     /**

@@ -13,7 +13,10 @@ import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.flow.ThrottlePolicy;
 import io.turbidite.lsm.Dataset;
 
-/** The policy {@code throttle} over the primary keys of a dataset. */
+/**
+ * The policy {@code throttle} over the primary keys of a dataset. Each parse worker has one; they
+ * share the decision, and its lock. <em>Confined to the thread of its worker.</em>
+ */
 public final class KeyThrottle implements RecordPolicy {
     private final KeySpec keySpec;
     private final ThrottlePolicy policy;
@@ -43,6 +46,9 @@ public final class KeyThrottle implements RecordPolicy {
         } catch (InvalidRequestException tooLong) {
             return true; // as above
         }
-        return policy.takes(Xxh3.hash(key.segment(), 0, key.length()), clock.monotonicNanos());
+        long hash = Xxh3.hash(key.segment(), 0, key.length());
+        synchronized (policy) { // of all parse workers; time is taken within, so it never goes back
+            return policy.takes(hash, clock.monotonicNanos());
+        }
     }
 }

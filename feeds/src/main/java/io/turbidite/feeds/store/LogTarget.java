@@ -89,6 +89,12 @@ final class LogTarget implements DeliveryTarget {
         return target;
     }
 
+    /** A log is written by one session. */
+    @Override
+    public DeliveryTarget another() {
+        return this;
+    }
+
     @Override
     public long letterBytes() {
         return letterBytes;
@@ -134,7 +140,7 @@ final class LogTarget implements DeliveryTarget {
     }
 
     @Override
-    public Taken take(Batch batch, DeadLetterFile letters, DurableListener durable) {
+    public Taken take(Batch batch, LetterWriter letters, DurableListener durable) {
         refused.clear();
         List<Rejection> refusals = new ArrayList<>();
         int taken = 0;
@@ -153,11 +159,13 @@ final class LogTarget implements DeliveryTarget {
                 refusedCount++;
             }
         }
-        letters.append(refused.asSlice(slice));
+        if (!letters.append(refused.asSlice(slice))) {
+            throw new IllegalStateException("a log has one lane");
+        }
         batch.rejections().forEach(one -> durable.rejected(batch.partition(), one));
         refusals.forEach(one -> durable.rejected(batch.partition(), one));
         note(batch, taken + passed, refusedCount);
-        commitIfDue(letters, durable);
+        commitIfDue(letters.byteCount(), durable);
         return new Taken(taken, passed, refusedCount);
     }
 
@@ -200,12 +208,12 @@ final class LogTarget implements DeliveryTarget {
     }
 
     /** A position waits until the log is durable to it; then the next is taken. */
-    private void commitIfDue(DeadLetterFile letters, DurableListener durable) {
+    private void commitIfDue(long letterBytesNow, DurableListener durable) {
         long now = clock.monotonicNanos();
         if (pending == null
                 && now - committedNanos >= COMMIT_NANOS
                 && nextBehind >= behind.length) {
-            pending = state(letters);
+            pending = state(letterBytesNow);
         }
         if (pending != null && log.log().durable() >= pending.address()) {
             positionsFile.write(pending);
@@ -219,9 +227,9 @@ final class LogTarget implements DeliveryTarget {
         state.files().forEach((name, taken) -> durable.durable(name, taken.position()));
     }
 
-    private State state(DeadLetterFile letters) {
+    private State state(long letterBytesNow) {
         synchronized (files) {
-            return new State(log.log().safeTail(), letters.byteCount(), files);
+            return new State(log.log().safeTail(), letterBytesNow, files);
         }
     }
 
@@ -229,7 +237,7 @@ final class LogTarget implements DeliveryTarget {
     public void commit(DeadLetterFile letters, DurableListener durable) {
         session.awaitDurable();
         if (nextBehind >= behind.length) {
-            State now = state(letters);
+            State now = state(letters.byteCount());
             log.log().awaitDurable(now.address());
             positionsFile.write(now);
             tell(now, durable);

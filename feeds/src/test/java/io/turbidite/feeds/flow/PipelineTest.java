@@ -74,6 +74,7 @@ class PipelineTest {
                 Pipeline.start(tasks, "test", FeedMeters.unseen(Clock.system()), batch -> {
                     collect(batch, records);
                     ends.add(batch.position().number() == count);
+                    return true;
                 })) {
             send(pipeline, count);
             pipeline.drain();
@@ -111,6 +112,7 @@ class PipelineTest {
                             throw failure;
                         }
                         collect(batch, records);
+                        return true;
                     })) {
                 assertThatThrownBy(() -> {
                             send(pipeline, 50_000);
@@ -121,6 +123,28 @@ class PipelineTest {
                 assertThatThrownBy(pipeline::drain).isSameAs(failure);
                 assertThat(records).hasSize(512);
             }
+        }
+    }
+
+    @Test
+    void aBatchThatIsPutOffComesAgainInItsOrder() {
+        try (Tasks tasks = new SimTasks(4, new SimClock())) {
+            List<String> records = new ArrayList<>();
+            int[] calls = {0};
+            try (Pipeline pipeline =
+                    Pipeline.start(tasks, "test", FeedMeters.unseen(Clock.system()), batch -> {
+                        if (calls[0]++ % 3 != 0) {
+                            return false;
+                        }
+                        collect(batch, records);
+                        return true;
+                    })) {
+                send(pipeline, 10_000);
+                pipeline.drain();
+            }
+            assertThat(records).hasSize(10_000);
+            assertThat(records.get(9_999)).isEqualTo("9999");
+            assertThat(calls[0]).isGreaterThan(2 * 20);
         }
     }
 

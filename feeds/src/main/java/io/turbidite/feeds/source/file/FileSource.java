@@ -152,6 +152,11 @@ public final class FileSource implements FeedSource {
     }
 
     @Override
+    public boolean readsApart() {
+        return true;
+    }
+
+    @Override
     public boolean canGoBack() {
         return true;
     }
