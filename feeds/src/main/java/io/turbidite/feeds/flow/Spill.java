@@ -65,13 +65,17 @@ final class Spill implements AutoCloseable {
     private @Nullable Segment writing;
 
     private long readOffset = SpillFormat.FRAMES_OFFSET;
-    private long segmentNumber;
+    private long segmentNumber = 1;
     private long frameNumber;
 
     /** Of the next frame to be read; -1: whatever it has. */
     private long wantedNumber;
 
     private boolean hasLeftovers;
+
+    /** Something can't be read back: nothing goes, until somebody has said what to do. */
+    private boolean isDamaged;
+
     private volatile long usedBytes;
     private volatile long waitingBytes;
     private final AtomicLong waitingCount = new AtomicLong();
@@ -339,10 +343,11 @@ final class Spill implements AutoCloseable {
                     cut();
                     continue;
                 }
+                isDamaged = true;
                 throw place.isAcknowledged()
                         ? e.in(
                                 "records that were acknowledged can't be read back; to go on without what is left of them in this file, call it %s"
-                                        .formatted(place.fileName(segment.number, SKIP_SUFFIX)))
+                                        .formatted(e.file().replace(SUFFIX, SKIP_SUFFIX)))
                         : e;
             }
         }
@@ -416,6 +421,18 @@ final class Spill implements AutoCloseable {
         }
         long of = frame.segment().get(Bytes.I64, SpillFormat.SEGMENT_OFFSET);
         long number = frame.segment().get(Bytes.I64, SpillFormat.NUMBER_OFFSET);
+        Segment before = read.peekLast();
+        if (readOffset == SpillFormat.FRAMES_OFFSET
+                && before != null
+                && wantedNumber >= 0
+                && number != wantedNumber) {
+            throw new CorruptionException(
+                    before.name,
+                    before.bytes,
+                    "file",
+                    "longer, by frames %d to %d".formatted(wantedNumber, number - 1),
+                    "%d bytes".formatted(before.bytes));
+        }
         if (of != segment.number || (wantedNumber >= 0 && number != wantedNumber)) {
             throw damaged(
                     segment,
@@ -465,6 +482,9 @@ final class Spill implements AutoCloseable {
 
     /** Deletes the segments of which all batches are delivered. */
     void release(LongPredicate isTaken) {
+        if (isDamaged) {
+            return;
+        }
         Segment last = writing;
         if (isEmpty() && last != null && isTaken.test(last.sequence)) {
             writing = null;

@@ -52,6 +52,10 @@ class ParcelHistoryTest {
         mode: insert
         """;
 
+    /** Of each second history: what is acknowledged may lie in files. */
+    private static final String SPILLING =
+            DEFINITION + "policy: { kind: spill, bytesMax: 32MiB }\n";
+
     private static StoreOptions options() {
         LogOptions log = LogOptions.defaults().withSegmentBytes(1 << 20, 16, 1 << 10, 128 << 10);
         return StoreOptions.defaults()
@@ -91,11 +95,22 @@ class ParcelHistoryTest {
                     "%s history %d".formatted(Seeds.replay("ParcelHistoryTest", first), history));
         }
         assertThat(met.keySet())
-                .contains("power cut", "Taken", "repeated", "Gap", "Away", "Cut", "taken unheard");
+                .contains(
+                        "power cut",
+                        "Taken",
+                        "repeated",
+                        "Gap",
+                        "Away",
+                        "Cut",
+                        "taken unheard",
+                        "spilled");
     }
+
+    private String definition = DEFINITION;
 
     private void run(long seed, String as) {
         SplittableRandom random = new SplittableRandom(seed);
+        definition = seed % 2 == 0 ? SPILLING : DEFINITION;
         SimDisk disk = new SimDisk(seed, Profile.ADVERSARIAL);
         Model model = new Model();
         Arrays.fill(sent, 0);
@@ -160,10 +175,13 @@ class ParcelHistoryTest {
         try (Store store = Store.open(disk, tasks, clock, options());
                 FeedManager feeds = FeedManager.open(store, random.split())) {
             feeds.startKept();
-            feeds.startOrChange(DEFINITION, Path.of("."));
+            feeds.startOrChange(definition, Path.of("."));
             List<OnWay> onWay = new ArrayList<>();
             int actions = random.nextInt(5, 60);
             for (int i = 0; i < actions; i++) {
+                if (i == actions / 2 && definition.equals(SPILLING)) {
+                    onWay.add(plain(feeds, 9_000)); // more than the ring takes
+                }
                 switch (random.nextInt(12)) {
                     case 0 -> change(feeds, random, as);
                     case 1, 2, 3 -> onWay.add(plain(feeds, random));
@@ -172,6 +190,9 @@ class ParcelHistoryTest {
                 }
             }
             hear(tasks, onWay, false, random, model, as);
+            if (feeds.status("h").spilled() > 0) {
+                met.merge("spilled", 1, Integer::sum);
+            }
         }
     }
 
@@ -188,8 +209,12 @@ class ParcelHistoryTest {
     }
 
     private OnWay plain(FeedManager feeds, SplittableRandom random) {
+        return plain(feeds, random.nextInt(random.nextInt(8) == 0 ? 1_500 : 20));
+    }
+
+    private OnWay plain(FeedManager feeds, int count) {
         long from = plainNext;
-        plainNext += random.nextInt(random.nextInt(8) == 0 ? 1_500 : 20);
+        plainNext += count;
         StringBuilder text = new StringBuilder();
         for (long id = from; id < plainNext; id++) {
             text.append(text(id, id));
@@ -276,7 +301,7 @@ class ParcelHistoryTest {
         try (Store store = Store.open(disk, tasks, clock, options());
                 FeedManager feeds = FeedManager.open(store, new SplittableRandom(seed))) {
             feeds.startKept();
-            feeds.startOrChange(DEFINITION, Path.of("."));
+            feeds.startOrChange(definition, Path.of("."));
             if (!feeds.status("h").state().isActive()) {
                 feeds.resume("h");
             }

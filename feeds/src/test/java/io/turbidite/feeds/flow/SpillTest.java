@@ -1,0 +1,282 @@
+package io.turbidite.feeds.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.FormatVersionException;
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.feeds.flow.Batch.Leftover;
+import io.turbidite.feeds.parse.RecordFrame;
+import io.turbidite.feeds.source.SourcePosition;
+
+import org.junit.jupiter.api.Test;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+
+class SpillTest {
+    private static final String DIRECTORY = "feed-spill/f";
+
+    /** Three batches a segment, about. */
+    private static SpillPlace place(SimDisk disk, boolean isAcknowledged, long bytesMax) {
+        return new SpillPlace(disk, DIRECTORY, "", isAcknowledged, 7, bytesMax, 1_000, 0);
+    }
+
+    private static Batch batch(int number) {
+        Batch batch = new Batch();
+        batch.begin("p", number == 0 ? null : SourcePosition.of(number));
+        RecordFrame frame = RecordFrame.of(
+                "{\"id\":%d}".formatted(number).getBytes(StandardCharsets.UTF_8), number, 3);
+        batch.add(Slice.of(new byte[] {1, (byte) number, 3}), frame);
+        batch.addMore(Slice.of(new byte[] {4}), frame);
+        batch.reject(frame, "not good");
+        batch.drop(frame, 2, true);
+        batch.end(SourcePosition.of(number + 1));
+        batch.begunAt(99);
+        return batch;
+    }
+
+    private static void same(Batch found, int number) {
+        Slice slice = new Slice();
+        assertThat(found.partition()).isEqualTo("p");
+        assertThat(found.follows()).isEqualTo(number == 0 ? null : SourcePosition.of(number));
+        assertThat(found.position()).isEqualTo(SourcePosition.of(number + 1));
+        assertThat(found.recordCount()).isEqualTo(2);
+        assertThat(found.record(0, slice).toByteArray())
+                .isEqualTo(new byte[] {1, (byte) number, 3});
+        assertThat(found.record(1, slice).toByteArray()).isEqualTo(new byte[] {4});
+        assertThat(found.rejections()).hasSize(1);
+        assertThat(found.rejection(1, "x").offset()).isEqualTo(number);
+        assertThat(found.droppedCount()).isEqualTo(2);
+        assertThat(found.letters(slice).toUtf8()).contains("not good");
+    }
+
+    private static SimDisk disk() {
+        return new SimDisk(1, Profile.STRICT);
+    }
+
+    /** A disk with {@code count} batches that were acknowledged, and {@code more} that were not. */
+    private static SimDisk left(int count, int more) {
+        SimDisk disk = disk();
+        Spill spill = Spill.open(place(disk, true, 1 << 20));
+        for (int i = 0; i < count; i++) {
+            assertThat(spill.append(batch(i), false)).isTrue();
+        }
+        spill.acknowledge();
+        for (int i = count; i < count + more; i++) {
+            assertThat(spill.append(batch(i), false)).isTrue();
+        }
+        spill.close();
+        return disk;
+    }
+
+    /** Reads what was left; each batch must be the next. */
+    private static List<Leftover> read(SimDisk disk) {
+        List<Leftover> read = new ArrayList<>();
+        Batch batch = new Batch();
+        try (Spill spill = Spill.open(place(disk, true, 1 << 20))) {
+            while (spill.next(batch)) {
+                same(batch, read.size());
+                read.add(batch.leftover());
+            }
+        }
+        return read;
+    }
+
+    @Test
+    void what_is_appended_is_read_back_in_order_and_goes_when_it_is_delivered() {
+        SimDisk disk = disk();
+        Spill spill = Spill.open(place(disk, false, 1 << 20));
+        Batch read = new Batch();
+        int at = 0;
+        for (int i = 0; i < 100; i++) {
+            assertThat(spill.append(batch(i), false)).isTrue();
+            if (i % 3 == 0) {
+                assertThat(spill.next(read)).isTrue();
+                same(read, at);
+                spill.moved(at++);
+            }
+        }
+        assertThat(spill.waitingCount()).isEqualTo(2L * (100 - at));
+        int filesBefore = disk.files().size();
+        int taken = at - 20;
+        spill.release(sequence -> sequence < taken);
+        assertThat(disk.files().size()).isLessThan(filesBefore);
+        while (spill.next(read)) {
+            same(read, at);
+            spill.moved(at++);
+        }
+        assertThat(at).isEqualTo(100);
+        assertThat(spill.isEmpty()).isTrue();
+        spill.release(sequence -> true);
+        assertThat(disk.files()).isEmpty();
+        assertThat(spill.usedBytes()).isZero();
+        spill.close();
+        assertThat(disk.openHandleCount()).isZero();
+    }
+
+    @Test
+    void no_more_bytes_than_the_bound_are_on_the_disk() {
+        SimDisk disk = disk();
+        try (Spill spill = Spill.open(place(disk, false, 4_000))) {
+            int count = 0;
+            while (spill.append(batch(count), false)) {
+                count++;
+                assertThat(disk.files().stream()
+                                .mapToInt(name -> disk.content(name).length)
+                                .sum())
+                        .isLessThanOrEqualTo(4_000);
+            }
+            assertThat(count).isGreaterThan(5);
+            assertThat(spill.append(batch(count), true)).isTrue();
+        }
+        assertThat(disk.files()).isEmpty();
+    }
+
+    @Test
+    void a_disk_that_is_to_have_space_left_takes_no_segment() {
+        SimDisk disk = disk();
+        disk.capacity(100_000);
+        SpillPlace narrow = new SpillPlace(disk, DIRECTORY, "", false, 7, 1 << 20, 1_000, 99_500);
+        try (Spill spill = Spill.open(narrow)) {
+            assertThat(spill.append(batch(0), false)).isFalse();
+        }
+        assertThat(disk.files()).isEmpty();
+    }
+
+    @Test
+    void what_was_acknowledged_is_told_from_what_was_not_and_the_latter_may_be_torn() {
+        SimDisk disk = left(5, 2);
+        assertThat(read(disk))
+                .containsOnly(Leftover.ACKNOWLEDGED, Leftover.UNTOLD)
+                .hasSize(7)
+                .endsWith(Leftover.UNTOLD, Leftover.UNTOLD)
+                .filteredOn(Leftover.ACKNOWLEDGED::equals)
+                .hasSize(5);
+        String last = disk.files().stream()
+                .filter(name -> name.endsWith(".spill"))
+                .max(String::compareTo)
+                .orElseThrow();
+        byte[] whole = disk.content(last);
+        disk.put(last, Arrays.copyOf(whole, whole.length - 1));
+        assertThat(read(disk)).hasSize(6);
+    }
+
+    /** Each byte of each file: the damage is named, or all that was acknowledged is read. */
+    @Test
+    void no_flipped_byte_and_no_cut_loses_what_was_acknowledged() {
+        SimDisk good = left(5, 0);
+        int[] told = new int[2];
+        for (String name : List.copyOf(good.files())) {
+            byte[] whole = good.content(name);
+            for (int i = 0; i < 2 * whole.length; i++) {
+                byte[] damaged =
+                        i < whole.length ? whole.clone() : Arrays.copyOf(whole, i - whole.length);
+                if (i < whole.length) {
+                    damaged[i] ^= 0x5A;
+                }
+                SimDisk disk = left(5, 0);
+                disk.put(name, damaged);
+                try {
+                    assertThat(read(disk)).as("%s %d", name, i).hasSize(5);
+                    told[0]++;
+                    assertThat(name).endsWith(SpillFormat.MARK);
+                } catch (CorruptionException e) {
+                    told[1]++;
+                    assertThat(e.getMessage()).contains(name.substring(0, name.length() - 1));
+                } catch (FormatVersionException e) {
+                    assertThat(e.getMessage()).contains(name);
+                }
+            }
+        }
+        assertThat(told).doesNotContain(0);
+    }
+
+    @Test
+    void damage_is_passed_over_only_when_somebody_says_so() {
+        SimDisk disk = left(12, 0);
+        String first = disk.files().stream()
+                .filter(name -> name.endsWith(".spill"))
+                .min(String::compareTo)
+                .orElseThrow();
+        disk.flipBit(first, 100, 3);
+        assertThatThrownBy(() -> read(disk))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining(first)
+                .hasMessageContaining(first.replace(".spill", ".skip"))
+                .hasMessageContaining("acknowledged");
+        disk.rename(first, first.replace(".spill", ".skip"));
+        Batch batch = new Batch();
+        try (Spill spill = Spill.open(place(disk, true, 1 << 20))) {
+            assertThat(spill.next(batch)).isTrue();
+            assertThat(batch.follows()).isGreaterThan(SourcePosition.of(1));
+        }
+        disk.delete(first.replace(".spill", ".skip"));
+        String second = disk.files().stream()
+                .filter(name -> name.endsWith(".spill"))
+                .skip(1)
+                .findFirst()
+                .orElseThrow();
+        disk.delete(second);
+        assertThatThrownBy(() -> Spill.open(place(disk, true, 1 << 20)))
+                .isInstanceOf(CorruptionException.class)
+                .hasMessageContaining(second + " is missing");
+    }
+
+    @Test
+    void the_spill_of_another_feed_of_the_name_is_not_delivered() {
+        SimDisk disk = left(2, 0);
+        SpillPlace other = new SpillPlace(disk, DIRECTORY, "", true, 8, 1 << 20, 1_000, 0);
+        try (Spill spill = Spill.open(other)) {
+            assertThatThrownBy(() -> spill.next(new Batch()))
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining("another feed of this name");
+        }
+    }
+
+    @Test
+    void what_was_not_acknowledged_is_thrown_away_at_the_next_opening() {
+        SimDisk disk = disk();
+        Spill spill = Spill.open(place(disk, false, 1 << 20));
+        assertThat(spill.append(batch(0), false)).isTrue();
+        assertThat(disk.files()).hasSize(1);
+        try (Spill next = Spill.open(place(disk, false, 1 << 20))) {
+            assertThat(next.isEmpty()).isTrue();
+            assertThat(disk.files()).isEmpty();
+        }
+        assertThatThrownBy(spill::close).isInstanceOf(StorageException.class);
+    }
+
+    @Test
+    void the_bytes_are_those_of_version_1() {
+        SimDisk disk = left(1, 0);
+        byte[] segment = disk.content(DIRECTORY + "/000000000001.spill");
+        byte[] mark = disk.content(DIRECTORY + "/MARK");
+        assertThat(HexFormat.of().formatHex(segment, 64, segment.length)).isEqualTo(GOLDEN);
+        assertThat(HexFormat.of().formatHex(mark, 512, mark.length).replaceAll("(00){200,}", ".."))
+                .isEqualTo(GOLDEN_MARK);
+        assertThat(SpillFormat.FRAME_HEADER_BYTES).isEqualTo(24);
+        assertThat(SpillFormat.SLOT_BYTES).isEqualTo(32);
+    }
+
+    private static final String GOLDEN =
+            "b62abe19f600000001000000000000000000000000000000000100000070ffff"
+                    + "ffff080000000000000000000001630000000000000002000000000000000100"
+                    + "0000000000000000000001000000000000000000000003000000000000000800"
+                    + "00006e6f7420676f6f6402000000000000000300000004000000000000000000"
+                    + "0000080000000800000000000000000000000000000000000000030000000000"
+                    + "0000030000000000000000000400000001000304080000007b226964223a307d"
+                    + "4a0000007b22736f75726365223a2270222c226c696e65223a332c226f666673"
+                    + "6574223a302c22726561736f6e223a226e6f7420676f6f64222c22726177223a"
+                    + "227b5c2269645c223a307d227d0a";
+    private static final String GOLDEN_MARK =
+            "..8764b7c800000000010000000000000001000000000000004e01000000000000";
+}
