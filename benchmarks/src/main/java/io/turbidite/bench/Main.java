@@ -10,6 +10,7 @@ import io.turbidite.bench.engine.ReadSuite;
 import io.turbidite.bench.engine.SmallRecordsRun;
 import io.turbidite.bench.engine.WritersSuite;
 import io.turbidite.bench.feed.FeedSuite;
+import io.turbidite.bench.feed.PolicySuite;
 import io.turbidite.bench.hashlog.HashLogSuite;
 import io.turbidite.bench.latency.LatencyReport;
 import io.turbidite.bench.latency.LatencySuite;
@@ -75,6 +76,7 @@ import java.util.stream.IntStream;
             Main.RecencyCommand.class,
             Main.PmCommand.class,
             Main.FeedCommand.class,
+            Main.PoliciesCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {
@@ -108,6 +110,12 @@ public final class Main implements Runnable {
         int report(String name, List<Report> reports) throws IOException {
             Report.writeAll(out, name, reports);
             reports.forEach(report -> System.out.println(report.table()));
+            return 0;
+        }
+
+        int curves(String name, List<Curves> all) throws IOException {
+            Curves.writeAll(out, name, all);
+            all.forEach(curves -> System.out.println(curves.table()));
             return 0;
         }
     }
@@ -351,6 +359,29 @@ public final class Main implements Runnable {
         @Override
         public Integer call() throws IOException {
             return places.report("feed", new FeedSuite(records, rounds, places.directory).run());
+        }
+    }
+
+    @Command(
+            name = "policies",
+            description = "What each policy of a feed makes of the same burst.",
+            mixinStandardHelpOptions = true)
+    static final class PoliciesCommand implements Callable<Integer> {
+        @Option(names = "--burst", description = "its seconds (default ${DEFAULT-VALUE})")
+        int burstSeconds = 2;
+
+        @Option(
+                names = "--watch",
+                description = "seconds for each policy, at most (default ${DEFAULT-VALUE})")
+        int secondsMax = 40;
+
+        @Mixin
+        Places places = new Places();
+
+        @Override
+        public Integer call() throws IOException {
+            return places.curves(
+                    "policies", new PolicySuite(burstSeconds, secondsMax, places.directory).run());
         }
     }
 

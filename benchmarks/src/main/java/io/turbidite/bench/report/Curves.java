@@ -36,6 +36,7 @@ public final class Curves {
     private final Map<String, SortedMap<Double, List<Double>>> figures = new LinkedHashMap<>();
 
     private final List<String> findings = new ArrayList<>();
+    private boolean isLinear;
 
     /**
      * @param x what the curves run over, with its unit
@@ -45,6 +46,12 @@ public final class Curves {
         this.title = title;
         this.x = x;
         this.y = y;
+    }
+
+    /** Has the plot's axes begin at 0, and grow evenly. */
+    public Curves linear() {
+        isLinear = true;
+        return this;
     }
 
     /** A fact that a reader must know: machine, sizes, cache state, command. */
@@ -141,11 +148,16 @@ public final class Curves {
                 .xAxisTitle(x)
                 .yAxisTitle(y)
                 .build();
-        chart.getStyler().setXAxisLogarithmic(true).setYAxisLogarithmic(true);
+        chart.getStyler().setXAxisLogarithmic(!isLinear).setYAxisLogarithmic(!isLinear);
+        if (isLinear) {
+            chart.getStyler().setMarkerSize(4);
+            chart.getStyler().setYAxisMin(0.0);
+        }
         figures.forEach((curve, points) -> {
             // what cost nothing has no place on a logarithmic axis
-            List<Double> places =
-                    points.keySet().stream().filter(at -> median(curve, at) > 0).toList();
+            List<Double> places = points.keySet().stream()
+                    .filter(at -> isLinear || median(curve, at) > 0)
+                    .toList();
             if (!places.isEmpty()) {
                 List<Double> medians =
                         places.stream().map(at -> median(curve, at)).toList();
