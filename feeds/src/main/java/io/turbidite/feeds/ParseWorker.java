@@ -88,7 +88,6 @@ final class ParseWorker {
     // also for the run
     private volatile boolean isIdle;
     private volatile boolean hasFinished;
-    private volatile boolean retires;
     private volatile long bytesRead;
 
     /**
@@ -148,11 +147,6 @@ final class ParseWorker {
     /** Whether there is no partition more for it; by any thread. */
     boolean hasFinished() {
         return hasFinished;
-    }
-
-    /** It is to take no further partition; by any thread. */
-    void retire() {
-        retires = true;
     }
 
     /** By any thread. */
@@ -312,7 +306,7 @@ final class ParseWorker {
             return false;
         }
         try {
-            String partition = retires ? null : share.deal.next();
+            String partition = share.deal.next();
             if (partition == null) {
                 hasFinished = true;
                 return false;

@@ -4,13 +4,11 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -216,35 +214,6 @@ final class PartitionDeal {
         closed.add(partition);
         if (hasEnded) {
             ended.add(partition);
-        }
-    }
-
-    // ---- of workers that come and go
-
-    /**
-     * Has partitions of an endless source change their worker, so that each has as many as any
-     * other but for one; a worker that is not among {@code workers} loses all.
-     *
-     * @param mayMove whether the partition may be given up at the end of a batch
-     */
-    synchronized void balance(List<ParseWorker> workers, boolean mayMove) {
-        List<String> held = new ArrayList<>();
-        for (String partition : dealt.keySet()) {
-            if (isHeld(partition)) {
-                held.add(partition);
-            }
-        }
-        Collections.sort(held); // so that a simulation is told by its seed
-        int most = (held.size() + workers.size() - 1) / workers.size();
-        Map<ParseWorker, Integer> kept = new HashMap<>();
-        for (String partition : held) {
-            Dealt of = Objects.requireNonNull(dealt.get(partition));
-            int has = kept.getOrDefault(of.worker, 0);
-            if (workers.contains(of.worker) && has < most) {
-                kept.put(of.worker, has + 1);
-            } else if (mayMove || !of.isOpen) {
-                release(partition);
-            }
         }
     }
 }

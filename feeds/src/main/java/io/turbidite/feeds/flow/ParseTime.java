@@ -5,18 +5,15 @@ import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.concurrent.atomic.AtomicLong;
-
 /**
  * How the time of one parse worker goes by: at work, in waiting for the source, or in waiting for
- * room in its ring. <em>Confined to the worker's thread</em>, but for the sums.
+ * room in its ring. <em>Confined to the worker's thread.</em>
  */
 public final class ParseTime {
     private final Clock clock;
     private final Counter busy;
     private final Counter waitsForSource;
     private final Counter waitsForStore;
-    private final AtomicLong busyNanos = new AtomicLong();
     private @Nullable Counter waitingFor;
     private long nanos;
 
@@ -53,7 +50,6 @@ public final class ParseTime {
         long now = clock.monotonicNanos();
         long spent = Math.max(0, now - nanos);
         busy.add(spent);
-        busyNanos.addAndGet(spent);
         nanos = now;
         waitingFor = waits;
     }
@@ -72,10 +68,5 @@ public final class ParseTime {
     public void stops() {
         waits();
         waitingFor = null;
-    }
-
-    /** Time at work so far; by any thread. */
-    public long busyNanos() {
-        return busyNanos.get();
     }
 }
