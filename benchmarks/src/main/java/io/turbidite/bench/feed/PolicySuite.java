@@ -50,17 +50,6 @@ public final class PolicySuite {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double MIB = 1 << 20;
 
-    private static final String DEFINITION = """
-            feed: burst
-            dataset:
-              name: Burst
-              type: { id: int64, text: string }
-              primaryKey: id
-            source: { kind: http }
-            parser: { kind: json }
-            policy: %s
-            """;
-
     private final int burstSeconds;
     private final int secondsMax;
     private final Path directory;
@@ -130,7 +119,7 @@ public final class PolicySuite {
                         clock,
                         StoreOptions.defaults().withDurability(Durability.SYNC));
                 FeedManager feeds = FeedManager.open(store)) {
-            feeds.startOrChange(DEFINITION.formatted(policy), place);
+            feeds.startOrChange(definition(policy), place);
             while (feeds.status("burst").state() == FeedState.STARTING) {
                 LockSupport.parkNanos(STEP_NANOS);
             }
@@ -149,6 +138,19 @@ public final class PolicySuite {
                         .formatted(sender.acknowledged(), last.records()));
             }
         }
+    }
+
+    private static String definition(String policy) {
+        return """
+            feed: burst
+            dataset:
+              name: Burst
+              type: { id: int64, text: string }
+              primaryKey: id
+            source: { kind: http }
+            parser: { kind: json }
+            policy: %s
+            """.formatted(policy);
     }
 
     /** Hands parcels in as the clock says, or as soon after that as they are taken. */
