@@ -9,6 +9,7 @@ import io.turbidite.core.sim.Seeds;
 import org.junit.jupiter.api.Test;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
@@ -98,6 +99,34 @@ class ArrayFileTest {
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("a.json is not the file that feed f has read");
         assertThat(feed.memory.ids).containsExactly(0L);
+    }
+
+    /** Half of it would be a dead letter, and what follows might look like a record. */
+    @Test
+    void half_an_element_waits_however_long_the_file_rests() {
+        String half = "[{\"id\":1,\"name\":\"a\",\"more\":";
+        String rest = "{\"id\":7,\"name\":\"x\"}},{\"id\":2,\"name\":\"b\"}]";
+        feed.disk.put("a.json", half.getBytes(StandardCharsets.UTF_8));
+        assertThat(feed.run("a.json")).isTrue();
+        assertThat(feed.memory.ids).isEmpty();
+        assertThat(feed.memory.letters).isEmpty();
+        assertThat(feed.run.waiting()).isEqualTo(1);
+        feed.disk.put("a.json", (half + rest).getBytes(StandardCharsets.UTF_8));
+        assertThat(feed.run("a.json")).isTrue();
+        assertThat(feed.memory.ids).containsExactly(1L, 2L);
+        assertThat(feed.memory.letters).isEmpty();
+
+        byte[] packed = SimulatedFeed.gzip(half.getBytes(StandardCharsets.UTF_8));
+        feed.disk.put("b.gz", packed);
+        assertThat(feed.run("b.gz")).isTrue();
+        assertThat(feed.run.waiting()).isEqualTo(1);
+        feed.disk.put(
+                "b.gz",
+                SimulatedFeed.join(
+                        List.of(packed, SimulatedFeed.gzip(rest.getBytes(StandardCharsets.UTF_8)))));
+        assertThat(feed.run("b.gz")).isTrue();
+        assertThat(feed.memory.ids).containsExactly(1L, 2L, 1L, 2L);
+        assertThat(feed.memory.letters).isEmpty();
     }
 
     @Test

@@ -166,6 +166,21 @@ class JoinSidesTest {
         }
     }
 
+    /** The bug: each query over a query asked for the estimate below it twice. */
+    @Test
+    void queries_in_queries_are_planned_in_time() {
+        fill(new SplittableRandom(9), 5);
+        Relation rows = Query.on((Source) few);
+        for (int depth = 0; depth < 60; depth++) {
+            rows = Query.on(rows).limit(9);
+        }
+        Join join = Join.inner(rows, Query.on((Source) many)).on("k");
+        assertThat(explained(join)).contains("from the left side");
+        try (QueryResult result = join.run()) {
+            assertThat(result.count()).isPositive();
+        }
+    }
+
     /** A row finds one record at most by its primary key. */
     @Test
     void the_rows_of_a_join_by_a_primary_key_are_estimated() {

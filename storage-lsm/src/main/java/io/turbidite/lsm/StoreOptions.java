@@ -25,7 +25,8 @@ import java.util.List;
  *     repair of an index a sixteenth or two. Raise it when writers wait, or when components come
  *     out small and merges write much; lower it where memory is short
  * @param cacheBytes the buffer cache, which holds pages of components, at least 1 MiB; a
- *     record that is larger than all of it is read from the disk each time, into memory beside it.
+ *     record that is larger than all of it is read from the disk each time, into memory beside it:
+ *     128 MiB for all that are read at once, so a scan of more components wants a larger cache.
  *     Raise it while memory is free and many pages are loaded for each that is found there ({@code
  *     cache.loads} beside {@code cache.hits})
  * @param queryMemoryBytes what all queries hold together of the rows that they sort, group and

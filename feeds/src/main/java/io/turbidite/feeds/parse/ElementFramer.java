@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 public final class ElementFramer extends BufferedFramer {
     private final ElementScan scan = new ElementScan();
 
+    /** Whether what is left ends within an object or a text. */
+    private boolean restIsOpen;
+
     /**
      * A framer over {@code input} from where it stands.
      *
@@ -42,6 +45,7 @@ public final class ElementFramer extends BufferedFramer {
             passByteOrderMark();
         }
         frame.problem = null;
+        restIsOpen = false;
         if (!passSeparators()) {
             return false;
         }
@@ -58,6 +62,7 @@ public final class ElementFramer extends BufferedFramer {
                 return takeTooLong();
             }
             if (!fill(scanned)) {
+                restIsOpen = scan.isOpen();
                 if (restIsRecord) {
                     take(scanned);
                 }
@@ -79,6 +84,11 @@ public final class ElementFramer extends BufferedFramer {
         frame.endOffset = nextOffset;
         frame.endLine = nextLine;
         return frame;
+    }
+
+    @Override
+    public boolean restIsOpen() {
+        return restIsOpen;
     }
 
     /** Passes what is between two elements; false if there is nothing behind it. */
@@ -145,6 +155,7 @@ public final class ElementFramer extends BufferedFramer {
         keepForLater(rest, Math.max(0, found), found < 0 ? 0 : count);
         ended = found < 0;
         frameHeldBack = ended && !restIsRecord;
+        restIsOpen = frameHeldBack && scan.isOpen();
         return !frameHeldBack;
     }
 }

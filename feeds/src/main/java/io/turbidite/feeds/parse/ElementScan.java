@@ -44,6 +44,11 @@ final class ElementScan {
         problem = null;
     }
 
+    /** Whether the element can't end here: what closes it may still come. */
+    boolean isOpen() {
+        return depth > 0 || quoted;
+    }
+
     /** Why the element can't be one, or null. */
     @Nullable
     String problem() {
@@ -71,6 +76,7 @@ final class ElementScan {
                 if (quoted) {
                     quoted = false;
                     escaped = false;
+                    afterComma = true; // it may have been in the text, and an object can't be here
                     problem = "a text goes over the end of its line";
                 }
             } else if (quoted) {

@@ -101,6 +101,11 @@ class ElementFramerTest {
                 .containsExactly(
                         "1:1-16:2 {\"a\":\"x,~\"b\":1} !a text goes over the end of its line",
                         "18:3-25:3 {\"c\":2}");
+        assertThat(frames("[{\"a\":\"x},\n{\"b\":1},\n{\"c\":2}]"))
+                .containsExactly(
+                        "1:1-11:2 {\"a\":\"x},~ !the object is not closed",
+                        "11:2-18:2 {\"b\":1}",
+                        "20:3-27:3 {\"c\":2}");
         assertThat(frames("[{\"a\":1},{\"a\":"))
                 .containsExactly("1:1-8:1 {\"a\":1}", "9:1-14:1 {\"a\":");
     }
@@ -130,6 +135,7 @@ class ElementFramerTest {
         assertThat(framer.next()).isTrue();
         assertThat(framer.next()).isFalse();
         assertThat(framer.rest()).isNotNull();
+        assertThat(framer.restIsOpen()).isTrue();
         assertThat(framer.next()).isFalse();
         assertThat(framer.nextOffset()).isEqualTo(5);
         framer.end();

@@ -227,7 +227,7 @@ public final class HashJoin implements Rows {
             throw new InvalidRequestException(String.format(
                     Locale.ROOT,
                     "joining %,d rows and more needs more than %,d bytes of memory: narrow the"
-                            + " right side, raise memoryBytesMax or give a directory to spill to",
+                            + " side that it holds, raise memoryBytesMax or give a directory to spill to",
                     table.rows().count(),
                     memoryBytes));
         }

@@ -44,7 +44,7 @@ record MatchingRows(CheckedQuery query, List<ResultRows.Counting> countings) {
         return share < 0 ? guessed : new ResultRows(Math.round(scanRows * share), 0);
     }
 
-    /** What an explanation should say: nobody waits for it. */
+    /** What an explanation should say, and a join goes by: both are worth a look at the sample. */
     ResultRows told(ReadView view) {
         ResultRows guessed = guessed();
         if (guessed.guessCount() == 0) {

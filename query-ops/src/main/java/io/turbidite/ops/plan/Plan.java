@@ -63,6 +63,10 @@ public final class Plan implements ResultPlan {
 
     private final CheckedQuery query;
     private final ReadView view;
+
+    /** Once it was asked: queries over queries would ask theirs twice each. */
+    private @Nullable Long estimatedRows;
+
     private final RunOptions options;
     private final AccessChoice choice;
 
@@ -217,6 +221,15 @@ public final class Plan implements ResultPlan {
 
     @Override
     public long estimatedRows() {
+        Long known = estimatedRows;
+        if (known == null) {
+            known = newEstimate();
+            estimatedRows = known;
+        }
+        return known;
+    }
+
+    private long newEstimate() {
         boolean isOfOne = query.groups().isEmpty() && query.grid() == null;
         return switch (query.kind()) {
             case COUNT -> 1;

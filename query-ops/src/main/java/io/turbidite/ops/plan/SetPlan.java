@@ -155,6 +155,11 @@ public final class SetPlan implements ResultPlan {
     }
 
     @Override
+    public long estimatedRows() {
+        return PlanStep.UNKNOWN;
+    }
+
+    @Override
     public Rows rows() {
         return switch (operation) {
             case UNION_ALL -> all(meter);

@@ -50,14 +50,19 @@ public final class SkippedPlan implements ResultPlan {
     @Override
     public List<PlanStep> steps() {
         List<PlanStep> steps = new ArrayList<>();
-        long rows = plan.estimatedRows();
         steps.add(new PlanStep(
                 "offset",
                 String.format(Locale.ROOT, "without the first %,d", offset),
-                rows == PlanStep.UNKNOWN ? rows : Math.max(0, rows - offset),
+                estimatedRows(),
                 meter));
         steps.addAll(plan.steps());
         return steps;
+    }
+
+    @Override
+    public long estimatedRows() {
+        long rows = plan.estimatedRows();
+        return rows == PlanStep.UNKNOWN ? rows : Math.max(0, rows - offset);
     }
 
     @Override

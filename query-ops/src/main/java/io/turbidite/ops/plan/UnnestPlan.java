@@ -109,6 +109,11 @@ public final class UnnestPlan implements ResultPlan {
     }
 
     @Override
+    public long estimatedRows() {
+        return PlanStep.UNKNOWN;
+    }
+
+    @Override
     public Rows rows() {
         RecordType of = input.rowType();
         return new UnnestedRows(

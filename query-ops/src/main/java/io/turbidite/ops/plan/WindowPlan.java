@@ -87,6 +87,11 @@ public final class WindowPlan implements ResultPlan {
     }
 
     @Override
+    public long estimatedRows() {
+        return input.estimatedRows();
+    }
+
+    @Override
     public Rows rows() {
         return new MeteredRows(
                 WindowRows.of(input.rows(), input.rowType(), order, functions, options), meter);

@@ -62,7 +62,7 @@ public final class BufferCache implements AutoCloseable {
     /** What background work may pin at least while readers pin all frames. */
     private static final long BACKGROUND_BYTES_MIN = 1 << 20;
 
-    /** Eight of the largest records at once, beside a cache that is smaller than one of them. */
+    /** Seven of the largest records at once, beside a cache that is smaller than one of them. */
     private static final long LARGE_BYTES_MAX = 128 << 20;
 
     /** Bound while background work runs. */

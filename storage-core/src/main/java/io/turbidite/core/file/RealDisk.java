@@ -221,8 +221,14 @@ public final class RealDisk implements Disk {
 
     StorageIoException spaceFailure(
             String operation, String name, IOException error, long wantedBytes) {
+        boolean isItself = name.isEmpty();
         return IoErrors.translate(
-                operation, name, root.toString(), error, wantedBytes, usableBytesOrMax());
+                operation,
+                isItself ? String.valueOf(root.getFileName()) : name,
+                String.valueOf(isItself ? root.getParent() : root),
+                error,
+                wantedBytes,
+                usableBytesOrMax());
     }
 
     @Override

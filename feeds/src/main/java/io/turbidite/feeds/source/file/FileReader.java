@@ -242,8 +242,8 @@ final class FileReader implements PartitionReader {
 
     /** Whether the last part of the file, without a line end, is a whole record. */
     private boolean restIsRecord() {
-        if (framer.restIsOpen() && !stream.saysItsEnd()) {
-            return false; // not as it is: see quoteIsBroken
+        if (framer.restIsOpen() && (isArray || !stream.saysItsEnd())) {
+            return false; // not as it is: see quoteIsBroken; half an element is never one
         }
         RecordFrame rest = framer.rest();
         boolean whole = rest != null && rest.problem() == null && host.parser().isWhole(rest);
