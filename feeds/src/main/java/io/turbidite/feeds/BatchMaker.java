@@ -1,5 +1,6 @@
 package io.turbidite.feeds;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.meter.StoreEvent.SourceContinued;
 import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.flow.BatchFlow;
@@ -42,6 +43,9 @@ final class BatchMaker {
 
     /** Behind each of them, where a batch may have to end there. */
     private final @Nullable SourcePosition[] positions = new SourcePosition[FrameBlock.FRAMES_MAX];
+
+    /** Whether a frame is being made into records: it is in no batch until that is done. */
+    private boolean isTaking;
 
     private int nextOfBlock;
     private SourcePosition behindBlock = SourcePosition.of(0);
@@ -93,19 +97,31 @@ final class BatchMaker {
         }
         Step last;
         FrameBlock copies = opened.continuation == null ? block : null;
-        try {
+        try (Cleanup behind = new Cleanup()) {
+            behind.add(share::exit).add(this::endLookUps);
             if (!holds.test(opened)) {
                 return Step.NOTHING;
             }
             last = copies == null ? readBatch(opened) : fill(opened, copies);
-        } finally {
-            share.exit();
-            endLookUps();
+        } catch (RuntimeException | Error damage) {
+            if (hasLeft()) {
+                finishBefore(damage);
+            }
+            throw damage;
         }
-        if (copies != null) {
+        if (hasLeft()) {
             finish();
         }
         return last;
+    }
+
+    /** What was read before is good, and is not to be read again. */
+    private void finishBefore(Throwable damage) {
+        try {
+            finish();
+        } catch (RuntimeException | Error more) {
+            damage.addSuppressed(more);
+        }
     }
 
     private void endLookUps() {
@@ -147,8 +163,9 @@ final class BatchMaker {
                 }
             }
         } finally {
-            // What was read before a stop or before damage is good, and is not to be read again.
-            if (flow.hasClaim() && !batch.isEmpty()) {
+            // What was read before a stop or before damage is good, and is not to be read again;
+            // unless a record failed itself: the position is behind that already.
+            if (flow.hasClaim() && !batch.isEmpty() && !isTaking) {
                 publish(opened, batch, opened.reader.position());
             }
         }
@@ -171,6 +188,19 @@ final class BatchMaker {
     private Step fill(OpenPartition opened, FrameBlock copies) {
         copies.clear();
         Batch batch = begin(opened);
+        try {
+            return copy(opened, copies, batch);
+        } finally {
+            copies.seal();
+            blockOf = opened;
+            nextOfBlock = 0;
+            behindBlock = opened.reader.position();
+            beforeNext = batch.follows();
+        }
+    }
+
+    private Step copy(OpenPartition opened, FrameBlock copies, Batch first) {
+        Batch batch = first;
         Step last = Step.NOTHING;
         while (!share.isOver()) {
             last = opened.reader.next();
@@ -192,11 +222,6 @@ final class BatchMaker {
             }
             break;
         }
-        copies.seal();
-        blockOf = opened;
-        nextOfBlock = 0;
-        behindBlock = opened.reader.position();
-        beforeNext = batch.follows();
         return last;
     }
 
@@ -221,9 +246,9 @@ final class BatchMaker {
             }
             isParsed = true;
         } finally {
-            // what failed leaves the rest of the block to another run
+            // what failed leaves the rest of the block to another run, or all of it: see readBatch
             SourcePosition end = nextOfBlock == copies.count() ? behindBlock : behind;
-            if (!batch.isEmpty() && end != null) {
+            if (!batch.isEmpty() && end != null && !isTaking) {
                 publish(opened, batch, end);
             }
             beforeNext = end;
@@ -237,6 +262,16 @@ final class BatchMaker {
         if (batch.isEmpty()) {
             batch.begunAt(share.meters.nanos());
         }
+        isTaking = true;
+        makeRecords(opened, frame, batch);
+        isTaking = false;
+        FeedAids aids = tools.aids();
+        if (aids != null) {
+            aids.checkFunctions();
+        }
+    }
+
+    private void makeRecords(OpenPartition opened, RecordFrame frame, Batch batch) {
         if (frame.line() == 1 && frame.problem() == null && tools.parser().leavesOut(frame)) {
             return;
         }
@@ -252,10 +287,6 @@ final class BatchMaker {
             opened.continuation = null;
         }
         intake.take(frame, opened.reader, batch);
-        FeedAids aids = tools.aids();
-        if (aids != null) {
-            aids.checkFunctions();
-        }
     }
 
     private void publish(OpenPartition opened, Batch batch, SourcePosition position) {

@@ -268,6 +268,11 @@ public final class Feed implements AutoCloseable {
         boolean spills = definition.policy() instanceof PolicyPart.Spill;
         long bytesMax = definition.policy() instanceof PolicyPart.Spill(long most) ? most : 1;
         if (source.canGoBack()) {
+            if (SpillPlace.isLeft(disk, feed)) {
+                throw new InvalidRequestException(
+                        "%s has records that another source of feed '%s' was told to be taken: run it with that source until they are delivered, or give this feed another name"
+                                .formatted(SpillPlace.DIRECTORY + "/" + feed, feed));
+            }
             return spills ? SpillPlace.swept(disk, StoreFiles.SPILL, feed, bytesMax) : null;
         }
         // by whatever policy: what was acknowledged is delivered

@@ -131,7 +131,9 @@ final class FeedRun {
         meters.begin(parts.source.isEndless());
         ParseTools tools = parts.tools.get();
         this.host = host(tools.parser());
-        workers.add(new ParseWorker(share, host, tools, 1, this::reportSometimes));
+        // of several workers none has the thread of the run, which reports by itself
+        Runnable report = hasThreads ? () -> {} : this::reportSometimes;
+        workers.add(new ParseWorker(share, host, tools, 1, report));
     }
 
     private SourceHost host(RecordParser parser) {

@@ -122,8 +122,8 @@ class ArrayFileTest {
         assertThat(feed.run.waiting()).isEqualTo(1);
         feed.disk.put(
                 "b.gz",
-                SimulatedFeed.join(
-                        List.of(packed, SimulatedFeed.gzip(rest.getBytes(StandardCharsets.UTF_8)))));
+                SimulatedFeed.join(List.of(
+                        packed, SimulatedFeed.gzip(rest.getBytes(StandardCharsets.UTF_8)))));
         assertThat(feed.run("b.gz")).isTrue();
         assertThat(feed.memory.ids).containsExactly(1L, 2L, 1L, 2L);
         assertThat(feed.memory.letters).isEmpty();

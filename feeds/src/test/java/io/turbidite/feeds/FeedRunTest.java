@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.sim.Seeds;
 
 import org.junit.jupiter.api.Test;
@@ -67,6 +68,19 @@ class FeedRunTest {
             assertThat(feed.run("a.csv")).as(as).isTrue();
             feed.hasAll(6_000);
         }
+    }
+
+    /** The bug: the position was behind it, and what came before it was delivered with that. */
+    @Test
+    void a_record_whose_making_fails_is_read_again() {
+        feed.disk.put("a.csv", SimulatedFeed.lines(0, 3_000));
+        for (int failAt : new int[] {1, 700, 1_024, 1_500}) {
+            feed.failAt = failAt;
+            assertThatThrownBy(() -> feed.run("a.csv")).isInstanceOf(StorageIoException.class);
+            feed.failAt = 0;
+        }
+        assertThat(feed.run("a.csv")).isTrue();
+        feed.hasAll(3_000);
     }
 
     @Test

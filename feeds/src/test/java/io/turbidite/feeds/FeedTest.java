@@ -80,6 +80,19 @@ class FeedTest {
         }
     }
 
+    /** The bug: they stayed there without a word. */
+    @Test
+    void what_another_source_of_the_name_has_spilled_is_not_left_behind() throws IOException {
+        write("people.csv", "id,name,lon,lat\n1,a,2,3\n");
+        store();
+        Path spilled = directory.resolve("store/feed-spill/people");
+        Files.createDirectories(spilled);
+        assertThatThrownBy(() -> run(DEFINITION))
+                .hasMessageContainingAll("feed-spill/people", "another source of feed 'people'");
+        Files.delete(spilled);
+        assertThat(run(DEFINITION).records()).isEqualTo(1);
+    }
+
     private List<String> letters(FeedReport report) throws IOException {
         return Files.readAllLines(Path.of(Objects.requireNonNull(report.deadLetters())));
     }

@@ -2,6 +2,7 @@ package io.turbidite.feeds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.record.RecordView;
@@ -14,6 +15,8 @@ import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
+import io.turbidite.feeds.parse.RecordFrame;
+import io.turbidite.feeds.parse.RecordFramer;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.PartitionState;
 import io.turbidite.feeds.source.file.FilePosition;
@@ -46,6 +49,10 @@ final class SimulatedFeed {
     final SimClock clock = new SimClock();
     final StoreEvents events = new StoreEvents();
     boolean json;
+
+    /** The parser fails as a disk does at that record of the next run; 0: at none. */
+    int failAt;
+
     private @Nullable Runnable meanwhile;
 
     @SuppressWarnings("NullAway.Init")
@@ -147,6 +154,41 @@ final class SimulatedFeed {
         public void close() {}
     }
 
+    /** A look-up that meets a bad sector, say. */
+    private static final class FailingParser implements RecordParser {
+        private final RecordParser parser;
+        private int left;
+
+        FailingParser(RecordParser parser, int failAt) {
+            this.parser = parser;
+            this.left = failAt;
+        }
+
+        @Override
+        public Slice parse(RecordFrame frame) {
+            if (--left == 0) {
+                throw new StorageIoException(
+                        StorageIoException.Kind.IO, "read", "x", "bad sector", null);
+            }
+            return parser.parse(frame);
+        }
+
+        @Override
+        public RecordFramer.Quotes quotes() {
+            return parser.quotes();
+        }
+
+        @Override
+        public boolean wantsHeader() {
+            return parser.wantsHeader();
+        }
+
+        @Override
+        public void header(RecordFrame frame) {
+            parser.header(frame);
+        }
+    }
+
     boolean run(String path, BooleanSupplier stopped) {
         try (SimTasks tasks = new SimTasks(5, clock)) {
             if (meanwhile != null) {
@@ -170,7 +212,7 @@ final class SimulatedFeed {
                     new FeedRun.Parts(
                             "f",
                             FileSource.open(disk, path),
-                            parser,
+                            failAt == 0 ? parser : new FailingParser(parser, failAt),
                             ',',
                             memory,
                             tasks,

@@ -73,6 +73,15 @@ final class Spill implements AutoCloseable {
 
     private boolean hasLeftovers;
 
+    /** Of a segment that is full: up to there a mark is to be written. */
+    private @Nullable Segment unmarked;
+
+    /**
+     * Whether a sync has begun and did not end well. A second one says nothing of what the first
+     * one was for: the system may have dropped it.
+     */
+    private boolean isInDoubt;
+
     /** Something can't be read back: nothing goes, until somebody has said what to do. */
     private boolean isDamaged;
 
@@ -126,6 +135,9 @@ final class Spill implements AutoCloseable {
     }
 
     private void find() {
+        if (place.isAcknowledged()) {
+            mark.read();
+        }
         for (String name : disk.list(place.directory())) { // sorted, so by number
             long number = number(name);
             if (number < 0) {
@@ -138,13 +150,16 @@ final class Spill implements AutoCloseable {
             }
             Segment last = unread.peekLast();
             if (last != null && number != last.number + 1) {
-                throw missing(last.number + 1);
+                if (last.number < mark.segment()) {
+                    throw missing(last.number + 1);
+                }
+                disk.delete(path); // behind what a power cut took, and never acknowledged
+                continue;
             }
             long bytes = disk.status(path).byteCount();
             unread.add(new Segment(number, path, name.endsWith(SKIP_SUFFIX), bytes));
         }
         if (place.isAcknowledged()) {
-            mark.read();
             Segment last = unread.peekLast();
             if (last != null && last.number < mark.segment()) {
                 throw missing(last.number + 1);
@@ -203,6 +218,7 @@ final class Spill implements AutoCloseable {
      * @throws StorageIoException if the disk fails, other than by being full
      */
     boolean append(Batch batch, boolean isForced) {
+        checkNotInDoubt();
         frame = frame.segment().byteSize() > 16L * INITIAL_BYTES
                 ? new ByteSink(INITIAL_BYTES, FRAME_BYTES_MAX)
                 : frame.clear();
@@ -232,7 +248,7 @@ final class Spill implements AutoCloseable {
             count();
             return true;
         } catch (StorageIoException e) {
-            if (e.kind() != Kind.NO_SPACE) {
+            if (e.kind() != Kind.NO_SPACE || isInDoubt) {
                 throw e;
             }
             return false; // what was written of it is written over, or never read
@@ -257,7 +273,14 @@ final class Spill implements AutoCloseable {
         }
         if (last != null) {
             if (place.isAcknowledged()) {
-                file(last).sync();
+                DiskFile full = file(last);
+                if (full.size() > last.bytes) {
+                    full.truncate(last.bytes); // half a batch, of when there was no space for it
+                }
+                isInDoubt = true;
+                full.sync();
+                isInDoubt = false;
+                unmarked = last;
             }
             if (!last.equals(unread.peekFirst())) {
                 last.close();
@@ -286,10 +309,28 @@ final class Spill implements AutoCloseable {
 
     /** Makes all that was appended durable, and notes that it is. */
     void acknowledge() {
-        Segment last = writing;
-        if (last != null) {
+        checkNotInDoubt();
+        Segment last = writing == null ? unmarked : writing;
+        if (last == null) {
+            return; // all of it is delivered
+        }
+        isInDoubt = true;
+        if (last.equals(writing)) {
             file(last).sync();
-            mark.write(last.number, last.bytes);
+        }
+        mark.write(last.number, last.bytes);
+        isInDoubt = false;
+        unmarked = null;
+    }
+
+    private void checkNotInDoubt() {
+        if (isInDoubt) {
+            throw new StorageIoException(
+                    Kind.IO,
+                    "write",
+                    place.directory(),
+                    "a sync of it has failed before, and another one can't be believed",
+                    null);
         }
     }
 

@@ -46,8 +46,8 @@ public sealed interface RecordFramer permits BufferedFramer {
     RecordFrame rest();
 
     /**
-     * Whether what {@link #next} has left ends within quotes or brackets: line ends in it may belong
-     * to the record, and what closes them may still come.
+     * Whether what {@link #next} has left ends within quotes or brackets: line ends in it may
+     * belong to the record, and what closes them may still come.
      */
     default boolean restIsOpen() {
         return false;

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.store;
 
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
@@ -21,6 +22,7 @@ final class DeadLetterFile implements AutoCloseable {
     private final Disk disk;
     private final String name;
     private final AtomicBoolean held = new AtomicBoolean();
+    private volatile boolean isInDoubt;
     private volatile @Nullable DiskFile file;
     private volatile long byteCount;
 
@@ -51,9 +53,27 @@ final class DeadLetterFile implements AutoCloseable {
         return letters;
     }
 
-    /** Whether the caller has it from now on, since nobody has. */
+    /**
+     * Whether the caller has it from now on, since nobody has.
+     *
+     * @throws StorageIoException if nobody may have it until it is opened again
+     */
     boolean tryHold() {
+        if (isInDoubt) {
+            throw new StorageIoException(
+                    StorageIoException.Kind.IO,
+                    "write",
+                    name,
+                    "the batch of its last letters failed; whether the store has that is known when it is opened again",
+                    null);
+        }
         return held.compareAndSet(false, true);
+    }
+
+    /** Nobody may have it until it is opened again. */
+    void fail() {
+        isInDoubt = true;
+        held.set(false);
     }
 
     /** Somebody else may have it. */

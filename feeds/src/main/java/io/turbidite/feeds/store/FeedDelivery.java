@@ -157,19 +157,22 @@ public final class FeedDelivery implements Delivery {
             pass(batch, position);
             return Delivered.NOTHING;
         }
-        boolean isWritten = false;
+        boolean isSettled = false;
         try {
             DeliveryTarget.Taken taken =
                     writer.append(batch.letters(slice)) ? to.take(batch, writer, durable) : null;
+            isSettled = true;
+            writer.end(taken != null);
             if (taken == null) {
                 return null;
             }
-            isWritten = true;
             accepted.addAndGet(taken.newCount());
             rejected.addAndGet(batch.rejectedCount() + taken.refusedCount());
             return new Delivered(taken.newCount(), taken.refusedCount());
         } finally {
-            writer.end(isWritten);
+            if (!isSettled) {
+                writer.fail();
+            }
         }
     }
 

@@ -51,6 +51,17 @@ final class LetterWriter {
         file.letGo();
     }
 
+    /**
+     * Nobody has the file any more: whether the batch in hand, and its letters with it, is in the
+     * store can't be said before that is opened again.
+     */
+    void fail() {
+        if (holds) {
+            holds = false;
+            file.fail();
+        }
+    }
+
     /** To be committed with the position, while there are letters of the batch. */
     long byteCount() {
         return file.byteCount();

@@ -7,7 +7,11 @@ import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.feeds.flow.Batch.Leftover;
@@ -121,6 +125,62 @@ class SpillTest {
         assertThat(spill.usedBytes()).isZero();
         spill.close();
         assertThat(disk.openHandleCount()).isZero();
+    }
+
+    /** The bug: a second sync passed where the system had dropped what the first was for. */
+    @Test
+    void behind_a_failed_sync_nothing_is_acknowledged() {
+        for (int call = 1;
+                call <= 3;
+                call++) { // of the segment, of the mark's file, and of the mark
+            SimDisk disk = disk();
+            Spill spill = Spill.open(place(disk, true, 1 << 20));
+            assertThat(spill.append(batch(0), false)).isTrue();
+            disk.fault(FaultScript.with(Fault.EIO).on(OperationKind.SYNC).call(call));
+            assertThatThrownBy(spill::acknowledge).isInstanceOf(StorageIoException.class);
+            assertThatThrownBy(spill::acknowledge)
+                    .isInstanceOf(StorageIoException.class)
+                    .hasMessageContaining("a sync of it has failed before");
+            assertThatThrownBy(() -> spill.append(batch(1), false))
+                    .isInstanceOf(StorageIoException.class);
+            spill.close();
+        }
+    }
+
+    /** The bug: with the full segment closed, and no space for the next, nothing was noted. */
+    @Test
+    void what_a_full_segment_has_is_acknowledged_without_a_next_one() {
+        SimDisk disk = disk();
+        Spill spill = Spill.open(place(disk, true, 1 << 20));
+        assertThat(spill.append(batch(0), false)).isTrue();
+        disk.fault(FaultScript.with(Fault.ENOSPC)
+                .on(OperationKind.CREATE)
+                .named(name -> name.endsWith(".spill"))
+                .forever());
+        int count = 1;
+        while (spill.append(batch(count), false)) {
+            count++;
+        }
+        spill.acknowledge();
+        assertThat(count).isGreaterThan(1);
+        SimDisk cut = disk.crashImage(3);
+        assertThat(read(cut)).hasSize(count).containsOnly(Leftover.ACKNOWLEDGED);
+        spill.close();
+    }
+
+    /** The bug: the names of what nobody was told of were called missing. */
+    @Test
+    void a_name_that_a_power_cut_took_behind_the_mark_ends_the_spill() {
+        SimDisk disk = left(4, 16);
+        List<String> segments = disk.files().stream()
+                .filter(name -> name.endsWith(".spill"))
+                .sorted()
+                .toList();
+        assertThat(segments.size()).isGreaterThan(3);
+        disk.delete(segments.get(2));
+        List<Leftover> read = read(disk);
+        assertThat(read).hasSizeBetween(4, 12);
+        assertThat(read.subList(0, 4)).containsOnly(Leftover.ACKNOWLEDGED);
     }
 
     @Test

@@ -42,8 +42,8 @@ import java.util.Set;
  * and in no order, only the part that fills it counts.
  *
  * <p>Where there is one way in alone nothing is estimated until somebody asks what it was thought
- * to cost, or joins its rows: an estimate goes down the trees of every component, which costs more than a short query.
- * <em>Confined to one thread.</em>
+ * to cost, or joins its rows: an estimate goes down the trees of every component, which costs more
+ * than a short query. <em>Confined to one thread.</em>
  */
 final class AccessChoice {
     /** What a source tells that was closed, dropped or failed since. */

@@ -242,6 +242,7 @@ final class KafkaSource implements FeedSource {
         long deadline = host().clock().monotonicNanos() + DRAIN_NANOS;
         host().tasks()
                 .await(() -> failed
+                        || host().stopped().getAsBoolean() // what is on its way may not arrive
                         || isDurable(partitions)
                         || host().clock().monotonicNanos() - deadline >= 0);
     }

@@ -118,11 +118,15 @@ public final class ParcelSource implements FeedSource {
     }
 
     /**
-     * The number of the last record of a producer that is durable for sure; 0 if there is none. It
-     * may be told late, but is never too great.
+     * The number of the last record of a producer that is durable for sure; 0 if there is none, -1
+     * if that is not known yet: before the run has begun, and while it delivers what an earlier one
+     * has left. It may be told late, but is never too great.
      */
     public long durableTo(String owner, String producer) {
         String partition = Parcel.producer(owner, producer);
+        if (host == null) {
+            return -1;
+        }
         synchronized (this) {
             Lane lane = lanes.get(partition);
             return lane == null ? producers.getOrDefault(partition, 0L) : lane.durableTo;

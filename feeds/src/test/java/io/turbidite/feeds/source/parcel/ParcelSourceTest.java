@@ -74,6 +74,17 @@ class ParcelSourceTest {
         }
     }
 
+    /** The bug: 0, while the run still delivered what an earlier one had left. */
+    @Test
+    void how_far_a_producer_is_is_not_known_before_the_run_begins() {
+        ParcelSource source = new ParcelSource();
+        PartitionState state = new PartitionState(SourcePosition.of(7), 1, 7, 0);
+        assertThat(source.durableTo("t", "p")).isEqualTo(-1);
+        source.begin(() -> Map.of("t/p", state), host);
+        assertThat(source.durableTo("t", "p")).isEqualTo(7);
+        assertThat(source.durableTo("t", "q")).isZero();
+    }
+
     @Test
     void what_comes_again_waits_for_what_came_first() {
         ParcelSource source = new ParcelSource();
