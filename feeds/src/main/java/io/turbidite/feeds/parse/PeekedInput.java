@@ -1,5 +1,7 @@
 package io.turbidite.feeds.parse;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.Arrays;
 
 /**
@@ -35,28 +37,53 @@ public final class PeekedInput implements RecordFramer.Input {
 
     /**
      * Whether it begins as an array of JSON objects does, or as an empty array; before anything is
-     * read. Text of lines, each of which is an object, never does.
+     * read. Text of lines, each of which is an object, never does. It looks no further than it
+     * must: what is behind may be damaged, and that is another matter.
      */
     public boolean beginsArray() {
         byte[] first = new byte[PEEKED_BYTES_MAX];
         int count = 0;
         int more = 0;
-        while (count < first.length && more >= 0) {
+        Boolean answer = null;
+        while (answer == null && count < first.length && more >= 0) {
             more = input.read(first, count, first.length - count);
             count += Math.max(0, more);
+            answer = answer(first, count);
         }
         peeked = Arrays.copyOf(first, count);
-        int at = passBlanks(BufferedFramer.hasByteOrderMark(peeked, 0, count) ? MARK_BYTES : 0);
-        if (at == count || peeked[at] != '[') {
-            return false;
-        }
-        at = passBlanks(at + 1);
-        return at == count || peeked[at] == '{' || peeked[at] == ']';
+        return answer == null ? endsInBracket(first, count) : answer;
     }
 
-    private int passBlanks(int from) {
+    /** What so many first bytes say; null if they say nothing yet. */
+    private static @Nullable Boolean answer(byte[] first, int count) {
+        int begin = passBlanks(first, textStart(first, count), count);
+        if (begin == count) {
+            return null;
+        }
+        if (first[begin] != '[') {
+            return begin == 0 && isPartOfMark(first, count) ? null : Boolean.FALSE;
+        }
+        int within = passBlanks(first, begin + 1, count);
+        return within == count ? null : first[within] == '{' || first[within] == ']';
+    }
+
+    private static boolean endsInBracket(byte[] first, int count) {
+        int begin = passBlanks(first, textStart(first, count), count);
+        return begin < count && first[begin] == '[';
+    }
+
+    private static int textStart(byte[] first, int count) {
+        return BufferedFramer.hasByteOrderMark(first, 0, count) ? MARK_BYTES : 0;
+    }
+
+    /** Whether the rest of a byte order mark may come. */
+    private static boolean isPartOfMark(byte[] first, int count) {
+        return count < MARK_BYTES && first[0] == (byte) 0xEF;
+    }
+
+    private static int passBlanks(byte[] bytes, int from, int to) {
         int at = from;
-        while (at < peeked.length && JsonEnd.isBlank(peeked[at])) {
+        while (at < to && JsonEnd.isBlank(bytes[at])) {
             at++;
         }
         return at;

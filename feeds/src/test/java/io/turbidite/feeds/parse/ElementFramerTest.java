@@ -185,6 +185,22 @@ class ElementFramerTest {
         assertThat(frames(new ElementFramer(input, 0, 1))).containsExactly("1:1-3:1 {}");
     }
 
+    /** The bug: damage behind the first member of a gzip file came before what that member has. */
+    @Test
+    void it_looks_no_further_than_it_must() {
+        byte[] lines = "  {\"a\":1}\n".getBytes(StandardCharsets.UTF_8);
+        boolean[] isGiven = {false};
+        PeekedInput input = new PeekedInput((target, offset, count) -> {
+            assertThat(isGiven[0]).as("a second read").isFalse();
+            isGiven[0] = true;
+            System.arraycopy(lines, 0, target, offset, lines.length);
+            return lines.length;
+        });
+        assertThat(input.beginsArray()).isFalse();
+        byte[] read = new byte[100];
+        assertThat(input.read(read, 0, 100)).isEqualTo(lines.length);
+    }
+
     private static PeekedInput peeked(String text) {
         return new PeekedInput(input(text.getBytes(StandardCharsets.UTF_8), 1));
     }
