@@ -61,7 +61,7 @@ public final class PeekedInput implements RecordFramer.Input {
             return null;
         }
         if (first[begin] != '[') {
-            return begin == 0 && isPartOfMark(first, count) ? null : Boolean.FALSE;
+            return (begin == 0 && isPartOfMark(first, count)) ? null : Boolean.FALSE;
         }
         int within = passBlanks(first, begin + 1, count);
         return within == count ? null : first[within] == '{' || first[within] == ']';

@@ -220,8 +220,11 @@ public record Description(String name, String kind, String unit, String text) {
             feed.queue.batches | gauge | parsed batches that wait for the store
             feed.queue.bytes | gauge, bytes | what the batches that wait for the store hold, \
             raw text too
-            feed.queue.percent | gauge, % | how full the queue is, by batches or by bytes
-            feed.busy.nanos | counter, ns | time at work; tag stage
+            feed.workers | gauge | threads that parse, each with its queue; 0 while the feed \
+            does not run
+            feed.queue.percent | gauge, % | how full the fullest queue is, by batches or by \
+            bytes
+            feed.busy.nanos | counter, ns | time at work, of all workers together; tag stage
             feed.wait.nanos | counter, ns | time of waits; tag cause: source the reader \
             found nothing, store the reader found the queue full, parse the store's stage \
             found the queue empty
