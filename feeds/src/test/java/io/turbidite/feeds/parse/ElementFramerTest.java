@@ -1,5 +1,7 @@
 package io.turbidite.feeds.parse;
 
+import static io.turbidite.feeds.parse.LineFramerTest.input;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.sim.Seeds;
@@ -14,19 +16,6 @@ import java.util.SplittableRandom;
 
 class ElementFramerTest {
     private static final int RECORD_BYTES_MAX = 40;
-
-    private static RecordFramer.Input input(byte[] bytes, int readBytes) {
-        int[] at = {0};
-        return (target, offset, count) -> {
-            int step = Math.min(Math.min(readBytes, count), bytes.length - at[0]);
-            if (step == 0) {
-                return -1;
-            }
-            System.arraycopy(bytes, at[0], target, offset, step);
-            at[0] += step;
-            return step;
-        };
-    }
 
     /** What a frame was: offset and line, those behind it, content, what is wrong with it. */
     private static List<String> frames(RecordFramer framer) {

@@ -51,7 +51,8 @@ class LineFramerTest {
                         frame.problem() == null ? "" : " !" + frame.problem());
     }
 
-    private static RecordFramer.Input input(byte[] bytes, int readBytes) {
+    /** Gives so many bytes a read. */
+    static RecordFramer.Input input(byte[] bytes, int readBytes) {
         int[] at = {0};
         return (target, offset, count) -> {
             int step = Math.min(Math.min(readBytes, count), bytes.length - at[0]);
