@@ -98,12 +98,69 @@ class ServeCommandTest {
                 source: { kind: tcp }
                 parser: { kind: json }
                 """);
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        int port = freePort();
         FutureTask<List<String>> client = new FutureTask<>(() -> talk(port, token));
-        Interrupts untilHeard = stop -> {
+        Command.Result served = Command.runIn(
+                Path.of(""),
+                false,
+                untilDone(client),
+                "serve",
+                store,
+                definition,
+                "--listen",
+                "127.0.0.1:0",
+                "--tcp",
+                "lines=127.0.0.1:" + port,
+                "--tokens",
+                tokens);
+        assertThat(client.get()).containsExactly("{\"acked\":2}");
+        assertThat(served.code()).as(served.err()).isZero();
+        assertThat(served.out()).contains("taking lines at lines=127.0.0.1:" + port);
+        assertThat(Command.run("query", store, "Lines", "--count").out()).contains("2");
+    }
+
+    /** The bug: 404 for the first moments, which a client takes for good. */
+    @Test
+    void a_feed_that_the_store_keeps_is_there_as_soon_as_somebody_listens() throws Exception {
+        Path store = numbers("a");
+        Path tokens = directory.resolve("tokens");
+        String token = Command.run("token", tokens, "me", "--rights", "read,write")
+                .out()
+                .strip();
+        Path definition = Files.writeString(directory.resolve("sent.yaml"), """
+                feed: sent
+                dataset: { name: Sent, type: { id: int64 }, primaryKey: id }
+                source: { kind: http }
+                parser: { kind: json }
+                """);
+        serveOnce(store, definition);
+        for (int round = 0; round < 5; round++) {
+            int port = freePort();
+            FutureTask<String> client = new FutureTask<>(() -> post(port, token));
+            Command.Result served = Command.runIn(
+                    Path.of(""),
+                    false,
+                    untilDone(client),
+                    "serve",
+                    store,
+                    "--listen",
+                    "127.0.0.1:" + port,
+                    "--tokens",
+                    tokens);
+            assertThat(served.code()).as(served.err()).isZero();
+            assertThat(client.get()).isEqualTo("HTTP/1.1 200 OK");
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return free.getLocalPort();
+        }
+    }
+
+    /** Asks to stop when a client of the server is done. */
+    private static Interrupts untilDone(FutureTask<?> client) {
+        return stop -> {
             Thread.ofPlatform().daemon().start(() -> {
                 client.run();
                 stop.run();
@@ -120,42 +177,55 @@ class ServeCommandTest {
                 }
             };
         };
+    }
+
+    /** The first line of the answer to a client that sends a record as soon as it can. */
+    private static String post(int port, String token) throws Exception {
+        String body = "{\"id\":1}\n";
+        String request =
+                "POST /v1/feeds/sent HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
+                        .formatted(port, token, body.length(), body);
+        return answers(port, request, false).getFirst();
+    }
+
+    private void serveOnce(Path store, Path definition) {
         Command.Result served = Command.runIn(
                 Path.of(""),
                 false,
-                untilHeard,
+                atOnce(new AtomicInteger()),
                 "serve",
                 store,
                 definition,
                 "--listen",
-                "127.0.0.1:0",
-                "--tcp",
-                "lines=127.0.0.1:" + port,
-                "--tokens",
-                tokens);
-        assertThat(client.get()).containsExactly("{\"acked\":2}");
+                "127.0.0.1:0");
         assertThat(served.code()).as(served.err()).isZero();
-        assertThat(served.out()).contains("taking lines at lines=127.0.0.1:" + port);
-        assertThat(Command.run("query", store, "Lines", "--count").out()).contains("2");
     }
 
-    /** What a client hears that sends two records; it comes again until somebody listens. */
+    /** What a client hears that sends two records. */
     private static List<String> talk(int port, String token) throws Exception {
+        return answers(port, "{\"token\":\"%s\"}\n{\"id\":1}\n{\"id\":2}\n".formatted(token), true);
+    }
+
+    /**
+     * What a client hears; it comes again until somebody listens.
+     *
+     * @param hasEnd whether it closes its half behind what it sends
+     */
+    private static List<String> answers(int port, String sent, boolean hasEnd) throws Exception {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (true) {
             try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
                 socket.setSoTimeout(30_000);
-                socket.getOutputStream()
-                        .write("{\"token\":\"%s\"}\n{\"id\":1}\n{\"id\":2}\n"
-                                .formatted(token)
-                                .getBytes(StandardCharsets.UTF_8));
-                socket.shutdownOutput();
+                socket.getOutputStream().write(sent.getBytes(StandardCharsets.UTF_8));
+                if (hasEnd) {
+                    socket.shutdownOutput();
+                }
                 return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
                         .lines()
                         .toList();
             } catch (ConnectException notYet) {
                 assertThat(System.nanoTime()).as("nobody listens").isLessThan(end);
-                Thread.sleep(10);
+                Thread.sleep(1);
             }
         }
     }

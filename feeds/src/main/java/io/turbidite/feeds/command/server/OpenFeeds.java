@@ -18,16 +18,20 @@ final class OpenFeeds implements AutoCloseable {
 
     private OpenFeeds() {}
 
-    static OpenFeeds open(Map<String, Store> stores) {
+    /**
+     * Starts those whose definitions the stores keep, and says on {@code err} which can't be. To be
+     * called before anybody can ask for one: a client takes "there is none" for an answer.
+     */
+    static OpenFeeds open(Map<String, Store> stores, PrintStream err) {
         OpenFeeds open = new OpenFeeds();
         try (Undo undo = Undo.of(open::close)) {
             stores.forEach((name, store) -> open.managers.put(name, FeedManager.open(store)));
+            open.startKept(err);
             return undo.keep(open);
         }
     }
 
-    /** Starts those whose definitions the stores keep, and says which can't be. */
-    void startKept(PrintStream err) {
+    private void startKept(PrintStream err) {
         managers.forEach((name, manager) -> manager.startKept().stream()
                 .filter(feed -> feed.state() == FeedState.FAILED)
                 .forEach(feed -> err.println(failed(name, feed))));

@@ -76,10 +76,9 @@ public final class ServeCommand implements Callable<Integer> {
                     .toList();
             try (OpenStores stores = OpenStores.open(
                             given.stream().filter(one -> !isDefinition(one)).toList());
-                    OpenFeeds feeds = OpenFeeds.open(stores.all());
+                    OpenFeeds feeds = OpenFeeds.open(stores.all(), console.err());
                     var _ = OpenSockets.open(stores.all(), feeds.all(), serving, console);
                     WebServer server = start(new ServedStores(stores.all(), feeds.all()), web)) {
-                feeds.startKept(console.err());
                 start(definitions, feeds.all());
                 try (TcpServer tcp = start(server, doors, web, feeds.all())) {
                     tell(server, tcp, web, stores.all());

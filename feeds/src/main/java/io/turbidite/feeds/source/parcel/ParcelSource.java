@@ -186,6 +186,8 @@ public final class ParcelSource implements FeedSource {
                     producers.put(name, state.position().number());
                 }
             });
+            // of whom something came before the run began, when nothing was known of them
+            lanes.forEach((name, lane) -> lane.durableTo = producers.getOrDefault(name, 0L));
         }
         host = newHost;
     }

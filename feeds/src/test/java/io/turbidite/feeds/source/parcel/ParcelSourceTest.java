@@ -85,6 +85,22 @@ class ParcelSourceTest {
         assertThat(source.durableTo("t", "q")).isZero();
     }
 
+    /** The bug: 0, so a client that asked where it stands began behind that, as repeats. */
+    @Test
+    void how_far_a_producer_is_is_known_though_something_of_it_came_before_the_run_began() {
+        ParcelSource source = new ParcelSource();
+        Ticket early = source.offer(lines(1).from("t", "p", 8));
+        Ticket unknown = source.offer(lines(1).from("t", "q", 1));
+        Ticket plain = source.offer(lines(1));
+        assertThat(source.durableTo("t", "p")).isEqualTo(-1);
+        PartitionState state = new PartitionState(SourcePosition.of(7), 1, 7, 0);
+        source.begin(() -> Map.of("t/p", state, "plain", state), host);
+        assertThat(source.durableTo("t", "p")).isEqualTo(7);
+        assertThat(source.durableTo("t", "q")).isZero();
+        assertThat(List.of(early, unknown, plain)).noneMatch(Ticket::isSettled);
+        source.close();
+    }
+
     @Test
     void what_comes_again_waits_for_what_came_first() {
         ParcelSource source = new ParcelSource();
