@@ -16,6 +16,7 @@ import io.turbidite.feeds.flow.DiscardPolicy;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.flow.SpillPlace;
+import io.turbidite.feeds.flow.StageFigures;
 import io.turbidite.feeds.flow.ThrottlePolicy;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
@@ -313,6 +314,11 @@ public final class Feed implements AutoCloseable {
     /** What it was made of. */
     public FeedDefinition definition() {
         return definition;
+    }
+
+    /** What its stages came to since the store was opened, and how they are now. */
+    public List<StageFigures> stages() {
+        return meters.stages();
     }
 
     /** Whether it runs until it is stopped. */

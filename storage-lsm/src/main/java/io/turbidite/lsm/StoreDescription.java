@@ -145,6 +145,7 @@ public record StoreDescription(
      * @param filters for each filter field its smallest and largest value
      * @param quarantine what it is set aside for; null if it is sound, as far as one knows. Where
      *     its file can't be opened, {@code entries} and {@code space} are not known
+     * @param underWork whether a merge, a repair or retention is about to replace it
      */
     public record ComponentDescription(
             long fileId,
@@ -157,7 +158,8 @@ public record StoreDescription(
             long dead,
             ComponentSpace space,
             List<FilterDescription> filters,
-            @Nullable String quarantine) {}
+            @Nullable String quarantine,
+            boolean underWork) {}
 
     /**
      * A filter of a component.
@@ -302,7 +304,8 @@ public record StoreDescription(
                 component.entryCount() - handle.livingCount(),
                 component.space(),
                 filters,
-                damage == null ? null : damage.cause());
+                damage == null ? null : damage.cause(),
+                handle.isTaken());
     }
 
     private static @Nullable Object decode(KeySpec spec, byte @Nullable [] encoded) {

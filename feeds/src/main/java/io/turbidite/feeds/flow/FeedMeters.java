@@ -163,6 +163,32 @@ public final class FeedMeters {
         return most;
     }
 
+    /** All four stages, in the order of the records. */
+    public List<StageFigures> stages() {
+        int workers = pipelines.size();
+        return List.of(
+                new StageFigures("source", 0, 0, 0, 0, waitsForSource.sum(), 0, 0),
+                new StageFigures(
+                        PARSE,
+                        parsed.sum(),
+                        rejectedParsing.sum(),
+                        bytesRead.sum(),
+                        busyParsing.sum(),
+                        waitsForBatches.sum(),
+                        workers,
+                        0),
+                new StageFigures("route", 0, 0, 0, 0, 0, workers, (int) queuePercent()),
+                new StageFigures(
+                        STORE,
+                        stored.sum(),
+                        rejectedStoring.sum(),
+                        bytesStored.sum(),
+                        busyStoring.sum(),
+                        waitsForStore.sum(),
+                        workers,
+                        0));
+    }
+
     void spillsTo(SpilledFlow flow) {
         spill = flow;
     }

@@ -3,9 +3,13 @@ package io.turbidite.feeds.health;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Instrument;
 import io.turbidite.core.meter.Latency;
+import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.Reading;
+import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.health.Finding.Unit;
 import io.turbidite.lsm.Store;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,6 +29,9 @@ public final class Findings {
      */
     private record Rule(
             String metric, Unit unit, long max, String level, String what, String advice) {}
+
+    /** What an instrument says, and the feed that it is of. */
+    private record Figure(long value, @Nullable String feed) {}
 
     private static final List<Rule> RULES = List.of(
             new Rule(
@@ -83,7 +90,21 @@ public final class Findings {
                     5_000_000,
                     "warn",
                     "reading a page takes long: the device is busy",
-                    "give the cache more memory, or spread the load"));
+                    "give the cache more memory, or spread the load"),
+            new Rule(
+                    "feed.spill.percent",
+                    Unit.PERCENT,
+                    90,
+                    "warn",
+                    "the files that it spills to are nearly full: then its source waits",
+                    "raise policy.bytesMax, or mend what makes the store slow"),
+            new Rule(
+                    "feed.missed",
+                    Unit.COUNT,
+                    0,
+                    "bad",
+                    "its source has lost records before they were read",
+                    "have the source keep them for longer; the log says which were lost"));
 
     private Findings() {}
 
@@ -107,25 +128,35 @@ public final class Findings {
 
     /** What the figures say alone: for a store that is open for reading. */
     public static List<Finding> ofFigures(Store store) {
-        Map<String, Long> figures = new HashMap<>();
-        for (Instrument one : store.meters().instruments()) {
+        return ofFigures(store.meters());
+    }
+
+    /** Of instruments of one name the one that gives most cause. */
+    static List<Finding> ofFigures(Meters meters) {
+        Map<String, Figure> figures = new HashMap<>();
+        for (Instrument one : meters.instruments()) {
             long value = switch (one) {
                 case Counter counter -> counter.sum();
                 case Reading reading -> reading.value();
                 case Latency latency -> latency.summary().p99Nanos();
             };
-            figures.merge(one.name(), value, Math::max);
+            figures.merge(
+                    one.name(),
+                    new Figure(value, one.tags().get(FeedMeters.FEED_TAG)),
+                    (old, its) -> its.value > old.value ? its : old);
         }
         List<Finding> findings = new ArrayList<>();
         for (Rule rule : RULES) {
-            long figure = figures.getOrDefault(rule.metric(), 0L);
-            if (figure > rule.max()) {
+            Figure figure = figures.get(rule.metric());
+            if (figure != null && figure.value > rule.max()) {
                 findings.add(new Finding(
                         rule.level(),
-                        rule.what(),
+                        figure.feed == null
+                                ? rule.what()
+                                : "feed %s: %s".formatted(figure.feed, rule.what()),
                         rule.metric(),
                         rule.unit(),
-                        figure,
+                        figure.value,
                         rule.advice()));
             }
         }

@@ -1,7 +1,10 @@
 package io.turbidite.feeds.manage;
 
+import io.turbidite.feeds.flow.StageFigures;
+
 import org.jspecify.annotations.Nullable;
 
+import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -20,6 +23,8 @@ import java.util.OptionalLong;
  * @param lagBytes how many bytes its source has beyond what is read, where that is known
  * @param retryMicros when it tries again, by the wall clock, if it is retrying
  * @param cause of its last failure, or null if there was none since it was started
+ * @param stages what each stage came to since the store was opened; empty of a feed that does not
+ *     run
  * @param definition its text
  * @param directory to which paths in the definition are relative
  */
@@ -37,5 +42,6 @@ public record FeedStatus(
         OptionalLong lagBytes,
         OptionalLong retryMicros,
         @Nullable String cause,
+        List<StageFigures> stages,
         String definition,
         String directory) {}

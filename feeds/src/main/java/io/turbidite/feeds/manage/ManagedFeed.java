@@ -27,6 +27,7 @@ import io.turbidite.lsm.Store;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
@@ -40,8 +41,14 @@ import java.util.random.RandomGenerator;
  * is waited for or a listener is told; the run itself belongs to the worker. <em>Thread-safe.</em>
  */
 final class ManagedFeed {
-    /** How often a source without news is asked for some. */
+    /** How soon a source without news is asked for some; each time in vain, twice as late. */
     private static final long WAIT_MICROS = 2_000;
+
+    /**
+     * How late at most: a feed at rest then wakes 40 times a second. Who brings records, as over
+     * HTTP, wakes it at once.
+     */
+    private static final long WAIT_MICROS_MAX = 25_000;
 
     /** How often a store that is behind is asked: its ring of batches lasts some milliseconds. */
     private static final long FULL_MICROS = 250;
@@ -101,6 +108,7 @@ final class ManagedFeed {
     // of the worker alone
     private @Nullable FeedTurns turns;
     private boolean isFull;
+    private long waitMicros = WAIT_MICROS;
     private boolean finished;
     private int failures;
 
@@ -208,6 +216,7 @@ final class ManagedFeed {
                 counts.lagBytes,
                 state == FeedState.RETRYING ? OptionalLong.of(retryMicros) : OptionalLong.empty(),
                 cause,
+                feed == null ? List.of() : feed.stages(),
                 defined.kept.text(),
                 defined.kept.directory());
     }
@@ -378,7 +387,7 @@ final class ManagedFeed {
             }
             return switch (state) {
                 case STARTING, RUNNING -> FULL_MICROS;
-                case WAITING -> WAIT_MICROS;
+                case WAITING -> waitMicros;
                 case RETRYING ->
                     Math.max(
                             WAIT_MICROS,
@@ -464,13 +473,17 @@ final class ManagedFeed {
 
     private boolean turn(FeedState now) {
         FeedTurns running = turns;
-        if (running == null
-                || (isFull ? !running.hasRoom() : now == FeedState.WAITING && !running.hasNews())) {
+        if (running == null || (isFull && !running.hasRoom())) {
+            return false;
+        }
+        if (!isFull && now == FeedState.WAITING && !running.hasNews()) {
+            waitMicros = Math.min(2 * waitMicros, WAIT_MICROS_MAX);
             return false;
         }
         isFull = false;
         return switch (running.next()) {
             case READ -> {
+                waitMicros = WAIT_MICROS;
                 if (failures > 0 && running.report().records() > 0) {
                     failures = 0;
                 }

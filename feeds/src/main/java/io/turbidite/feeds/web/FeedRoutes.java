@@ -3,6 +3,7 @@ package io.turbidite.feeds.web;
 import io.turbidite.core.NearestName;
 import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.flow.StageFigures;
 import io.turbidite.feeds.manage.FeedLetters;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
@@ -104,6 +105,20 @@ final class FeedRoutes {
                                 ? EventText.instant(status.retryMicros().getAsLong())
                                 : null)
                 .put("cause", status.cause())
+                .put("stages", status.stages().stream().map(FeedRoutes::toMap).toList())
+                .toMap();
+    }
+
+    private static Map<String, @Nullable Object> toMap(StageFigures stage) {
+        return Json.line()
+                .put("stage", stage.stage())
+                .put("records", stage.records())
+                .put("rejected", stage.rejected())
+                .put("bytes", stage.bytes())
+                .put("busyNanos", stage.busyNanos())
+                .put("waitNanos", stage.waitNanos())
+                .put("workers", stage.workers())
+                .put("queuePercent", stage.queuePercent())
                 .toMap();
     }
 

@@ -6,6 +6,8 @@ import { bytes, clock, count, integer, percent, rate, span } from './format.js';
 
 const ASK_EACH_MILLIS = 2000;
 const LETTERS = 50;
+// a stage so busy is what the others wait for
+const HOLDS_PERCENT = 80;
 const STAGES = ['source', 'parse', 'route', 'store'];
 
 export function feeds(model) {
@@ -61,8 +63,11 @@ export function feeds(model) {
 
   function feedOf(feed) {
     const name = feed.feed;
-    const rates = ratesOf(name, feed);
-    const stages = stagesOf(feed);
+    const old = before.get(name);
+    const now = { millis: Date.now(), feed };
+    before.set(name, now);
+    const rates = ratesOf(old, now);
+    const stages = stagesOf(old, now);
     const held = stages.find(one => one.holds);
     const paused = feed.state === 'paused';
     const status = el('span', { class: 'muted', role: 'status' });
@@ -83,36 +88,19 @@ export function feeds(model) {
           ['read', `${bytes(feed.bytes ?? 0)}, ${rate(rates.bytes)}`],
           ['rejected', count(feed.rejected ?? 0, 'record')],
           ['dropped', count(feed.dropped ?? 0, 'record')],
-          feed.spilled ? ['spilled', bytes(feed.spilledBytes ?? feed.spilled)] : null,
-          feed.policy ? ['policy', typeof feed.policy === 'string' ? feed.policy : JSON.stringify(feed.policy)] : null,
+          feed.spilled ? ['spilled', `${count(feed.spilled, 'record')}, ${bytes(feed.spillBytes ?? 0)} wait in files`] : null,
         ]),
         el('p', { class: 'row' }, button, rejected, status));
   }
 
-  function ratesOf(name, feed) {
-    const now = Date.now();
-    const old = before.get(name);
-    const seconds = old ? (now - old.now) / 1000 : NaN;
-    const rates = { records: (feed.records - old?.records) / seconds, bytes: (feed.bytes - old?.bytes) / seconds };
-    before.set(name, { now, records: feed.records, bytes: feed.bytes });
-    return rates;
-  }
-
-  /** The stages as the server tells them; else the four of the pipeline without figures. */
-  function stagesOf(feed) {
-    const told = feed.stages ?? STAGES.map(stage => ({ stage }));
-    const busiest = told.reduce((most, one) => ((one.busyPercent ?? 0) > (most?.busyPercent ?? 0) ? one : most), null);
-    return told.map(one => ({ ...one, holds: one.holds ?? (feed.waitsFor ? feed.waitsFor === one.stage
-        : one === busiest && busiest.busyPercent >= 80) }));
-  }
-
   function stageNode(one) {
-    const fillOf = one.queueMax > 0 ? (100 * one.queue) / one.queueMax : NaN;
+    const fillOf = one.stage === 'route' ? one.queuePercent : NaN;
     const inner = el('i', {});
     inner.style.width = `${Math.min(100, fillOf || 0)}%`;
     return el('div', { class: `stage${one.holds ? ' holding' : ''}`, role: 'listitem' }, el('b', {}, one.stage),
         el('span', {}, Number.isFinite(one.recordsPerSecond) ? rate(one.recordsPerSecond, 'records') : ''),
-        el('span', { class: 'muted' }, Number.isFinite(one.busyPercent) ? `${percent(one.busyPercent)} busy` : ''),
+        el('span', { class: 'muted' }, Number.isFinite(one.busyPercent)
+            ? `${percent(one.busyPercent)} busy${one.workers > 1 ? ` of ${one.workers} workers` : ''}` : ''),
         Number.isFinite(fillOf) ? el('span', {}, `queue ${percent(fillOf)} full`) : null,
         Number.isFinite(fillOf) ? el('div', { class: 'bar', 'aria-hidden': 'true' }, inner) : null,
         one.holds ? el('span', {}, 'the others wait for this stage') : null);
@@ -159,6 +147,29 @@ export function feeds(model) {
   }
 
   return { root, show, hide: () => clearTimeout(timer) };
+}
+
+function ratesOf(old, now) {
+  const seconds = old ? (now.millis - old.millis) / 1000 : NaN;
+  return { records: (now.feed.records - old?.feed.records) / seconds, bytes: (now.feed.bytes - old?.feed.bytes) / seconds };
+}
+
+/** The stages with rates since the answer before; those of a feed that does not run have no figures. */
+function stagesOf(old, now) {
+  const told = now.feed.stages ?? [];
+  if (told.length === 0) {
+    return STAGES.map(stage => ({ stage }));
+  }
+  const seconds = old ? (now.millis - old.millis) / 1000 : NaN;
+  const rated = told.map((one, i) => {
+    const was = old?.feed.stages?.[i];
+    const works = one.stage === 'parse' || one.stage === 'store';
+    return { ...one,
+      recordsPerSecond: works ? (one.records - was?.records) / seconds : NaN,
+      busyPercent: works ? Math.min(100, (one.busyNanos - was?.busyNanos) / (1e7 * seconds * Math.max(1, one.workers))) : NaN };
+  });
+  const busiest = rated.reduce((most, one) => ((one.busyPercent || 0) > (most?.busyPercent || 0) ? one : most), null);
+  return rated.map(one => ({ ...one, holds: one === busiest && one.busyPercent >= HOLDS_PERCENT }));
 }
 
 function pathOf(feed) {

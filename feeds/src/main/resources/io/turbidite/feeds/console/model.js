@@ -283,6 +283,6 @@ function fingerprint(description) {
     }
   }
   eachIndex(description, (path, index) => parts.push(path, index.state,
-      ...index.components.map(one => `${keyOf(one)}:${one.deadEntries}:${one.repairedTs}:${one.quarantine}`)));
+      ...index.components.map(one => `${keyOf(one)}:${one.deadEntries}:${one.repairedTs}:${one.quarantine}:${one.underWork}`)));
   return parts.join('|');
 }

@@ -4,7 +4,7 @@
 
 import { el, facts, fill, note, say, copy } from './dom.js';
 import { ago, bytes, clock, count, integer, nanos, percent, share, span, timeLabel, value, words } from './format.js';
-import { deadShare, extremesOf, filterScale, heightShare, indexesOf, keyOf, memoryBox, numberScale, settle, successor } from './beds.js';
+import { deadShare, extremesOf, filterScale, heightShare, indexesOf, keyOf, memoryBox, numberScale, settle, successor, workOf } from './beds.js';
 import { timeOf } from './model.js';
 import { between, colour, isStill, sized } from './theme.js';
 
@@ -341,7 +341,7 @@ export function strata(model) {
     const { bytes: all, largest, deadest } = extremesOf(description);
     const last = model.events.findLast(one => one.event === 'Merged');
     const backlog = model.ring.last('merge.backlog.bytes');
-    const busy = backlog > 0;
+    const work = workOf(description);
     cards.space.set(largest === null ? 'nothing on disk yet' : `${largest.dataset}.${largest.index}`,
         largest === null ? '' : `${bytes(largest.bytes)}, ${share(largest.bytes, all)} of ${bytes(all)}`,
         largest && { dataset: largest.dataset, index: largest.index });
@@ -350,8 +350,10 @@ export function strata(model) {
             : `${percent(100 * deadest.share)} of ${count(deadest.component.entries, 'entry', 'entries')}`,
         deadest && { dataset: deadest.dataset, index: deadest.index,
             partition: deadest.lane.partition.partition, key: keyOf(deadest.component) });
-    cards.merging.set(busy ? `${bytes(backlog)} left to read` : 'nothing now',
-        last ? `last: ${last.dataset}.${last.index}, ${last.cause}, ${ago(timeOf(last), Date.now())}`
+    cards.merging.set(work.length > 0 ? work.map(one => `${one.dataset}.${one.index}`).join(', ')
+        : backlog > 0 ? 'about to begin' : 'nothing now',
+        work.length > 0 ? `${bytes(backlog)} left to read`
+            : last ? `last: ${last.dataset}.${last.index}, ${last.cause}, ${ago(timeOf(last), Date.now())}`
             : 'no merge since the store was opened', { merges: true });
     strip.hidden = false;
   }
@@ -372,7 +374,7 @@ export function strata(model) {
   }
 
   function showFacts(description) {
-    const found = selected === null ? null : selected.merges ? mergeFacts() : factsOf(description);
+    const found = selected === null ? null : selected.merges ? mergeFacts(description) : factsOf(description);
     if (found === null) {
       aside.classList.toggle('aside-empty', true);
       fill(aside, el('h2', {}, 'Facts'), el('p', { class: 'muted' },
@@ -393,7 +395,7 @@ export function strata(model) {
     }
   }
 
-  function mergeFacts() {
+  function mergeFacts(description) {
     const merges = model.events.filter(one => one.event === 'Merged').slice(-12).reverse();
     const backlog = model.ring.last('merge.backlog.components');
     return { title: 'Merges', pairs: [
@@ -401,6 +403,9 @@ export function strata(model) {
       ['components above what the policy tolerates', integer(backlog)],
       ['why', backlog > 0 ? 'the index that is most behind has more components than its merge policy tolerates'
           : 'no index is behind its merge policy'],
+      ...workOf(description).map(one => [`now ${one.dataset}.${one.index}`, one.beds.length === 1
+          ? `1 bed of ${bytes(one.beds[0].bytes)} is checked or made anew`
+          : `${one.policy}: ${one.beds.length} beds of ${bytes(one.beds.reduce((sum, bed) => sum + bed.bytes, 0))} become one`]),
       ...merges.map(one => [`${clock(timeOf(one))} ${one.dataset}.${one.index}`,
         `${one.cause}: ${count(one.inputCount, 'bed')} became one, ${bytes(one.bytesRead)} in, `
         + `${bytes(one.bytesWritten)} out, ${nanos(one.nanos)}`]),
@@ -454,6 +459,7 @@ export function strata(model) {
           + (one.hasAbsent ? ', some without' : '')]),
       ['file', integer(component.file)],
       component.quarantine ? ['quarantined', value(component.quarantine)] : null,
+      component.underWork ? ['now', 'about to be replaced: by a merge, a repair or retention'] : null,
     ] };
   }
 
@@ -489,6 +495,7 @@ function legend() {
         ['dashed', 'not yet checked by repair'],
         ['blue, above', 'memory component, filling'],
         ['pale', 'passed over by the last query'],
+        ['blue outline', 'being merged or repaired'],
         ['red', 'quarantined']].map(([term, text]) => el('li', {}, el('b', {}, term), ` ${text}`)));
 }
 
@@ -548,6 +555,9 @@ function paintBed(pen, bed, index, wet = 0, chosen = false) {
   } else if (bed.unchecked !== null) {
     const [from, to] = bed.unchecked;
     outline(pen, { ...bed, x: from, width: to - from }, colour('text'), 1.2, [4, 3]);
+  }
+  if (bed.component.underWork) {
+    outline(pen, bed, colour('water'), 2, []);
   }
   if (chosen) {
     outline(pen, bed, colour('text'), 2.5, []);

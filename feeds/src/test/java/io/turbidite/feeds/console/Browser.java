@@ -16,13 +16,17 @@ import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.logging.Level;
 import java.util.stream.Stream;
@@ -38,6 +42,9 @@ final class Browser implements AutoCloseable {
             List.of("/usr/bin/chromium", "/usr/bin/chromium-browser");
     private static final List<String> DRIVERS =
             List.of("/usr/bin/chromedriver", "/usr/lib/chromium/chromedriver");
+
+    /** The script that looks for barriers; half a megabyte. */
+    private static final String AXE = axe();
 
     private final ChromeDriver driver;
 
@@ -204,6 +211,40 @@ final class Browser implements AutoCloseable {
     Object runLong(String script, Object... arguments) {
         driver.manage().timeouts().scriptTimeout(PATIENCE.plusSeconds(5));
         return driver.executeAsyncScript(script, arguments);
+    }
+
+    /**
+     * What axe-core finds against WCAG 2.2, A and AA, in the page as it is: rule and element, or
+     * that nothing was tested.
+     */
+    List<String> barriers() throws IOException {
+        driver.executeScript(AXE);
+        Object found = runLong("""
+                const done = arguments[0];
+                const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+                axe.run(document, { runOnly: { type: 'tag', values: tags } })
+                    .then(answer => done(answer.passes.length === 0 ? ['no rule was tested']
+                        : answer.violations.flatMap(rule => rule.nodes.map(
+                            node => `${rule.id}: ${node.failureSummary} at ${node.html.slice(0, 120)}`))))
+                    .catch(error => done([String(error)]));
+                """);
+        return ((List<?>) found).stream().map(String::valueOf).toList();
+    }
+
+    private static String axe() {
+        try (InputStream in = Browser.class.getResourceAsStream("/axe.min.js")) {
+            return new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Bytes that the page holds once its garbage is gone, with those of its arrays. */
+    long heapBytes() {
+        driver.executeCdpCommand("HeapProfiler.collectGarbage", Map.of());
+        Map<String, Object> usage = driver.executeCdpCommand("Runtime.getHeapUsage", Map.of());
+        return ((Number) usage.get("usedSize")).longValue()
+                + ((Number) usage.getOrDefault("backingStorageSize", 0)).longValue();
     }
 
     void picture(Path file) throws IOException {

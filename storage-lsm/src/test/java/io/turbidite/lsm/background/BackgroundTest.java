@@ -124,11 +124,30 @@ class BackgroundTest {
             }
             // by the seed, most of it may have been done when the flush was waited for
         } while (Inside.background(sim().store).mergeBytesLeft() < 400_000);
+        assertThat(primaryUnderWork()).containsExactly(true, true, false);
         int merged = events(StoreEvent.Merged.class).size();
         flushed(10);
         flushed(10);
         assertThat(events(StoreEvent.Merged.class)).hasSize(merged);
         assertThat(Inside.background(sim().store).mergeCount()).isPositive();
+        assertThat(primaryUnderWork()).containsExactly(false, false, true, true, false);
+    }
+
+    /** What is told of the primary's components, newest first. */
+    private List<Boolean> primaryUnderWork() {
+        return sim()
+                .store
+                .describe()
+                .datasets()
+                .getFirst()
+                .partitions()
+                .getFirst()
+                .indexes()
+                .getFirst()
+                .components()
+                .stream()
+                .map(StoreDescription.ComponentDescription::underWork)
+                .toList();
     }
 
     @Test

@@ -134,6 +134,7 @@ public final class Inspection {
                         "filters",
                         component.filters().stream().map(Inspection::toMap).toList())
                 .put("quarantine", component.quarantine())
+                .put("underWork", component.underWork())
                 .toMap();
     }
 
@@ -246,7 +247,7 @@ public final class Inspection {
 
     private static void print(
             ComponentDescription component, String what, boolean isEager, PrintStream out) {
-        out.println("      %s[%s, %s] file %d, %s, %s entries, %s anti-matter%s%s%s"
+        out.println("      %s[%s, %s] file %d, %s, %s entries, %s anti-matter%s%s%s%s"
                 .formatted(
                         what,
                         Words.number(component.minTimestamp()),
@@ -266,7 +267,8 @@ public final class Inspection {
                                 .collect(Collectors.joining()),
                         component.quarantine() == null
                                 ? ""
-                                : ", in quarantine: " + component.quarantine()));
+                                : ", in quarantine: " + component.quarantine(),
+                        component.underWork() ? ", about to be replaced" : ""));
     }
 
     /**

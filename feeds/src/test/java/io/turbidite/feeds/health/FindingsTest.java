@@ -1,0 +1,47 @@
+package io.turbidite.feeds.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.meter.Meters;
+import io.turbidite.feeds.flow.FeedMeters;
+
+import org.junit.jupiter.api.Test;
+
+final class FindingsTest {
+    private final Meters meters = new Meters();
+
+    private Meters feed(String name) {
+        return meters.scope(FeedMeters.FEED_TAG, name);
+    }
+
+    @Test
+    void a_finding_names_the_feed_that_gives_most_cause() {
+        feed("calm").gauge("feed.spill.percent", () -> 12);
+        feed("tweets").gauge("feed.spill.percent", () -> 97);
+        feed("ships").gauge("feed.spill.percent", () -> 91);
+        Finding found = assertThat(Findings.ofFigures(meters)).singleElement().actual();
+        assertThat(found.what()).startsWith("feed tweets: the files that it spills to");
+        assertThat(found.figureText()).isEqualTo("97 %");
+        assertThat(found.metric()).isEqualTo("feed.spill.percent");
+    }
+
+    @Test
+    void nothing_is_found_at_the_bounds_of_the_rules() {
+        feed("tweets").gauge("feed.spill.percent", () -> 90);
+        feed("tweets").counter("feed.missed");
+        meters.counter("components.quarantined");
+        assertThat(Findings.ofFigures(meters)).isEmpty();
+        feed("tweets").counter("feed.missed").increment();
+        assertThat(Findings.ofFigures(meters))
+                .singleElement()
+                .satisfies(one -> assertThat(one.level()).isEqualTo("bad"));
+    }
+
+    @Test
+    void what_is_of_no_feed_names_none() {
+        meters.counter("log.refuges").increment();
+        assertThat(Findings.ofFigures(meters))
+                .singleElement()
+                .satisfies(one -> assertThat(one.what()).startsWith("the log met a full disk"));
+    }
+}
