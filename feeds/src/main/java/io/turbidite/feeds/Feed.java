@@ -194,8 +194,7 @@ public final class Feed implements AutoCloseable {
      * Runs until the source ends or {@link #stop} is called.
      *
      * @throws StorageException if the source can't be read further or the store takes no more.
-     *     Accepted records are committed, and the next run goes on from there: of this feed opened
-     *     anew, for whether the store has the batch in hand, and its dead letters, is known then
+     *     Accepted records are committed, and the next run goes on from there
      */
     public FeedReport run(FeedProgress progress) {
         return new FeedTurns(this, progress).run();

@@ -122,6 +122,7 @@ final class FeedRun {
         this.meters = meters;
         this.progress = progress;
         this.hasThreads = parts.workers > 1 && parts.spill == null;
+        parts.delivery.begin();
         RunDelivery delivery = new RunDelivery(parts.delivery, parts.source, meters, this::missed);
         this.share = new RunShare(parts, meters, delivery, stopped, hasThreads);
         this.sourceBytesTotal = parts.source.byteCount();

@@ -7,6 +7,9 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
@@ -307,6 +310,45 @@ class DeliveryScheduleTest {
             try (FeedDelivery delivery = FeedDelivery.into(store, dataset, "f", Operation.INSERT)) {
                 assertThat(feed(store, source, delivery, () -> false).run()).isTrue();
                 assertThat(delivery.accepted()).isEqualTo(RECORDS - 1 - 3);
+            }
+        }
+    }
+
+    /** The bug: each further run of an open feed ended at its first dead letter. */
+    @Test
+    void a_feed_whose_dead_letters_could_not_be_written_runs_again_without_being_opened_anew() {
+        for (OperationKind kind :
+                List.of(OperationKind.CREATE, OperationKind.WRITE, OperationKind.SYNC)) {
+            for (int call = 1; call <= 2; call++) {
+                String as = "%s %d".formatted(kind, call);
+                SimDisk disk = new SimDisk(1, Profile.STRICT);
+                SimulatedSource source = new SimulatedSource(
+                        PARTITIONS, RECORDS, DeliveryScheduleTest::text, new SplittableRandom(1));
+                SimClock clock = new SimClock();
+                FaultScript fault = FaultScript.with(Fault.EIO)
+                        .on(kind)
+                        .named(name -> name.startsWith("dead-letters/"))
+                        .call(call);
+                try (Store store = Store.open(
+                                disk, new SimTasks(1, clock), clock, options(Durability.SYNC));
+                        FeedDelivery delivery =
+                                FeedDelivery.into(store, dataset(store), "f", Operation.INSERT)) {
+                    disk.fault(fault);
+                    boolean finished = false;
+                    for (int i = 0; i < 200 && !finished; i++) {
+                        try {
+                            finished =
+                                    feed(store, source, delivery, () -> false).run();
+                        } catch (StorageException e) {
+                            assertThat(e.getMessage()).as(as).doesNotContain("opened again");
+                        }
+                    }
+                    assertThat(finished).as(as).isTrue();
+                }
+                assertThat(fault.hitCount())
+                        .as(as)
+                        .isEqualTo(kind == OperationKind.CREATE ? 2 - call : 1);
+                isComplete(disk, as);
             }
         }
     }

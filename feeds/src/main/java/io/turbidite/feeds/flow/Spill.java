@@ -124,7 +124,7 @@ final class Spill implements AutoCloseable {
     /**
      * Opens a spill: with what an earlier run has left where that was acknowledged, else empty.
      *
-     * @throws CorruptionException if a file is missing
+     * @throws CorruptionException if a file is missing that the others, or the mark, tell of
      */
     static Spill open(SpillPlace place) {
         Spill spill = new Spill(place);
@@ -161,8 +161,8 @@ final class Spill implements AutoCloseable {
         }
         if (place.isAcknowledged()) {
             Segment last = unread.peekLast();
-            if (last != null && last.number < mark.segment()) {
-                throw missing(last.number + 1);
+            if (last == null ? mark.wantsSegment() : last.number < mark.segment()) {
+                throw missing(last == null ? mark.segment() : last.number + 1);
             }
             segmentNumber = Math.max(mark.segment(), last == null ? 0 : last.number) + 1;
             hasLeftovers = last != null;
@@ -185,7 +185,7 @@ final class Spill implements AutoCloseable {
         String name = place.fileName(number, SUFFIX);
         return CorruptionException.missing(
                 name,
-                "there are others around it, whose records were acknowledged. Put it back, or put an empty file %s there to go on without it"
+                "records in it were acknowledged and are not delivered. Put it back, or put an empty file %s there to go on without it"
                         .formatted(place.fileName(number, SKIP_SUFFIX)));
     }
 
@@ -410,7 +410,7 @@ final class Spill implements AutoCloseable {
                     .check(segment.name, SpillFormat.FORMAT, SpillFormat.VERSION);
             if (header.storeId() != place.owner()) {
                 throw new InvalidRequestException(
-                        "%s is the spill of another feed of this name, into another dataset or of other fields: delete %s if its records are not wanted, or give this feed another name"
+                        "%s is the spill of another feed of this name, into another dataset, of other fields, or with another mode (delete, or not): run that one until it is delivered, delete %s if its records are not wanted, or give this feed another name"
                                 .formatted(segment.name, place.directory()));
             }
             header.checkOwner(segment.name, place.owner(), segment.number);
@@ -533,6 +533,9 @@ final class Spill implements AutoCloseable {
         }
         while (!read.isEmpty() && isTaken.test(read.element().sequence)) {
             Segment gone = read.remove();
+            if (mark.endsIn(gone.number) && mark.wantsSegment()) {
+                mark.write(gone.number, 0); // or the next opening would miss it
+            }
             disk.delete(gone.name);
             if (place.isAcknowledged()) {
                 disk.syncDirectory(place.directory());

@@ -44,7 +44,7 @@ import io.turbidite.core.format.FileHeader;
  *      4     4 zero
  *      8     8 generation    from 1
  *     16     8 segment       up to which all is acknowledged
- *     24     8 bytes         of that segment that are
+ *     24     8 bytes         of that segment that are; 0: it is delivered, and may be gone
  * </pre>
  */
 final class SpillFormat {

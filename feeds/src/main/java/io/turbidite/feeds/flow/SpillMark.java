@@ -81,6 +81,11 @@ final class SpillMark {
         return segment;
     }
 
+    /** Whether there are batches in that segment that were acknowledged and are not delivered. */
+    boolean wantsSegment() {
+        return bytes > 0;
+    }
+
     /** Whether what begins there is acknowledged. */
     boolean covers(long ofSegment, long offset) {
         return ofSegment < segment || (ofSegment == segment && offset < bytes);

@@ -85,7 +85,8 @@ public record SpillPlace(
 
     /** Whether there may be something that a feed has left. */
     public static boolean isLeft(Disk disk, String feed) {
-        return disk.exists(DIRECTORY + "/" + feed);
+        String directory = DIRECTORY + "/" + feed;
+        return disk.exists(directory) && !disk.list(directory).isEmpty();
     }
 
     String fileName(long number, String suffix) {

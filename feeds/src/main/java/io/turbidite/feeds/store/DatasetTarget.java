@@ -120,6 +120,12 @@ final class DatasetTarget implements DeliveryTarget {
         return ofLetters.letterBytes();
     }
 
+    /** The row is written with the batch of the letters, or neither is. */
+    @Override
+    public boolean knowsLetterBytes() {
+        return true;
+    }
+
     @Override
     public @Nullable PartitionState taken(String partition) {
         Row row = positions.row(partition);

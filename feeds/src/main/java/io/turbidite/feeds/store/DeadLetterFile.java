@@ -42,15 +42,35 @@ final class DeadLetterFile implements AutoCloseable {
      */
     static DeadLetterFile open(Disk disk, String name, long committedBytes) {
         DeadLetterFile letters = new DeadLetterFile(disk, name);
-        if (disk.exists(name)) {
-            DiskFile file = disk.open(name);
-            letters.file = file;
-            letters.byteCount = Math.min(file.size(), committedBytes);
-            if (file.size() > committedBytes) {
-                file.truncate(committedBytes);
-            }
-        }
+        letters.begin(committedBytes);
         return letters;
+    }
+
+    private void begin(long committedBytes) {
+        DiskFile there = file;
+        if (there == null && disk.exists(name)) {
+            there = disk.open(name);
+            file = there;
+        }
+        if (there == null) {
+            return;
+        }
+        byteCount = Math.min(there.size(), committedBytes);
+        hasRest = false;
+        if (there.size() > committedBytes) {
+            there.truncate(committedBytes);
+        }
+    }
+
+    /** Whether {@link #fail} was called, and nobody may have it. */
+    boolean isInDoubt() {
+        return isInDoubt;
+    }
+
+    /** As at the opening; when nobody holds it. */
+    void beginAnew(long committedBytes) {
+        begin(committedBytes);
+        isInDoubt = false;
     }
 
     /**

@@ -20,6 +20,11 @@ public interface Delivery extends AutoCloseable {
     PartitionState taken(String partition);
 
     /**
+     * A run begins; no lane of an earlier one is in use. What that has left in doubt is looked up.
+     */
+    default void begin() {}
+
+    /**
      * One more way in, for one more thread. What is under way in several goes into a dataset at
      * once; a log has one way in, and gives that each time.
      */

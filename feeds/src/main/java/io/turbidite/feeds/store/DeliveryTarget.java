@@ -18,8 +18,13 @@ interface DeliveryTarget extends AutoCloseable {
     /** The same place, for one more thread that delivers; a log has one such thread alone. */
     DeliveryTarget another();
 
-    /** How long the dead-letter file was at the last commit. */
+    /** How long the dead-letter file was at the last commit before the opening. */
     long letterBytes();
+
+    /** Whether {@link #letterBytes} tells that of the last commit at any time. */
+    default boolean knowsLetterBytes() {
+        return false;
+    }
 
     /** See {@link Delivery#taken(String)}. */
     @Nullable

@@ -138,6 +138,13 @@ public final class FeedDelivery implements Delivery {
     }
 
     @Override
+    public void begin() {
+        if (letters.isInDoubt() && target.knowsLetterBytes()) {
+            letters.beginAnew(target.letterBytes());
+        }
+    }
+
+    @Override
     public Lane newLane() {
         DeliveryTarget to = target.another();
         LetterWriter writer = new LetterWriter(letters);

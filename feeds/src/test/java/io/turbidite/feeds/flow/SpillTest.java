@@ -291,6 +291,51 @@ class SpillTest {
                 .hasMessageContaining(second + " is missing");
     }
 
+    /** The bug: what its only segment had was gone without a word. */
+    @Test
+    void a_last_segment_that_is_missing_is_told_from_one_that_was_delivered() {
+        for (int count : new int[] {1, 5, 12}) {
+            SimDisk disk = left(count, 0);
+            disk.files().stream()
+                    .filter(name -> name.endsWith(".spill"))
+                    .toList()
+                    .forEach(disk::delete);
+            assertThatThrownBy(() -> Spill.open(place(disk, true, 1 << 20)))
+                    .isInstanceOf(CorruptionException.class)
+                    .hasMessageContaining(".spill is missing")
+                    .hasMessageContaining("acknowledged");
+        }
+        SimDisk disk = left(5, 0);
+        Spill spill = Spill.open(place(disk, true, 1 << 20));
+        Batch batch = new Batch();
+        while (spill.next(batch)) {
+            spill.moved(1);
+        }
+        spill.release(sequence -> true);
+        assertThat(disk.files()).containsExactly(DIRECTORY + "/MARK");
+        SimDisk later = disk.crashImage(1);
+        spill.close();
+        assertThat(read(later)).isEmpty();
+    }
+
+    /** A segment whose deletion a power cut took back is delivered already. */
+    @Test
+    void what_is_left_of_a_delivered_segment_may_be_torn() {
+        SimDisk disk = left(2, 0);
+        String segment = DIRECTORY + "/000000000001.spill";
+        byte[] whole = disk.content(segment);
+        Spill spill = Spill.open(place(disk, true, 1 << 20));
+        Batch batch = new Batch();
+        while (spill.next(batch)) {
+            spill.moved(1);
+        }
+        spill.release(sequence -> true);
+        SimDisk later = disk.crashImage(1);
+        spill.close();
+        later.put(segment, Arrays.copyOf(whole, whole.length - 1));
+        assertThat(read(later)).containsExactly(Leftover.UNTOLD);
+    }
+
     @Test
     void the_spill_of_another_feed_of_the_name_is_not_delivered() {
         SimDisk disk = left(2, 0);
