@@ -6,6 +6,9 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.memory.MemoryBudget;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvents;
+import io.turbidite.core.sim.Fault;
+import io.turbidite.core.sim.FaultScript;
+import io.turbidite.core.sim.OperationKind;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimClock;
@@ -94,9 +97,11 @@ class LogFeedCrashTest {
                         tasks,
                         clock,
                         new StoreEvents());
-                boolean finished = new FeedRun(parts, FeedProgress.none(), () -> false).run();
-                delivery.commit();
-                return finished;
+                try {
+                    return new FeedRun(parts, FeedProgress.none(), () -> false).run();
+                } finally {
+                    delivery.commit();
+                }
             }
         } catch (StorageException e) {
             return false;
@@ -161,6 +166,28 @@ class LogFeedCrashTest {
             String as = "%s image %d".formatted(Seeds.replay("LogFeedCrashTest", seed), i);
             assertThat(run(images.get(i), seed + i)).as(as).isTrue();
             isComplete(images.get(i), as);
+        }
+    }
+
+    /** The bug: what of its batch had come before the record was in the log twice. */
+    @Test
+    void a_dead_letter_that_can_not_be_written_loses_and_repeats_nothing() {
+        sourceDisk.put("a.json", lines());
+        for (OperationKind kind :
+                List.of(OperationKind.CREATE, OperationKind.WRITE, OperationKind.SYNC)) {
+            for (int call = 1; call <= (kind == OperationKind.CREATE ? 1 : 3); call++) {
+                SimDisk disk = new SimDisk(1, Profile.STRICT);
+                FaultScript fault = FaultScript.with(Fault.EIO)
+                        .on(kind)
+                        .named(name -> name.startsWith("dead-letters/"))
+                        .call(call);
+                disk.fault(fault);
+                String as = "%s %d".formatted(kind, call);
+                assertThat(run(disk, 1)).as(as).isFalse();
+                assertThat(fault.hitCount()).as(as).isEqualTo(1);
+                assertThat(run(disk, 2)).as(as).isTrue();
+                isComplete(disk, as);
+            }
         }
     }
 

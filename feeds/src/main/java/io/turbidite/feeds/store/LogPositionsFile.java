@@ -55,6 +55,11 @@ final class LogPositionsFile {
         this.name = name;
     }
 
+    /** On its disk. */
+    String name() {
+        return name;
+    }
+
     /**
      * What is kept. <em>Immutable.</em>
      *

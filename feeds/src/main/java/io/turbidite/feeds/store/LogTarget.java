@@ -1,5 +1,6 @@
 package io.turbidite.feeds.store;
 
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
@@ -61,6 +62,12 @@ final class LogTarget implements DeliveryTarget {
     private long[] behind = new long[0];
 
     private int nextBehind;
+
+    /**
+     * Whether records of a batch may be in the log that no position tells of. Then none is written:
+     * its address would be behind them, and the next run take them again.
+     */
+    private boolean isTorn;
 
     private LogTarget(
             HashLog log, Clock clock, LogPositionsFile positionsFile, State state, String feed) {
@@ -141,6 +148,15 @@ final class LogTarget implements DeliveryTarget {
 
     @Override
     public Taken take(Batch batch, LetterWriter letters, DurableListener durable) {
+        if (isTorn) {
+            throw new StorageIoException(
+                    StorageIoException.Kind.IO,
+                    "write",
+                    positionsFile.name(),
+                    "a batch before it failed; what the log has of that is known when the feed is opened again",
+                    null);
+        }
+        isTorn = true;
         refused.clear();
         List<Rejection> refusals = new ArrayList<>();
         int taken = 0;
@@ -165,6 +181,7 @@ final class LogTarget implements DeliveryTarget {
         batch.rejections().forEach(one -> durable.rejected(batch.partition(), one));
         refusals.forEach(one -> durable.rejected(batch.partition(), one));
         note(batch, taken + passed, refusedCount);
+        isTorn = false;
         commitIfDue(letters.byteCount(), durable);
         return new Taken(taken, passed, refusedCount);
     }
@@ -236,7 +253,7 @@ final class LogTarget implements DeliveryTarget {
     @Override
     public void commit(DeadLetterFile letters, DurableListener durable) {
         session.awaitDurable();
-        if (nextBehind >= behind.length) {
+        if (!isTorn && nextBehind >= behind.length) {
             State now = state(letters.byteCount());
             log.log().awaitDurable(now.address());
             positionsFile.write(now);

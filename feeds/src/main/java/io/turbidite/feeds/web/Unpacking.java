@@ -136,6 +136,9 @@ final class Unpacking extends FilterInputStream {
     }
 
     private static Problem broken(String coding, IOException cause) {
-        return Problem.of(400, "the body is not %s: %s".formatted(coding, cause.getMessage()));
+        String why = cause instanceof EOFException
+                ? "it ends too early" // and the exception says nothing
+                : String.valueOf(cause.getMessage());
+        return Problem.of(400, "the body is not %s: %s".formatted(coding, why));
     }
 }

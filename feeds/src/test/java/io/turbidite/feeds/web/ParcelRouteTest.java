@@ -417,6 +417,8 @@ class ParcelRouteTest {
             assertThat(ok(sendPacked(served, "gzip", packed)).at("/accepted").asInt())
                     .isEqualTo(3_000);
             byte[] cut = Arrays.copyOf(packed, packed.length / 2);
+            assertThat(sendPacked(served, "gzip", cut).body()).contains("it ends too early");
+            assertThat(sendPacked(served, "gzip", new byte[0]).body()).doesNotContain("null");
             assertThat(sendPacked(served, "gzip", cut).statusCode()).isEqualTo(400);
             byte[] none = "{\"id\":4000,\"name\":\"n\"}".getBytes(StandardCharsets.UTF_8);
             assertThat(sendPacked(served, "gzip", none).statusCode()).isEqualTo(400);
