@@ -89,6 +89,11 @@ final class DefinitionReader {
             root.problem(
                     "workers", "more than 1 do not go with policy spill: its files are one queue");
         }
+        if (workers != null && policy instanceof PolicyPart.Elastic) {
+            root.problem(
+                    "workers",
+                    "does not go with policy elastic, whose workersMin and workersMax say how many there are");
+        }
         StoreOptions storeOptions = StoreOptionsReader.read(root);
         root.end();
         if (feed == null || dataset == null || source == null || format == null) {

@@ -13,11 +13,13 @@ import io.turbidite.feeds.FeedDefinition.IndexPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.feeds.FeedDefinition.PolicyPart;
 import io.turbidite.feeds.flow.DiscardPolicy;
+import io.turbidite.feeds.flow.ElasticPolicy;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.flow.SpillPlace;
 import io.turbidite.feeds.flow.StageFigures;
 import io.turbidite.feeds.flow.ThrottlePolicy;
+import io.turbidite.feeds.flow.WorkerPolicy;
 import io.turbidite.feeds.parse.CsvRecordParser;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.parse.RecordParser;
@@ -217,7 +219,7 @@ public final class Feed implements AutoCloseable {
                         definition.feed(),
                         source,
                         () -> tools(policies.get(), failures),
-                        definition.workers(),
+                        workers(),
                         separator(definition),
                         delivery,
                         store.environment().tasks(),
@@ -247,7 +249,8 @@ public final class Feed implements AutoCloseable {
             return () -> RecordPolicy.TAKES_ALL;
         }
         return switch (definition.policy()) {
-            case PolicyPart.Basic(), PolicyPart.Spill(var _) -> () -> RecordPolicy.TAKES_ALL;
+            case PolicyPart.Basic(), PolicyPart.Spill(var _), PolicyPart.Elastic(var _, var _) ->
+                () -> RecordPolicy.TAKES_ALL;
             case PolicyPart.Discard(int percentMax, int keptOneIn) -> {
                 RecordPolicy ofAll = new DiscardPolicy(percentMax / 100.0, keptOneIn);
                 yield () -> ofAll;
@@ -257,6 +260,14 @@ public final class Feed implements AutoCloseable {
                 yield () -> new KeyThrottle(dataset, ofAll, clock());
             }
         };
+    }
+
+    /** Letters are one partition. */
+    private WorkerPolicy workers() {
+        return definition.policy() instanceof PolicyPart.Elastic(int least, int most)
+                        && !(source instanceof LetterSource)
+                ? new ElasticPolicy(least, most)
+                : WorkerPolicy.fixed(definition.workers());
     }
 
     /** Where it spills, or has spilled; null if there is nothing to be looked for. */
@@ -407,8 +418,15 @@ public final class Feed implements AutoCloseable {
         }
     }
 
-    /** What its source keeps until it is read needs no spill. */
+    /** What its source keeps until it is read needs no spill; what it has in one needs no more. */
     private static void checkPolicy(FeedDefinition definition, @Nullable FeedSource source) {
+        if (source != null
+                && source.isOnePartition()
+                && definition.policy() instanceof PolicyPart.Elastic) {
+            throw definition.problem(
+                    "policy.kind",
+                    "elastic does not go with a source of one partition, such as one file: one worker reads it, and others would have nothing to do; take basic");
+        }
         if (source == null || !(definition.policy() instanceof PolicyPart.Spill)) {
             return;
         }

@@ -47,7 +47,7 @@ import java.util.function.Consumer;
  * @param shape what becomes of a record besides
  * @param policy what it does while the source is faster than the store
  * @param workers how many threads may parse, each some partitions of the source; 1 to {@value
- *     #WORKERS_MAX}
+ *     #WORKERS_MAX}. By the policy {@link PolicyPart.Elastic} its bounds say so
  * @param mode what the feed does with each record
  * @param storeOptions how to open the store for the feed
  * @param origin where the parts of the definition are written
@@ -169,6 +169,14 @@ public record FeedDefinition(
          * @param keptOneIn so many of those that may be left out have one that is not
          */
         record Discard(int percentMax, int keptOneIn) implements PolicyPart {}
+
+        /**
+         * The source waits, and parse workers come and go with the load.
+         *
+         * @param workersMin at least 1
+         * @param workersMax more than that, at most {@link #WORKERS_MAX}
+         */
+        record Elastic(int workersMin, int workersMax) implements PolicyPart {}
 
         /**
          * Batches wait in files; when those are full the source waits.

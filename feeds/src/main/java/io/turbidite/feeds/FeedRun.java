@@ -10,6 +10,7 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.flow.BatchFlow;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.flow.SpillPlace;
+import io.turbidite.feeds.flow.WorkerPolicy;
 import io.turbidite.feeds.parse.RecordParser;
 import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.source.SourceHost;
@@ -17,7 +18,6 @@ import io.turbidite.feeds.store.Delivery;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -42,14 +42,14 @@ final class FeedRun {
      * The parts with which a run works.
      *
      * @param tools makes those of each worker
-     * @param workers how many there may be, at least 1; one where there is a spill
+     * @param workers how many there are; one where there is a spill
      * @param spill where batches wait for the store; null if the source does
      */
     record Parts(
             String feed,
             FeedSource source,
             Supplier<ParseTools> tools,
-            int workers,
+            WorkerPolicy workers,
             char separator,
             Delivery delivery,
             Tasks tasks,
@@ -70,7 +70,7 @@ final class FeedRun {
                     feed,
                     source,
                     () -> ParseTools.of(parser),
-                    1,
+                    WorkerPolicy.fixed(1),
                     separator,
                     delivery,
                     tasks,
@@ -90,8 +90,7 @@ final class FeedRun {
     private final long acceptedBefore;
     private final long rejectedBefore;
 
-    /** At least one. */
-    private final List<ParseWorker> workers = new ArrayList<>();
+    private final Crew crew;
 
     private boolean hasBegun;
     private long reportedNanos;
@@ -104,7 +103,6 @@ final class FeedRun {
     private boolean takesNews;
 
     // with several workers
-    private boolean hasStarted;
     private long overseenNanos;
     private long seenBatches;
 
@@ -121,7 +119,7 @@ final class FeedRun {
         this.parts = parts;
         this.meters = meters;
         this.progress = progress;
-        this.hasThreads = parts.workers > 1 && parts.spill == null;
+        this.hasThreads = parts.workers.workersMax() > 1 && parts.spill == null;
         parts.delivery.begin();
         RunDelivery delivery = new RunDelivery(parts.delivery, parts.source, meters, this::missed);
         this.share = new RunShare(parts, meters, delivery, stopped, hasThreads);
@@ -130,11 +128,15 @@ final class FeedRun {
         this.rejectedBefore = parts.delivery.rejected();
         this.reportedNanos = parts.clock.monotonicNanos();
         meters.begin(parts.source.isEndless());
-        ParseTools tools = parts.tools.get();
-        this.host = host(tools.parser());
+        ParseTools first = parts.tools.get();
+        this.host = host(first.parser());
         // of several workers none has the thread of the run, which reports by itself
         Runnable report = hasThreads ? () -> {} : this::reportSometimes;
-        workers.add(new ParseWorker(share, host, tools, 1, report));
+        this.crew = new Crew(share, parts.workers, number -> {
+            ParseTools tools = number == 1 ? first : parts.tools.get();
+            return new ParseWorker(
+                    share, number == 1 ? host : host(tools.parser()), tools, number, report);
+        });
     }
 
     private SourceHost host(RecordParser parser) {
@@ -213,7 +215,7 @@ final class FeedRun {
      * delivers what was read. With several workers it looks after them instead.
      */
     Turn turn() {
-        if (!hasThreads && workers.getFirst().flow().moveOn()) {
+        if (!hasThreads && crew.first().flow().moveOn()) {
             // what an earlier run has left comes first
             return share.isStopped() ? Turn.STOPPED : full(true);
         }
@@ -232,7 +234,7 @@ final class FeedRun {
     // ---- with one worker
 
     private Turn readOn() {
-        ParseWorker worker = workers.getFirst();
+        ParseWorker worker = crew.first();
         worker.time().begins();
         Turn turn = parts.source.isEndless() ? readOfAll(worker) : readOfOne(worker);
         switch (turn) {
@@ -259,7 +261,7 @@ final class FeedRun {
 
     private Turn readOfAll(ParseWorker worker) {
         share.deal.note(parts.source.partitions(), parts.source.gone());
-        boolean isWhole = share.deal.deal(workers);
+        boolean isWhole = share.deal.deal(crew.staying());
         worker.give(share.deal.round(worker));
         ParseWorker.Pass pass = worker.pass();
         if (share.isStopped()) {
@@ -280,7 +282,7 @@ final class FeedRun {
 
     /** Rests when nothing is on its way. */
     private Turn rest(boolean isWhole) {
-        for (ParseWorker worker : workers) {
+        for (ParseWorker worker : crew.all()) {
             if (!worker.isDrained()) {
                 return full(true);
             }
@@ -301,7 +303,7 @@ final class FeedRun {
 
     private Turn oversee() {
         overseenNanos = parts.clock.monotonicNanos();
-        for (ParseWorker worker : workers) {
+        for (ParseWorker worker : crew.all()) {
             if (worker.hasFailed()) {
                 worker.drain(); // which says how
             }
@@ -318,8 +320,8 @@ final class FeedRun {
     }
 
     private Turn overseeEach() {
-        employ();
-        for (ParseWorker worker : workers) {
+        crew.oversee();
+        for (ParseWorker worker : crew.all()) {
             if (!worker.hasFinished()) {
                 return Turn.FULL;
             }
@@ -336,8 +338,8 @@ final class FeedRun {
         } finally {
             share.exit();
         }
-        employ();
-        boolean isWhole = share.deal.deal(workers);
+        crew.oversee();
+        boolean isWhole = share.deal.deal(crew.staying());
         boolean areIdle = areIdle();
         if (areIdle && hasAsked && isWhole && share.deal.dealtCount() == askedCount) {
             Turn turn = rest(true);
@@ -346,14 +348,14 @@ final class FeedRun {
         }
         hasAsked = true;
         askedCount = share.deal.dealtCount();
-        for (ParseWorker worker : workers) {
+        for (ParseWorker worker : crew.all()) {
             worker.give(share.deal.round(worker));
         }
         return Turn.FULL;
     }
 
     private boolean areIdle() {
-        for (ParseWorker worker : workers) {
+        for (ParseWorker worker : crew.all()) {
             if (!worker.isIdle()) {
                 return false;
             }
@@ -361,29 +363,13 @@ final class FeedRun {
         return true;
     }
 
-    /** Has as many workers as there may be, but no more than there are partitions. */
-    private void employ() {
-        int wanted = Math.min(parts.workers, Math.max(1, share.deal.countToRead()));
-        if (!hasStarted) {
-            hasStarted = true;
-            workers.getFirst().start();
-        }
-        while (workers.size() < wanted) {
-            ParseTools tools = parts.tools.get();
-            ParseWorker more = new ParseWorker(
-                    share, host(tools.parser()), tools, workers.size() + 1, () -> {});
-            workers.add(more);
-            more.start();
-        }
-    }
-
     /** Whether {@link #end} waits for nothing that the store does. */
     boolean isDelivered() {
         if (!hasThreads) {
-            return workers.getFirst().flow().isSettled();
+            return crew.first().flow().isSettled();
         }
-        for (ParseWorker worker : workers) {
-            if (!worker.isDrained() || (hasStarted && !worker.isResting())) {
+        for (ParseWorker worker : crew.all()) {
+            if (!worker.isDrained() || (crew.hasStarted() && !worker.isResting())) {
                 return false;
             }
         }
@@ -392,7 +378,7 @@ final class FeedRun {
 
     /** Behind a turn that found the store behind: whether the next one does not. */
     boolean hasRoom() {
-        ParseWorker first = workers.getFirst();
+        ParseWorker first = crew.first();
         if (hasThreads) {
             reportSometimes();
             return isToEnd() || parts.clock.monotonicNanos() - overseenNanos >= OVERSEE_NANOS;
@@ -409,11 +395,11 @@ final class FeedRun {
     /** Behind a turn that rested: whether the next one may find something, or is to fail. */
     boolean hasNews() {
         if (!hasThreads) {
-            workers.getFirst().time().waits();
+            crew.first().time().waits();
         }
         meters.rests(true);
         reportSometimes();
-        if (isToEnd()) {
+        if (isToEnd() || (hasThreads && crew.isDue())) {
             return true;
         }
         if (!share.tryEnter()) {
@@ -428,7 +414,7 @@ final class FeedRun {
 
     private boolean isToEnd() {
         boolean hasFailed = share.hasFailed();
-        for (ParseWorker worker : workers) {
+        for (ParseWorker worker : crew.all()) {
             hasFailed |= worker.hasFailed();
         }
         return hasFailed || share.isStopped();
@@ -449,14 +435,19 @@ final class FeedRun {
         return share.delivery.dropped();
     }
 
+    /** The number of parse workers. */
+    int workers() {
+        return crew.all().size();
+    }
+
     /** The number of records that waited in files. */
     long spilled() {
-        return workers.getFirst().flow().spilledCount();
+        return crew.first().flow().spilledCount();
     }
 
     /** The bytes of batches that wait in files. */
     long spillBytes() {
-        return workers.getFirst().flow().spillBytes();
+        return crew.first().flow().spillBytes();
     }
 
     /** Records that were taken before and turned out to go on. */
@@ -467,11 +458,13 @@ final class FeedRun {
     /** Delivers what was read, and lets go of the source. */
     void end() {
         share.end();
-        try (Cleanup _ = Cleanup.ofAll(workers, ParseWorker::close)) {
+        try (Cleanup _ = Cleanup.ofAll(crew.all(), ParseWorker::close)) {
             new Cleanup()
-                    .addAll(workers, ParseWorker::stop)
-                    .addAll(workers, ParseWorker::closeReaders)
-                    .addAll(workers, ParseWorker::drain) // what was read is delivered all the same
+                    .addAll(crew.all(), ParseWorker::stop)
+                    .addAll(crew.all(), ParseWorker::closeReaders)
+                    .addAll(
+                            crew.all(),
+                            ParseWorker::drain) // what was read is delivered all the same
                     .add(share::rethrow)
                     .add(this::report)
                     .run();
@@ -483,7 +476,7 @@ final class FeedRun {
     private void reportSometimes() {
         if (parts.clock.monotonicNanos() - reportedNanos >= PROGRESS_NANOS) {
             if (!hasThreads) {
-                workers.getFirst().count();
+                crew.first().count();
             }
             report();
         }
@@ -491,10 +484,7 @@ final class FeedRun {
 
     private void report() {
         reportedNanos = parts.clock.monotonicNanos();
-        long sourceBytes = 0;
-        for (ParseWorker worker : workers) {
-            sourceBytes += worker.bytesRead();
-        }
+        long sourceBytes = crew.bytesRead();
         meters.read(sourceBytes - reportedBytes);
         reportedBytes = Math.max(reportedBytes, sourceBytes);
         if (sourceBytesTotal > 0) {

@@ -91,6 +91,11 @@ public final class FeedTurns implements AutoCloseable {
         return run.dropped();
     }
 
+    /** How many parse workers there are. */
+    public int workers() {
+        return run.workers();
+    }
+
     /** How many records have waited in files so far. */
     public long spilled() {
         return run.spilled();

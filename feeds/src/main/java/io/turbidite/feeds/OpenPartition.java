@@ -15,6 +15,9 @@ final class OpenPartition implements AutoCloseable {
     @Nullable
     SourcePosition published;
 
+    /** Of what the reader says that it has read, what another one has read. */
+    private final long bytesBefore;
+
     /** Whether nothing of the partition counts yet. */
     boolean startsAnew;
 
@@ -25,11 +28,19 @@ final class OpenPartition implements AutoCloseable {
     @Nullable
     Continuation continuation;
 
-    OpenPartition(String name, PartitionReader reader, @Nullable PartitionState taken) {
+    /** @param wasMoved whether another reader of this run has read of it */
+    OpenPartition(
+            String name, PartitionReader reader, @Nullable PartitionState taken, boolean wasMoved) {
         this.name = name;
+        this.bytesBefore = wasMoved ? reader.bytesRead() : 0;
         this.reader = reader;
         this.published = taken == null ? null : taken.position();
         this.startsAnew = reader.startsAnew();
+    }
+
+    /** How much was read by this reader, for progress. */
+    long bytesRead() {
+        return reader.bytesRead() - bytesBefore;
     }
 
     @Override

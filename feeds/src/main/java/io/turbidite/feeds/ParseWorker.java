@@ -64,6 +64,7 @@ final class ParseWorker {
     private final RunShare share;
     private final ParseTools tools;
     private final SourceHost host;
+    private final int number;
     private final String name;
     private final Pipeline ring;
 
@@ -74,6 +75,10 @@ final class ParseWorker {
     private final ParseTime time;
     private final AtomicReference<@Nullable Round> given = new AtomicReference<>();
     private Tasks.@Nullable Worker thread;
+
+    // of the run: what it has asked about so far
+    private long parsedNanos;
+    private long deliveredNanos;
 
     // of the worker
     private final Map<String, OpenPartition> open = new LinkedHashMap<>();
@@ -103,6 +108,7 @@ final class ParseWorker {
         FeedRun.Parts parts = share.parts;
         Delivery.Lane lane = parts.delivery().newLane();
         this.time = share.meters.newParseTime();
+        this.number = number;
         this.name = parts.feed() + (number == 1 ? "" : "-" + number);
         this.ring = Pipeline.start(
                 parts.tasks(),
@@ -121,6 +127,10 @@ final class ParseWorker {
         thread = share.parts
                 .tasks()
                 .start("parse-" + name, () -> isIdle ? REST_MICROS : AGAIN_MICROS, this::step);
+    }
+
+    int number() {
+        return number;
     }
 
     // ---- what the run does
@@ -179,6 +189,19 @@ final class ParseWorker {
         return time;
     }
 
+    /**
+     * How long it was at work since this was last asked, by the busier of its two threads: the one
+     * that parses, and the one that delivers; by the run.
+     */
+    long takeBusyNanos(long now) {
+        long parsing = time.busyNanos(now);
+        long delivering = ring.busyNanos(now);
+        long busy = Math.max(parsing - parsedNanos, delivering - deliveredNanos);
+        parsedNanos = Math.max(parsedNanos, parsing);
+        deliveredNanos = Math.max(deliveredNanos, delivering);
+        return Math.max(0, busy);
+    }
+
     /** What it had read of the source when it counted last; by any thread. */
     long bytesRead() {
         return bytesRead;
@@ -188,7 +211,7 @@ final class ParseWorker {
     void count() {
         long bytes = bytesBefore;
         for (OpenPartition opened : open.values()) {
-            bytes += opened.reader.bytesRead();
+            bytes += opened.bytesRead();
         }
         bytesRead = bytes;
         countedNanos = share.meters.nanos();
@@ -306,7 +329,7 @@ final class ParseWorker {
             return false;
         }
         try {
-            String partition = share.deal.next();
+            String partition = share.deal.next(this);
             if (partition == null) {
                 hasFinished = true;
                 return false;
@@ -356,6 +379,9 @@ final class ParseWorker {
                 if (share.deal.isReleased(partition, this)) {
                     OpenPartition gone = open.get(partition);
                     if (gone != null) {
+                        if (!mayClose(gone) && share.deal.keeps(partition, this)) {
+                            continue;
+                        }
                         close(gone);
                     }
                     share.deal.closed(partition, this, ring.published(), false);
@@ -365,6 +391,11 @@ final class ParseWorker {
         } finally {
             share.exit();
         }
+    }
+
+    /** Whether all that the source has yet of it is there for another reader. */
+    private boolean mayClose(OpenPartition opened) {
+        return share.parts.source().canGoBack() || opened.reader.isBetween();
     }
 
     /** A batch of a partition of an endless source; null if the source is in use. */
@@ -404,8 +435,11 @@ final class ParseWorker {
     private OpenPartition open(String partition) {
         FeedRun.Parts parts = share.parts;
         PartitionState taken = parts.delivery().taken(partition);
-        OpenPartition opened =
-                new OpenPartition(partition, parts.source().open(partition, taken, host), taken);
+        OpenPartition opened = new OpenPartition(
+                partition,
+                parts.source().open(partition, taken, host),
+                taken,
+                share.deal.wasMoved(partition));
         if (taken != null && !opened.startsAnew) {
             share.resumes();
         }
@@ -422,7 +456,7 @@ final class ParseWorker {
     }
 
     private void close(OpenPartition opened) {
-        bytesBefore += opened.reader.bytesRead();
+        bytesBefore += opened.bytesRead();
         open.remove(opened.name);
         opened.close();
     }

@@ -4,6 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -15,7 +17,7 @@ import java.util.Set;
  * Which partition of the source is with which parse worker.
  *
  * <p>Partitions of a source that has an end are fetched by the workers, one after the other. Those
- * of an endless one are dealt out by the run. Invariants:
+ * of an endless one are dealt out by the run, which may move them later. Invariants:
  *
  * <ol>
  *   <li>a partition is with one worker at a time,
@@ -33,6 +35,15 @@ final class PartitionDeal {
     /** Those of them that their workers are to give up. */
     private final Set<String> released = new LinkedHashSet<>();
 
+    /** Those of the released that only go to another worker: theirs may keep them for now. */
+    private final Set<String> moving = new HashSet<>();
+
+    /** Those that have changed their worker, or were to. */
+    private final Set<String> moved = new HashSet<>();
+
+    /** Workers that are given nothing more. */
+    private final Set<ParseWorker> dismissed = new HashSet<>();
+
     /** Those that were given up, or have ended, and are not delivered yet. */
     private final Set<String> closed = new LinkedHashSet<>();
 
@@ -42,6 +53,7 @@ final class PartitionDeal {
     private final Set<String> ended = new HashSet<>();
     private Set<String> there = Set.of();
     private long dealtCount;
+    private int begunCount;
 
     /** A partition of an endless source that is with a worker, or was until just now. */
     private static final class Dealt {
@@ -61,11 +73,12 @@ final class PartitionDeal {
     /** The partitions to be read, in their order. */
     synchronized void begin(List<String> partitions) {
         left.addAll(partitions);
+        begunCount = partitions.size();
     }
 
-    /** The next partition for the worker that asks; null if there is none. */
-    synchronized @Nullable String next() {
-        return left.poll();
+    /** The next partition for the worker that asks; null if there is none for it. */
+    synchronized @Nullable String next(ParseWorker worker) {
+        return dismissed.contains(worker) ? null : left.poll();
     }
 
     // ---- of an endless source, what the run does
@@ -112,6 +125,7 @@ final class PartitionDeal {
             released.add(partition);
             counts.merge(of.worker, -1, Integer::sum);
         }
+        moving.remove(partition); // what is gone is not kept
     }
 
     /** Whether a partition that was dealt out is its worker's, and stays so. */
@@ -138,6 +152,80 @@ final class PartitionDeal {
         return least;
     }
 
+    // ---- when workers come and go
+
+    /** The worker is given nothing more; of an endless source {@link #level} takes what it has. */
+    synchronized void dismiss(ParseWorker worker) {
+        dismissed.add(worker);
+    }
+
+    /** Whether a dismissed worker of an endless source has given all up, and it is delivered. */
+    synchronized boolean hasNone(ParseWorker worker) {
+        for (Dealt of : dealt.values()) {
+            if (of.worker.equals(worker)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Knows nothing any more of a dismissed worker. */
+    synchronized void forget(ParseWorker worker) {
+        dismissed.remove(worker);
+        counts.remove(worker);
+    }
+
+    /** How many partitions the worker has of an endless source. */
+    synchronized int count(ParseWorker worker) {
+        return counts.getOrDefault(worker, 0);
+    }
+
+    /**
+     * Releases partitions that are to be with another worker: those of dismissed ones, and as many
+     * as make the numbers of the others level. A worker that can't give one up now {@linkplain
+     * #keeps keeps} it.
+     *
+     * @param workers at least one, none of them dismissed
+     * @return whether nothing is left to be moved
+     */
+    synchronized boolean level(List<ParseWorker> workers) {
+        if (!released.isEmpty() || !closed.isEmpty()) {
+            return false; // where these go is not known yet
+        }
+        Map<ParseWorker, ArrayDeque<String>> movable = new HashMap<>();
+        dealt.forEach((partition, of) ->
+                movable.computeIfAbsent(of.worker, _ -> new ArrayDeque<>()).add(partition));
+        boolean isLevel = true;
+        Map<ParseWorker, Integer> planned = new HashMap<>(counts);
+        Comparator<ParseWorker> byCount =
+                Comparator.comparingInt(worker -> planned.getOrDefault(worker, 0));
+        for (ParseWorker worker : dismissed) {
+            isLevel &= count(worker) == 0;
+            movable.getOrDefault(worker, new ArrayDeque<>()).forEach(this::move);
+        }
+        while (true) {
+            ParseWorker most = Collections.max(workers, byCount);
+            ParseWorker least = Collections.min(workers, byCount);
+            if (planned.getOrDefault(most, 0) - planned.getOrDefault(least, 0) <= 1) {
+                return isLevel;
+            }
+            isLevel = false;
+            ArrayDeque<String> of = movable.get(most);
+            if (of == null || of.isEmpty()) {
+                return false;
+            }
+            move(of.remove());
+            planned.merge(most, -1, Integer::sum);
+            planned.merge(least, 1, Integer::sum);
+        }
+    }
+
+    private void move(String partition) {
+        release(partition);
+        moving.add(partition);
+        moved.add(partition);
+    }
+
     /** How often a partition was dealt out so far. */
     synchronized long dealtCount() {
         return dealtCount;
@@ -162,9 +250,13 @@ final class PartitionDeal {
         return new ParseWorker.Round(read, close);
     }
 
-    /** How many partitions can be read at once. */
-    synchronized int countToRead() {
-        int count = left.size();
+    /**
+     * How many partitions can be read at once.
+     *
+     * @param workers how many there are, each with a partition of a source that has an end
+     */
+    synchronized int countToRead(int workers) {
+        int count = Math.min(begunCount, workers + left.size());
         for (String partition : there) {
             count += ended.contains(partition) ? 0 : 1;
         }
@@ -196,6 +288,26 @@ final class PartitionDeal {
     }
 
     /**
+     * The worker keeps a released partition for now.
+     *
+     * @return false if it must not: it is not to be moved, but gone
+     */
+    synchronized boolean keeps(String partition, ParseWorker worker) {
+        if (!moving.remove(partition)) {
+            return false;
+        }
+        released.remove(partition);
+        counts.merge(worker, 1, Integer::sum);
+        dealtCount++; // it is in none of the rounds that were made since
+        return true;
+    }
+
+    /** Whether another worker has read of the partition in this run. */
+    synchronized boolean wasMoved(String partition) {
+        return moved.contains(partition);
+    }
+
+    /**
      * A worker does not have the partition any more.
      *
      * @param lastBatch the last one that it published
@@ -210,6 +322,7 @@ final class PartitionDeal {
         if (!released.remove(partition)) {
             counts.merge(worker, -1, Integer::sum);
         }
+        moving.remove(partition);
         of.lastBatch = lastBatch;
         closed.add(partition);
         if (hasEnded) {

@@ -35,8 +35,8 @@ import java.util.TreeSet;
 record SourceReader(Path directory) {
     private static final List<String> SOURCES_NAMED = List.of("tweets");
     private static final List<String> PARSERS = List.of("csv", "json");
-    private static final List<String> POLICIES = List.of("basic", "spill", "discard", "throttle");
-    private static final List<String> POLICIES_NAMED = List.of("elastic");
+    private static final List<String> POLICIES =
+            List.of("basic", "spill", "discard", "throttle", "elastic");
 
     /** By default a long burst leaves a sample of a hundredth. */
     private static final int KEPT_ONE_IN = 100;
@@ -202,8 +202,8 @@ record SourceReader(Path directory) {
             return new PolicyPart.Basic();
         }
         section.missing("kind");
-        String kind = section.choice("kind", POLICIES, POLICIES_NAMED);
-        if (section.ignoreRestOf("kind", POLICIES_NAMED) || kind == null) {
+        String kind = section.choice("kind", POLICIES, List.of());
+        if (kind == null) {
             section.end();
             return new PolicyPart.Basic();
         }
@@ -227,6 +227,20 @@ record SourceReader(Path directory) {
                 Integer keptOneIn = section.integer("keptOneIn", 2, KEPT_ONE_IN_MAX);
                 yield new PolicyPart.Discard(
                         percent == null ? 1 : percent, keptOneIn == null ? KEPT_ONE_IN : keptOneIn);
+            }
+            case "elastic" -> {
+                section.missing("workersMax");
+                Integer least = section.integer("workersMin", 1, FeedDefinition.WORKERS_MAX);
+                Integer most = section.integer("workersMax", 2, FeedDefinition.WORKERS_MAX);
+                int workersMin = least == null ? 1 : least;
+                int workersMax = most == null ? FeedDefinition.WORKERS_MAX : most;
+                if (workersMin >= workersMax) {
+                    section.problem(
+                            "workersMin",
+                            "must be less than workersMax, which is %d; for so many at any time take policy basic and the key workers"
+                                    .formatted(workersMax));
+                }
+                yield new PolicyPart.Elastic(workersMin, workersMax);
             }
             case "spill" -> {
                 Long bytes = section.bytes("bytesMax");

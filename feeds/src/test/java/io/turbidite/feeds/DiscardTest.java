@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.flow.DiscardPolicy;
+import io.turbidite.feeds.flow.WorkerPolicy;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.source.PartitionState;
@@ -75,7 +76,7 @@ class DiscardTest {
                                     null,
                                     null,
                                     new DiscardPolicy(0.5, 100)),
-                            1,
+                            WorkerPolicy.fixed(1),
                             ',',
                             slow,
                             store.environment().tasks(),

@@ -364,7 +364,14 @@ class FeedDefinitionTest {
                 "point(lon, lat) | point(lon) | f.yaml:21: transform.place | takes 2 arguments",
                 "point(lon, lat) | int32(lon) | f.yaml:21: transform.place | gives int32, but field 'place' is declared as point",
                 "place: point(lon | plaze: point(lon | f.yaml:21: transform.plaze | not declared",
-                "kind: basic | kind: elastic, bytes: 1 | f.yaml:22: policy.kind | 'elastic' is not available in this release",
+                "kind: basic | kind: elastic | f.yaml:22: policy.workersMax | is missing",
+                "kind: basic | kind: elastic, workersMax: 1 | f.yaml:22: policy.workersMax | must be a whole number from 2 to 64",
+                "kind: basic | kind: elastic, workersMax: 65 | f.yaml:22: policy.workersMax | must be a whole number from 2 to 64",
+                "kind: basic | kind: elastic, workersMin: 0, workersMax: 2 | f.yaml:22: policy.workersMin | must be a whole number from 1 to 64",
+                "kind: basic | kind: elastic, workersMin: 4, workersMax: 3 | f.yaml:22: policy.workersMin | must be less than workersMax, which is 3",
+                "kind: basic | kind: elastic, workersMin: 3, workersMax: 3 | f.yaml:22: policy.workersMin | for so many at any time take policy basic and the key workers",
+                "kind: basic } | kind: elastic, workersMax: 3 }\\nworkers: 1 | f.yaml:23: workers | does not go with policy elastic",
+                "kind: basic | kind: basic, workersMax: 3 | f.yaml:22: policy.workersMax | unknown key",
                 "mode: upsert | mode: append | f.yaml:23: mode | 'append' is unknown; choices are upsert, insert, delete",
                 "durability: interval | durability: never | f.yaml:24: store.durability | 'never' is unknown",
                 "64MiB | 1KiB | f.yaml:24: store.cacheBytes | at least 1 MiB",
@@ -378,8 +385,8 @@ class FeedDefinitionTest {
     void eachProblemNamesFileLineAndKey(String what, String by, String place, String message) {
         assertThat(GOOD).contains(what);
         int at = GOOD.indexOf(what);
-        String yaml =
-                GOOD.substring(0, at) + (by == null ? "" : by) + GOOD.substring(at + what.length());
+        String instead = by == null ? "" : by.replace("\\n", "\n");
+        String yaml = GOOD.substring(0, at) + instead + GOOD.substring(at + what.length());
         assertThat(problems(yaml)).anySatisfy(problem -> {
             assertThat(problem).startsWith(place + " ");
             assertThat(problem).contains(message);

@@ -10,6 +10,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.flow.WorkerPolicy;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
@@ -236,7 +237,7 @@ class FeedWorkersTest {
                                 "f" + round,
                                 source,
                                 () -> ParseTools.of(new JsonRecordParser(type, true, List.of())),
-                                2,
+                                WorkerPolicy.fixed(2),
                                 ',',
                                 delivery,
                                 store.environment().tasks(),

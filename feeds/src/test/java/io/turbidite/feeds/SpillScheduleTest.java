@@ -19,6 +19,7 @@ import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.flow.SpillPlace;
+import io.turbidite.feeds.flow.WorkerPolicy;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.feeds.store.FeedDelivery;
@@ -167,7 +168,7 @@ class SpillScheduleTest {
                                 "f",
                                 source,
                                 () -> ParseTools.of(new JsonRecordParser(TYPE, true, List.of())),
-                                1,
+                                WorkerPolicy.fixed(1),
                                 ',',
                                 delivery,
                                 store.environment().tasks(),

@@ -20,6 +20,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 
 /**
@@ -28,12 +29,20 @@ import java.util.function.IntFunction;
  * Where it is endless its partitions are taken away and given back, and end for a while.
  */
 final class WorkedSource implements FeedSource {
+    private static final int PARCEL_RECORDS = 7;
+
+    /** A run has asked up to 800 times. */
+    private static final long ASKED_MAX = 100_000;
+
     private final int partitionCount;
     private final int recordCount;
     private final IntFunction<String> text;
     private final SplittableRandom random;
     boolean isEndless;
     boolean readsApart;
+
+    /** If not, records come in parcels, and what is left of one that was begun goes with its reader. */
+    boolean canGoBack = true;
 
     /** Of a hundred looks at a partition, and of a hundred reads. */
     int gonePercent;
@@ -45,7 +54,10 @@ final class WorkedSource implements FeedSource {
 
     final Map<String, Long> durable = new ConcurrentHashMap<>();
     int goneCount;
+    int movedCount;
+    private final AtomicLong askedCount = new AtomicLong();
     int openMost;
+    private final Map<String, Integer> closedAt = new ConcurrentHashMap<>();
     private final Set<Reader> open = ConcurrentHashMap.newKeySet();
     private final Set<String> away = new HashSet<>();
     private final Set<String> leaving = new HashSet<>();
@@ -67,7 +79,9 @@ final class WorkedSource implements FeedSource {
 
     /** A process begins. */
     void begin() {
+        askedCount.set(0);
         durable.clear();
+        closedAt.clear();
         open.clear();
         away.clear();
         leaving.clear();
@@ -76,6 +90,7 @@ final class WorkedSource implements FeedSource {
 
     /** Whether an endless source has nothing more, so that its run may be stopped. */
     boolean isRead() {
+        assertThat(askedCount.incrementAndGet()).as("a run comes to its end").isLessThan(ASKED_MAX);
         boolean isRead = isEndless;
         for (int p = 0; p < partitionCount; p++) {
             isRead &= durable.getOrDefault("p" + p, 0L) == recordCount;
@@ -128,7 +143,7 @@ final class WorkedSource implements FeedSource {
 
     @Override
     public boolean canGoBack() {
-        return true;
+        return canGoBack;
     }
 
     @Override
@@ -144,6 +159,11 @@ final class WorkedSource implements FeedSource {
                     .doesNotContain(partition);
         }
         int from = taken == null ? 0 : (int) taken.position().number();
+        Integer closed = closedAt.get(partition);
+        if (closed != null) {
+            assertThat(from).as("delivered of %s before it moved", partition).isEqualTo(closed);
+            movedCount++;
+        }
         Reader reader = new Reader(partition, from);
         open.add(reader);
         openMost = Math.max(openMost, open.size());
@@ -198,8 +218,15 @@ final class WorkedSource implements FeedSource {
         }
 
         @Override
+        public boolean isBetween() {
+            return at % PARCEL_RECORDS == 0 || at == recordCount;
+        }
+
+        @Override
         public void close() {
             open.remove(this);
+            closedAt.put(name, at);
+            assertThat(canGoBack || isBetween()).as("%s at %d", name, at).isTrue();
         }
     }
 }

@@ -12,6 +12,7 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.flow.WorkerPolicy;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.feeds.store.FeedDelivery;
@@ -25,12 +26,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.function.BiFunction;
 
 /**
  * Several parse workers over several partitions that come, go and end, on a machine that loses its
@@ -61,6 +64,53 @@ class WorkerScheduleTest {
         }
     }
 
+    private static WorkerPolicy fixed(SplittableRandom random) {
+        return WorkerPolicy.fixed(random.nextInt(2, 5));
+    }
+
+    /** Changes its mind all the time. */
+    private static final class Erratic implements WorkerPolicy {
+        private final SplittableRandom random;
+        private final int[] met;
+
+        /** Of a hundred times that it is asked. */
+        private final int changePercent;
+
+        Erratic(SplittableRandom random, int[] met) {
+            this.random = random.split();
+            this.met = met;
+            this.changePercent = 5 + random.nextInt(60);
+        }
+
+        @Override
+        public int workersMin() {
+            return 1;
+        }
+
+        @Override
+        public int workersMax() {
+            return 4;
+        }
+
+        @Override
+        public long everyNanos() {
+            return 0;
+        }
+
+        @Override
+        public Change decide(long[] busyNanos, boolean mayAdd, long nanos) {
+            if (random.nextInt(100) >= changePercent) {
+                return Change.KEEP;
+            }
+            if (random.nextBoolean()) {
+                met[0] += mayAdd ? 1 : 0;
+                return mayAdd ? Change.ADD : Change.KEEP;
+            }
+            met[1] += busyNanos.length > 1 ? 1 : 0;
+            return busyNanos.length > 1 ? Change.TAKE : Change.KEEP;
+        }
+    }
+
     private static StoreOptions options(Durability durability) {
         LogOptions log = LogOptions.defaults().withSegmentBytes(1 << 20, 16, 1 << 10, 128 << 10);
         return StoreOptions.defaults()
@@ -82,7 +132,7 @@ class WorkerScheduleTest {
 
     /** Runs once with several workers; null, or why it ended before its time. */
     private static @Nullable StorageException run(
-            SimDisk disk, long seed, int workers, Shape shape, WorkedSource source) {
+            SimDisk disk, long seed, WorkerPolicy workers, Shape shape, WorkedSource source) {
         SimClock clock = new SimClock();
         try (Store store =
                 Store.open(disk, new SimTasks(seed, clock), clock, options(Durability.SYNC))) {
@@ -167,24 +217,46 @@ class WorkerScheduleTest {
 
     @Test
     void eachRecordIsThereOnceAndInOrderWhateverTheWorkersDoAndWhereverThePowerFails() {
-        long first = Seeds.of("WorkerScheduleTest");
+        int[] met = play("WorkerScheduleTest", (random, changes) -> fixed(random));
+        assertThat(Arrays.copyOf(met, 5))
+                .as("power cuts, endless sources, partitions that went, several at once, upserts")
+                .doesNotContain(0);
+    }
+
+    @Test
+    void soItIsWhileWorkersComeAndGo() {
+        int[] met = play("WorkerScheduleTest-elastic", Erratic::new);
+        assertThat(met)
+                .as("power cuts, endless sources, partitions that went, several at once, upserts,"
+                        + " workers that came, workers that went, sources that can't go back,"
+                        + " partitions that were opened anew")
+                .doesNotContain(0);
+    }
+
+    /** Returns how often things were met. */
+    private static int[] play(
+            String name, BiFunction<SplittableRandom, int[], WorkerPolicy> policies) {
+        long first = Seeds.of(name);
         int schedules = Tier.count(24, 240, 10_000);
-        int[] met = new int[5];
+        int[] met = new int[9];
+        int[] changes = new int[2];
         for (int schedule = 0; schedule < schedules; schedule++) {
             long seed = first + schedule;
-            String as =
-                    "%s schedule %d".formatted(Seeds.replay("WorkerScheduleTest", first), schedule);
+            String as = "%s schedule %d".formatted(Seeds.replay(name, first), schedule);
             SplittableRandom random = new SplittableRandom(seed);
             Shape shape = new Shape(random.nextInt(1, 7), random.nextBoolean());
             WorkedSource source =
                     new WorkedSource(shape.partitions, RECORDS, shape::text, random.split());
             source.isEndless = random.nextBoolean();
             source.readsApart = random.nextBoolean();
+            source.canGoBack = !source.isEndless || random.nextInt(3) > 0;
             SimDisk disk = new SimDisk(seed, Profile.ADVERSARIAL);
             int rounds = random.nextInt(1, 4);
             for (int round = 0; round < rounds; round++) {
-                source.gonePercent = random.nextInt(3) * 10;
-                source.endPercent = random.nextInt(3) * 10;
+                if (source.canGoBack) {
+                    source.gonePercent = random.nextInt(3) * 10;
+                    source.endPercent = random.nextInt(3) * 10;
+                }
                 int cutAt = random.nextInt(120);
                 int[] step = {0};
                 SimDisk[] image = new SimDisk[1];
@@ -195,7 +267,7 @@ class WorkerScheduleTest {
                     }
                 });
                 source.begin();
-                assertThat(run(disk, seed + round, random.nextInt(2, 5), shape, source))
+                assertThat(run(disk, seed + round, policies.apply(random, changes), shape, source))
                         .as(as)
                         .isNull();
                 disk.onOperation(operation -> {});
@@ -205,7 +277,7 @@ class WorkerScheduleTest {
                 }
             }
             source.begin();
-            assertThat(run(disk, seed, random.nextInt(2, 5), shape, source))
+            assertThat(run(disk, seed, policies.apply(random, changes), shape, source))
                     .as(as)
                     .isNull();
             isComplete(disk, shape, as);
@@ -213,9 +285,11 @@ class WorkerScheduleTest {
             met[2] += source.goneCount > 0 ? 1 : 0;
             met[3] += source.openMost > 1 ? 1 : 0;
             met[4] += shape.upserts ? 1 : 0;
+            met[7] += source.canGoBack ? 0 : 1;
+            met[8] += source.canGoBack ? 0 : source.movedCount;
         }
-        assertThat(met)
-                .as("power cuts, endless sources, partitions that went, several at once, upserts")
-                .doesNotContain(0);
+        met[5] = changes[0];
+        met[6] = changes[1];
+        return met;
     }
 }

@@ -14,6 +14,7 @@ public final class ParseTime {
     private final Counter busy;
     private final Counter waitsForSource;
     private final Counter waitsForStore;
+    private final BusyTime busyTime = new BusyTime();
     private @Nullable Counter waitingFor;
     private long nanos;
 
@@ -29,6 +30,7 @@ public final class ParseTime {
     public void begins() {
         waits();
         nanos = clock.monotonicNanos();
+        busyTime.begins(nanos);
     }
 
     /** There may be more to read right away. */
@@ -50,6 +52,7 @@ public final class ParseTime {
         long now = clock.monotonicNanos();
         long spent = Math.max(0, now - nanos);
         busy.add(spent);
+        busyTime.ends(now);
         nanos = now;
         waitingFor = waits;
     }
@@ -62,6 +65,11 @@ public final class ParseTime {
             waited.add(Math.max(0, now - nanos));
             nanos = now;
         }
+    }
+
+    /** At work so far; by any thread. */
+    public long busyNanos(long now) {
+        return busyTime.nanos(now);
     }
 
     /** The worker does nothing any more. */

@@ -167,6 +167,11 @@ public final class Pipeline implements BatchFlow {
         worker.close();
     }
 
+    /** How long its consumer was at work so far; by any thread. */
+    public long busyNanos(long now) {
+        return time.busyNanos(now);
+    }
+
     /** Batches that are published and not taken yet. */
     long queueCount() {
         return Math.max(0, ring.getCursor() - delivered.get());
@@ -208,6 +213,7 @@ public final class Pipeline implements BatchFlow {
         time.begins();
         if (!consumer.accept(batch)) {
             comesAgain = true;
+            time.givesBack();
             return;
         }
         time.ends(batch);

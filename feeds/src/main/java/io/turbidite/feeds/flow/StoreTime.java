@@ -12,6 +12,7 @@ final class StoreTime {
     private final Clock clock;
     private final Counter busy;
     private final Counter waits;
+    private final BusyTime busyTime = new BusyTime();
     private long nanos;
 
     StoreTime(FeedMeters meters, Clock clock, Counter busy, Counter waits) {
@@ -25,6 +26,12 @@ final class StoreTime {
     /** A batch is taken in hand. */
     void begins() {
         waits();
+        busyTime.begins(nanos);
+    }
+
+    /** It could not be taken, and comes again. */
+    void givesBack() {
+        busyTime.forget();
     }
 
     /** There still is nothing to do: what was waited so far is counted. */
@@ -38,7 +45,13 @@ final class StoreTime {
     void ends(Batch batch) {
         long now = clock.monotonicNanos();
         busy.add(Math.max(0, now - nanos));
+        busyTime.ends(now);
         nanos = now;
         meters.delivered(batch, now);
+    }
+
+    /** At work so far; by any thread. */
+    long busyNanos(long now) {
+        return busyTime.nanos(now);
     }
 }

@@ -134,11 +134,12 @@ final class ManagedFeed {
             long spilled,
             long spillBytes,
             long bytes,
-            OptionalLong lagBytes) {
+            OptionalLong lagBytes,
+            int workers) {
         static final Counts NONE = of(OptionalLong.empty());
 
         static Counts of(OptionalLong lagBytes) {
-            return new Counts(0, 0, 0, 0, 0, 0, lagBytes);
+            return new Counts(0, 0, 0, 0, 0, 0, lagBytes, 0);
         }
 
         /** With what a run says of itself. */
@@ -150,7 +151,8 @@ final class ManagedFeed {
                     report.spilled(),
                     waiting,
                     bytes,
-                    lagBytes);
+                    lagBytes,
+                    workers);
         }
 
         Counts plus(Counts more) {
@@ -161,7 +163,8 @@ final class ManagedFeed {
                     spilled + more.spilled,
                     more.spillBytes,
                     bytes + more.bytes,
-                    more.lagBytes);
+                    more.lagBytes,
+                    more.workers);
         }
     }
 
@@ -214,6 +217,7 @@ final class ManagedFeed {
                 counts.spillBytes,
                 counts.bytes,
                 counts.lagBytes,
+                counts.workers,
                 state == FeedState.RETRYING ? OptionalLong.of(retryMicros) : OptionalLong.empty(),
                 cause,
                 feed == null ? List.of() : feed.stages(),
@@ -655,7 +659,8 @@ final class ManagedFeed {
                     sourceBytes,
                     sourceBytesTotal == 0
                             ? OptionalLong.empty()
-                            : OptionalLong.of(Math.max(0, sourceBytesTotal - sourceBytes)));
+                            : OptionalLong.of(Math.max(0, sourceBytesTotal - sourceBytes)),
+                    running == null ? 0 : running.workers());
         }
     }
 

@@ -90,7 +90,17 @@ public interface FeedSource extends AutoCloseable {
     default void check(RecordParser parser, char separator) {}
 
     /**
-     * Opens a partition.
+     * Whether there is one partition for good, so that more parse workers than one have nothing to
+     * do.
+     */
+    default boolean isOnePartition() {
+        return false;
+    }
+
+    /**
+     * Opens a partition; again in the same run when its reader was closed, which may also be
+     * because another parse worker is to read it. Then all that was given out is delivered, and
+     * {@code taken} says so.
      *
      * @param taken what the feed has taken of it, or null if that is nothing
      * @throws InvalidRequestException if the partition can't go on from there

@@ -77,6 +77,15 @@ public interface PartitionReader extends AutoCloseable {
         return 0;
     }
 
+    /**
+     * Of a source that can't go back: whether the partition can be closed now, and opened anew once
+     * all that was given out is delivered, so that nothing is lost or told twice. Asked when it is
+     * to come to another parse worker.
+     */
+    default boolean isBetween() {
+        return false;
+    }
+
     /** How much has been read, for progress. */
     default long bytesRead() {
         return 0;

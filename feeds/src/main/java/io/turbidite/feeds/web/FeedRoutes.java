@@ -95,6 +95,7 @@ final class FeedRoutes {
                 .put("dropped", status.dropped())
                 .put("spilled", status.spilled())
                 .put("spillBytes", status.spillBytes())
+                .put("workers", status.workers())
                 .put("bytes", status.bytes())
                 .put(
                         "lagBytes",

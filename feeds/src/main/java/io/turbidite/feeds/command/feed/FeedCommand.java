@@ -113,6 +113,9 @@ public final class FeedCommand implements Callable<Integer> {
             if (status.spillBytes() > 0) {
                 line.append(", ").append(Words.bytes(status.spillBytes())).append(" spilled");
             }
+            if (status.workers() > 1) {
+                line.append(", ").append(status.workers()).append(" workers");
+            }
             status.lagBytes()
                     .ifPresent(bytes ->
                             line.append(", ").append(Words.bytes(bytes)).append(" to read"));
@@ -136,6 +139,7 @@ public final class FeedCommand implements Callable<Integer> {
                     .put("dropped", status.dropped())
                     .put("spilled", status.spilled())
                     .put("spillBytes", status.spillBytes())
+                    .put("workers", status.workers())
                     .put("bytes", status.bytes())
                     .put("lagBytes", number(status.lagBytes()))
                     .put(

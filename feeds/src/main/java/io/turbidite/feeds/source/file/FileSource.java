@@ -40,9 +40,13 @@ public final class FileSource implements FeedSource {
     private final Disk disk;
     private final List<SourceFile> files;
 
-    private FileSource(Disk disk, List<SourceFile> files) {
+    /** A file alone, and not a directory that has one. */
+    private final boolean isOneFile;
+
+    private FileSource(Disk disk, List<SourceFile> files, boolean isOneFile) {
         this.disk = disk;
         this.files = List.copyOf(files);
+        this.isOneFile = isOneFile;
     }
 
     /**
@@ -60,7 +64,7 @@ public final class FileSource implements FeedSource {
         if (!isDirectory(disk, path)) {
             checkFile(disk, path);
             String name = path.substring(path.lastIndexOf('/') + 1);
-            return new FileSource(disk, List.of(sourceFile(disk, name, path)));
+            return new FileSource(disk, List.of(sourceFile(disk, name, path)), true);
         }
         List<SourceFile> files = new ArrayList<>();
         for (String name : disk.list(path)) {
@@ -74,7 +78,7 @@ public final class FileSource implements FeedSource {
             throw new InvalidRequestException(
                     "the directory %s in %s holds no file".formatted(path, disk.description()));
         }
-        return new FileSource(disk, files);
+        return new FileSource(disk, files, false);
     }
 
     /**
@@ -154,6 +158,11 @@ public final class FileSource implements FeedSource {
     @Override
     public boolean readsApart() {
         return true;
+    }
+
+    @Override
+    public boolean isOnePartition() {
+        return isOneFile;
     }
 
     @Override

@@ -134,4 +134,13 @@ final class Lane implements PartitionReader {
     public long bytesRead() {
         return bytesRead;
     }
+
+    /** What was fetched and not read is fetched again, should it be opened again. */
+    @Override
+    public void close() {
+        fetched.clear();
+        next = 0;
+        waitingCount = 0;
+        position = -1;
+    }
 }

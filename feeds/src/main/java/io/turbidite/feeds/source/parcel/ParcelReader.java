@@ -185,6 +185,12 @@ final class ParcelReader implements PartitionReader {
         framed.frame().moveTo(number);
     }
 
+    /** What is not begun is the source's. */
+    @Override
+    public boolean isBetween() {
+        return ticket == null;
+    }
+
     @Override
     public long bytesRead() {
         return bytesRead;
