@@ -50,20 +50,46 @@ class DiscardTest {
         try (Store store = Store.open(directory.resolve("store"), StoreOptions.defaults())) {
             Dataset dataset = store.createDataset(
                     DatasetSpec.named("D").field("id", "int64").primaryKey("id"));
-            assertThat(run(store, dataset, type, file)).isBetween(COUNT / 4L, COUNT / 2L);
+            assertThat(run(store, dataset, type, file, 1)).isBetween(COUNT / 4L, COUNT / 2L);
             long there = 0;
             for (long i = 0; i < COUNT; i++) {
                 there += dataset.get(i) == null ? 0 : 1;
             }
             assertThat(there).isBetween(COUNT / 2L, COUNT * 3L / 4);
-            assertThat(run(store, dataset, type, file))
+            assertThat(run(store, dataset, type, file, 1))
                     .as("nothing comes again")
                     .isZero();
         }
     }
 
+    @Test
+    void theShareIsThatOfAllWorkersTogether() throws IOException {
+        Path in = Files.createDirectories(directory.resolve("in"));
+        for (int file = 0; file < 4; file++) {
+            StringBuilder lines = new StringBuilder();
+            for (int i = 0; i < COUNT / 4; i++) {
+                lines.append("{\"id\":%d}\n".formatted(file * COUNT / 4 + i));
+            }
+            Files.writeString(in.resolve("f%d.json".formatted(file)), lines);
+        }
+        RecordType type = RecordType.of(List.of(Field.parse("id", "int64")));
+        try (Store store = Store.open(directory.resolve("store"), StoreOptions.defaults())) {
+            Dataset dataset = store.createDataset(
+                    DatasetSpec.named("D").field("id", "int64").primaryKey("id"));
+            long dropped = run(store, dataset, type, in, 2);
+            assertThat(dropped).isBetween(COUNT / 16L, COUNT / 2L);
+            long there = 0;
+            for (long i = 0; i < COUNT; i++) {
+                there += dataset.get(i) == null ? 0 : 1;
+            }
+            assertThat(there).isEqualTo(COUNT - dropped);
+            assertThat(run(store, dataset, type, in, 2)).isZero();
+        }
+    }
+
     /** Returns how many records were left out. */
-    private static long run(Store store, Dataset dataset, RecordType type, Path file) {
+    private static long run(Store store, Dataset dataset, RecordType type, Path file, int workers) {
+        DiscardPolicy ofAll = new DiscardPolicy(0.5, 100);
         FeedDelivery into = FeedDelivery.into(store, dataset, "f", FeedDelivery.Operation.UPSERT);
         try (FeedSource source = FeedDefinition.SourcePart.ofFile(file).open();
                 Delivery slow = new SlowDelivery(into)) {
@@ -72,11 +98,8 @@ class DiscardTest {
                             "f",
                             source,
                             () -> new ParseTools(
-                                    new JsonRecordParser(type, true, List.of()),
-                                    null,
-                                    null,
-                                    new DiscardPolicy(0.5, 100)),
-                            WorkerPolicy.fixed(1),
+                                    new JsonRecordParser(type, true, List.of()), null, null, ofAll),
+                            WorkerPolicy.fixed(workers),
                             ',',
                             slow,
                             store.environment().tasks(),

@@ -84,6 +84,33 @@ class ThrottleTest {
         }
     }
 
+    @Test
+    void theRateIsThatOfAllWorkersTogether() throws IOException {
+        Files.createDirectories(directory.resolve("in"));
+        for (int file = 0; file < 4; file++) {
+            StringBuilder lines = new StringBuilder();
+            for (int i = 0; i < COUNT / 4; i++) {
+                lines.append("{\"id\":%d,\"name\":\"n\"}\n".formatted(file * COUNT / 4 + i));
+            }
+            Files.writeString(directory.resolve("in/f%d.json".formatted(file)), lines);
+        }
+        String yaml = DEFINITION.replace("path: in.json", "path: in") + "workers: 3\n";
+        long start = System.nanoTime();
+        try (Feed feed = Feed.open(definition(yaml), store)) {
+            FeedReport report = feed.run(FeedProgress.none());
+            double seconds = (System.nanoTime() - start) / 1e9;
+            assertThat(report.records() + report.dropped()).isEqualTo(COUNT);
+            assertThat((double) report.records())
+                    .isPositive()
+                    .isLessThanOrEqualTo(1_000 * (seconds + 0.2));
+            assertThat(thereAre()).isEqualTo(report.records());
+        }
+        try (Feed feed = Feed.open(definition(yaml), store)) {
+            FeedReport again = feed.run(FeedProgress.none());
+            assertThat(again.records() + again.dropped()).isZero();
+        }
+    }
+
     /** Whoever feeds them again has looked at them. */
     @Test
     void deadLettersThatAreFedAgainAreNotLeftOut() throws IOException {

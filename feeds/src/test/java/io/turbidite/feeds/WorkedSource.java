@@ -41,6 +41,9 @@ final class WorkedSource implements FeedSource {
     boolean isEndless;
     boolean readsApart;
 
+    /** Nothing comes for now. */
+    volatile boolean isResting;
+
     /** If not, records come in parcels, and what is left of one that was begun goes with its reader. */
     boolean canGoBack = true;
 
@@ -48,6 +51,9 @@ final class WorkedSource implements FeedSource {
     int gonePercent;
 
     int endPercent;
+
+    /** Of a hundred records. */
+    int breakPercent = 3;
 
     /** Names that are given twice: no source may, and a run must not take records twice by it. */
     final Set<String> doubled = new HashSet<>();
@@ -186,14 +192,14 @@ final class WorkedSource implements FeedSource {
         @Override
         public Step next() {
             assertThat(open).contains(this);
-            if (at == recordCount) {
+            if (at == recordCount || isResting) {
                 return isEndless ? Step.NOTHING : Step.END;
             }
             int chance = random.nextInt(100);
-            if (chance < 3) {
+            if (chance < breakPercent) {
                 return Step.BREAK;
             }
-            if (isEndless && chance < 3 + endPercent / 5) {
+            if (isEndless && chance < breakPercent + endPercent / 5) {
                 if (random.nextInt(4) == 0) {
                     leaving.add(name); // what has ended comes again when it was away
                     return Step.END;

@@ -156,4 +156,48 @@ class KafkaGroupTest {
             assertThat(feeds.position("restart", p)).isEqualTo(20);
         }
     }
+
+    /** One partition more than workers, and then each its own. */
+    @Test
+    void two_workers_and_elastic_ones_take_each_message_once_over_a_restart() throws Exception {
+        broker.create("workers", 3);
+        String two = feeds.definition("f", "workers", "") + "workers: 2\n";
+        feeds.start(two);
+        sendAll("workers", 0, 300);
+        awaitAll("workers", 300, 2);
+        sendAll("workers", 300, 450);
+        feeds.close(); // it may be anywhere in these
+        feeds = TopicFeeds.open(broker, directory);
+        feeds.manager().startKept();
+        sendAll("workers", 450, 600);
+        awaitAll("workers", 600, 2);
+        String elastic = feeds.definition("f", "workers", "")
+                + "policy: { kind: elastic, workersMin: 2, workersMax: 3 }\n";
+        feeds.manager().change(elastic, directory);
+        sendAll("workers", 600, 900);
+        awaitAll("workers", 900, 2);
+        assertThat(feeds.manager().status("f").rejected()).isZero();
+    }
+
+    private static void sendAll(String topic, int from, int to) throws Exception {
+        for (int i = from; i < to; i++) {
+            String value = "{\"n\":%d}".formatted(i);
+            var _ = producer.send(new ProducerRecord<>(topic, i % 3, "w" + i % 30, value));
+        }
+        producer.flush();
+    }
+
+    /** The last of each of 30 keys, each in one partition; and each message was counted once. */
+    private void awaitAll(String topic, int count, int workers) throws Exception {
+        for (int i = count - 30; i < count; i++) {
+            feeds.awaitRecord("w" + i % 30, i);
+        }
+        feeds.await(
+                () -> "not %d workers".formatted(workers),
+                () -> feeds.manager().status("f").workers() == workers);
+        for (int p = 0; p < 3; p++) {
+            assertThat(feeds.records(topic, p)).isEqualTo(count / 3);
+            assertThat(feeds.position(topic, p)).isEqualTo(count / 3);
+        }
+    }
 }
