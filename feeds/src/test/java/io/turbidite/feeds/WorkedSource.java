@@ -44,7 +44,7 @@ final class WorkedSource implements FeedSource {
     /** Nothing comes for now. */
     volatile boolean isResting;
 
-    /** If not, records come in parcels, and what is left of one that was begun goes with its reader. */
+    /** If not, records come in parcels, and the rest of one goes with its reader. */
     boolean canGoBack = true;
 
     /** Of a hundred looks at a partition, and of a hundred reads. */
