@@ -25,9 +25,10 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>The right side should be the smaller one: its rows are held in memory. Of an inner join the
- * left rows are instead, where less than half as many are expected. What does not fit is
- * sorted on disk, with the left rows that it may meet ({@link RunOptions#spill}). Either side may
+ * <p>The right side should be the smaller one: its rows are held in memory. Of any but
+ * full joins and {@code notIn} the left rows are instead, where less than half as many are
+ * expected. What does not fit is sorted on disk, with the rows of the other side that it may meet
+ * ({@link RunOptions#spill}). Either side may
  * be anything that has rows: records, groups or aggregates, with a limit of its own, or another
  * join. The rows come in no
  * promised order, and have the declared fields of the left rows, then those of the right ones.

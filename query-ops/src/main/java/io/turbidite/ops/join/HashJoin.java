@@ -21,20 +21,23 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Hybrid hash join: the right side goes into a table, the left side is looked up in it.
+ * Hybrid hash join: one side is held, in a table; the other one passes by and is looked up in it.
  *
  * <ol>
- *   <li>Build: right rows go into the table. When its memory is used up, the half of the hash
+ *   <li>Build: rows of the held side go into the table. When its memory is used up, the half of the hash
  *       values that it keeps is halved, again and again: rows of the others are sorted by key and
  *       written as runs.
- *   <li>Probe: a left row whose hash the table keeps is joined at once; others go into runs too.
+ *   <li>Probe: a row that passes by is joined at once if the table keeps its hash; others go into
+ *       runs too.
  *   <li>Merge: the runs of both sides are read in the order of their keys and joined by {@link
  *       MergedRuns}. So a key that has more rows than memory needs no way of its own, and nothing
  *       is partitioned twice.
  * </ol>
  *
- * <p>Of a full join, right rows of the table that no left row met come behind the probe; those of
- * the runs when they are merged.
+ * <p>Where rows of the held side are wanted that met none (right ones of a full join; left ones of
+ * a left or anti join that holds the left side), those of the table come behind the probe, those of
+ * the runs when they are merged. A semi join that holds the left side gives a row when it is met
+ * first.
  *
  * <p>The rows come in no promised order. <em>Confined to one thread at a time.</em> Owns both
  * sides.
@@ -49,34 +52,35 @@ public final class HashJoin implements Rows {
     /** The table keeps the rows whose hash, cut to these bits, is below {@link #kept}. */
     private static final int HASH_MASK = 0xFF_FFFF;
 
-    private final JoinSide left;
-    private final JoinSide right;
+    private final JoinSide held;
+    private final JoinSide passing;
+    private final boolean holdsLeft;
     private final JoinKind kind;
     private final RunOptions options;
     private final OperatorMeter meter;
     private final @Nullable JoinedRow joined;
     private final @Nullable PairTest test;
 
-    /** What a left row is while it is spilled; null: as it is. */
-    private final @Nullable ShortenedRow shortened;
+    /** What a row that passes by is while it is spilled; null: as it is. */
+    private final @Nullable ShortenedRow shortenedPassing;
 
-    /** What a right row is in the table; null: as it is. */
-    private final @Nullable ShortenedRow shortenedRight;
+    /** What a row is in the table; null: as it is. */
+    private final @Nullable ShortenedRow shortenedHeld;
 
     private final RecordView row;
     private final long memoryBytes;
-    private final Slice rightRow = new Slice();
+    private final Slice heldRow = new Slice();
     private final Slice moved = new Slice();
     private JoinTable table;
-    private @Nullable SpillBuffer rightSpill;
-    private @Nullable SpillBuffer leftSpill;
+    private @Nullable SpillBuffer heldSpill;
+    private @Nullable SpillBuffer passingSpill;
     private @Nullable MergedRuns merged;
     private int kept = HASH_MASK + 1;
     private long match = SortBuffer.NONE;
     /** Where the rows of the table that were not joined are looked for. */
     private long rest = SortBuffer.NONE;
 
-    private boolean hasRight;
+    private boolean hasHeld;
     private boolean hasRightNull;
     private boolean built;
     private boolean probed;
@@ -88,20 +92,23 @@ public final class HashJoin implements Rows {
      * What a join is made of.
      *
      * @param rowType of the rows; of a semi or anti join that of the left side
-     * @param leftShown the left fields that rows have
-     * @param shown the right fields that rows have
+     * @param shown the right fields that rows have, behind all left ones
      * @param used fields of the rows that anybody looks at, the others may be missing; null: all
      * @param test what must hold of rows with equal keys; null: nothing
+     * @param holdsLeft whether the left side is held, not the right one: not of full joins and
+     *     {@link JoinKind#NOT_IN}
      */
     public record Output(
             JoinKind kind,
             RecordType rowType,
-            List<Integer> leftShown,
             List<Integer> shown,
             @Nullable Set<Integer> used,
-            @Nullable PairTest test) {
+            @Nullable PairTest test,
+            boolean holdsLeft) {
         public Output {
-            leftShown = List.copyOf(leftShown);
+            if (holdsLeft && (kind == JoinKind.FULL || kind == JoinKind.NOT_IN)) {
+                throw new IllegalArgumentException(kind + " holds the right side");
+            }
             shown = List.copyOf(shown);
             used = used == null ? null : Set.copyOf(used);
         }
@@ -114,8 +121,9 @@ public final class HashJoin implements Rows {
      */
     public HashJoin(
             JoinSide left, JoinSide right, Output output, RunOptions options, OperatorMeter meter) {
-        this.left = left;
-        this.right = right;
+        this.holdsLeft = output.holdsLeft();
+        this.held = holdsLeft ? left : right;
+        this.passing = holdsLeft ? right : left;
         this.kind = output.kind();
         this.options = options;
         this.meter = meter;
@@ -123,8 +131,8 @@ public final class HashJoin implements Rows {
         this.joined = kind.hasPairs() ? new JoinedRow(left.type(), right.type(), output) : null;
         this.test = output.test();
         boolean isShortened = kind.hasPairs() && test == null && output.used() != null;
-        this.shortened = isShortened ? new ShortenedRow(left.type(), output) : null;
-        this.shortenedRight = isShortened ? ShortenedRow.ifMuch(right.type(), output) : null;
+        this.shortenedPassing = isShortened ? new ShortenedRow(passing.type(), output) : null;
+        this.shortenedHeld = isShortened ? ShortenedRow.ifMuch(held.type(), output) : null;
         this.row = new RecordView(output.rowType());
         this.table = newTable();
     }
@@ -169,25 +177,40 @@ public final class HashJoin implements Rows {
 
     // ---- build ----------------------------------------------------------------------------------
 
-    /** Whether all right rows are there. */
+    /** Whether all rows of the held side are there. */
     private boolean build() {
-        while (!hasRightNull && right.next()) {
+        while (!hasRightNull && held.next()) {
             look();
-            hasRight = true;
-            if (right.makeKey()) {
-                Slice newRow = right.row();
+            hasHeld = true;
+            if (held.makeKey()) {
+                Slice newRow = held.row();
                 add(
-                        right.key(),
-                        ByteHash.of(right.key()),
-                        shortenedRight == null ? newRow : shortenedRight.of(newRow));
-            } else if (kind == JoinKind.FULL) {
-                // no left row has such a key, so it is found alone in the end
-                add(NO_KEY, ByteHash.of(NO_KEY), right.row());
+                        held.key(),
+                        ByteHash.of(held.key()),
+                        shortenedHeld == null ? newRow : shortenedHeld.of(newRow));
+            } else if (givesHeldAlone()) {
+                // no other row has such a key, so it is found alone in the end
+                add(NO_KEY, ByteHash.of(NO_KEY), held.row());
             } else {
                 hasRightNull = kind == JoinKind.NOT_IN;
             }
         }
-        return hasRightNull || !right.isPaused();
+        return hasRightNull || !held.isPaused();
+    }
+
+    /** Whether rows of the held side are wanted that met none. */
+    private boolean givesHeldAlone() {
+        return holdsLeft ? kind.givesUnmatched() : kind == JoinKind.FULL;
+    }
+
+    /** Whether rows that pass by are wanted that met none. */
+    private boolean givesPassingAlone() {
+        return !holdsLeft && kind.givesUnmatched();
+    }
+
+    /** Whether it counts only that a row of the table is met, and not by how many. */
+    private boolean meetsOnce() {
+        return holdsLeft && !kind.hasPairs();
     }
 
     private void add(Slice key, long hash, Slice newRow) {
@@ -197,27 +220,27 @@ public final class HashJoin implements Rows {
             }
             keepLess();
         }
-        spillRight().add(key, newRow);
+        spillHeld().add(key, newRow);
     }
 
     private boolean isKept(long hash) {
         return (int) (hash >>> HASH_SHIFT) < kept;
     }
 
-    private SpillBuffer spillRight() {
-        SpillBuffer known = rightSpill;
+    private SpillBuffer spillHeld() {
+        SpillBuffer known = heldSpill;
         if (known == null) {
             known = newSpill();
-            rightSpill = known;
+            heldSpill = known;
         }
         return known;
     }
 
-    private SpillBuffer spillLeft() {
-        SpillBuffer known = leftSpill;
+    private SpillBuffer spillPassing() {
+        SpillBuffer known = passingSpill;
         if (known == null) {
             known = newSpill();
-            leftSpill = known;
+            passingSpill = known;
         }
         return known;
     }
@@ -237,8 +260,8 @@ public final class HashJoin implements Rows {
     /** Halves what the table keeps: moves what stays to a new one, and the rest to the runs. */
     private void keepLess() {
         // without fields all rows have one key
-        kept = right.hasFields() ? kept / 2 : 0;
-        SpillBuffer spill = spillRight();
+        kept = held.hasFields() ? kept / 2 : 0;
+        SpillBuffer spill = spillHeld();
         JoinTable full = table;
         JoinTable next = newTable();
         table = next;
@@ -247,14 +270,14 @@ public final class HashJoin implements Rows {
             long address = rows.count() == 0 ? SortBuffer.NONE : SortBuffer.FIRST;
             while (address != SortBuffer.NONE) {
                 rows.key(address, moved);
-                rows.payload(address, rightRow);
+                rows.payload(address, heldRow);
                 long hash = ByteHash.of(moved);
                 // what was in one table goes into another of its size, unless its pieces are others
-                if (!isKept(hash) || !next.add(moved, hash, rightRow)) {
+                if (!isKept(hash) || !next.add(moved, hash, heldRow)) {
                     if (isKept(hash)) {
                         keepNothing(next, spill);
                     }
-                    spill.add(rows.key(address, moved), rows.payload(address, rightRow));
+                    spill.add(rows.key(address, moved), rows.payload(address, heldRow));
                 }
                 address = rows.addressBehind(address);
             }
@@ -266,7 +289,7 @@ public final class HashJoin implements Rows {
         SortBuffer rows = of.rows();
         long address = rows.count() == 0 ? SortBuffer.NONE : SortBuffer.FIRST;
         while (address != SortBuffer.NONE) {
-            spill.add(rows.key(address, moved), rows.payload(address, rightRow));
+            spill.add(rows.key(address, moved), rows.payload(address, heldRow));
             address = rows.addressBehind(address);
         }
         of.clear();
@@ -274,60 +297,73 @@ public final class HashJoin implements Rows {
 
     // ---- probe ----------------------------------------------------------------------------------
 
-    /** Moves to the next row that the table gives; false at the end of the left side. */
+    /** Moves to the next row that the table gives; false at the end of the passing side. */
     private boolean probe() {
         if (match != SortBuffer.NONE) {
             match = meeting(table.behind(match));
             if (match != SortBuffer.NONE) {
-                show(left.row(), table.row(match, rightRow));
-                return true;
+                return showMatch();
             }
         }
-        while (!meetsNothing() && left.next()) {
+        while (!meetsNothing() && passing.next()) {
             look();
             if (probeOne()) {
                 return true;
             }
         }
-        if (!meetsNothing() && left.isPaused()) {
+        if (!meetsNothing() && passing.isPaused()) {
             paused = true;
             return false;
         }
         probed = true;
-        if (kind == JoinKind.FULL && table.rows().count() > 0) {
+        if (givesHeldAlone() && table.rows().count() > 0) {
             rest = SortBuffer.FIRST;
         }
         return false;
     }
 
-    /** Whether no left row gives any, so that they need not be read. */
+    /** Whether no row that passes by gives any, so that they need not be read. */
     private boolean meetsNothing() {
-        return hasRightNull || (!hasRight && !kind.givesUnmatched());
+        return hasRightNull || (!hasHeld && !givesPassingAlone());
     }
 
-    /** The next row of a key, from this one on, that meets the left row. */
+    /** The next row of a key, from this one on, that meets the row that passes by. */
     private long meeting(long address) {
         long at = address;
-        while (at != SortBuffer.NONE
-                && test != null
-                && !test.holds(left.row(), table.row(at, rightRow))) {
+        while (at != SortBuffer.NONE && !meets(at)) {
+            // without a test all rows of a key are met together, and the first one first
+            if (test == null) {
+                return SortBuffer.NONE;
+            }
             look();
             at = table.behind(at);
         }
-        if (at != SortBuffer.NONE && kind == JoinKind.FULL) {
+        if (at != SortBuffer.NONE && (givesHeldAlone() || meetsOnce())) {
             table.mark(at);
         }
         return at;
     }
 
-    /** Moves to the next right row of the table that was not joined, where these are wanted. */
+    private boolean meets(long address) {
+        if (meetsOnce() && table.isMarked(address)) {
+            return false;
+        }
+        if (test == null) {
+            return true;
+        }
+        Slice row = table.row(address, heldRow);
+        return holdsLeft ? test.holds(row, passing.row()) : test.holds(passing.row(), row);
+    }
+
+    /** Moves to the next row of the table that was not joined, where these are wanted. */
     private boolean nextOfRest() {
         while (rest != SortBuffer.NONE) {
             look();
             long address = rest;
             rest = table.rows().addressBehind(address);
             if (!table.isMarked(address)) {
-                return show(null, table.row(address, rightRow));
+                Slice alone = table.row(address, heldRow);
+                return holdsLeft ? show(alone, null) : show(null, alone);
             }
         }
         if (probed && !merging) {
@@ -336,27 +372,48 @@ public final class HashJoin implements Rows {
         return false;
     }
 
-    /** Whether the left row that it stands on is joined, or is a row without a right one. */
+    /** Whether the row that passes by is joined, or is wanted by itself. */
     private boolean probeOne() {
-        if (!left.makeKey()) {
-            boolean given = kind.givesUnmatched() && !(kind == JoinKind.NOT_IN && hasRight);
-            return given && show(left.row(), null);
+        if (!passing.makeKey()) {
+            boolean given = givesPassingAlone() && !(kind == JoinKind.NOT_IN && hasHeld);
+            return given && show(passing.row(), null);
         }
-        long hash = ByteHash.of(left.key());
+        long hash = ByteHash.of(passing.key());
         if (!isKept(hash)) {
-            Slice leftRow = left.row();
-            spillLeft().add(left.key(), shortened == null ? leftRow : shortened.of(leftRow));
+            Slice row = passing.row();
+            spillPassing()
+                    .add(passing.key(), shortenedPassing == null ? row : shortenedPassing.of(row));
             return false;
         }
-        long found = meeting(table.find(left.key(), hash));
-        if (found == SortBuffer.NONE) {
-            return kind.givesUnmatched() && show(left.row(), null);
+        match = meeting(table.find(passing.key(), hash));
+        if (match == SortBuffer.NONE) {
+            return givesPassingAlone() && show(passing.row(), null);
         }
         if (kind.hasPairs()) {
-            match = found;
-            return show(left.row(), table.row(found, rightRow));
+            return showMatch();
         }
-        return kind == JoinKind.SEMI && show(left.row(), null);
+        if (holdsLeft) {
+            return kind == JoinKind.SEMI ? showMatch() : markAll();
+        }
+        match = SortBuffer.NONE; // one is enough
+        return kind == JoinKind.SEMI && show(passing.row(), null);
+    }
+
+    /** Always false: rows that were met are not wanted. */
+    private boolean markAll() {
+        while (match != SortBuffer.NONE) {
+            look();
+            match = meeting(table.behind(match));
+        }
+        return false;
+    }
+
+    private boolean showMatch() {
+        Slice row = table.row(match, heldRow);
+        if (!kind.hasPairs()) {
+            return show(row, null);
+        }
+        return holdsLeft ? show(row, passing.row()) : show(passing.row(), row);
     }
 
     /** Always true: there is a row. */
@@ -376,11 +433,11 @@ public final class HashJoin implements Rows {
     private void beginMerge() {
         merging = true;
         table.close();
-        boolean isWanted = leftSpill != null || (kind == JoinKind.FULL && rightSpill != null);
+        boolean isWanted = passingSpill != null || (givesHeldAlone() && heldSpill != null);
         if (isWanted) {
             merged = new MergedRuns(
-                    spillLeft(),
-                    spillRight(),
+                    holdsLeft ? spillHeld() : spillPassing(),
+                    holdsLeft ? spillPassing() : spillHeld(),
                     new MergedRuns.Meeting(kind, test),
                     options,
                     this::look);
@@ -399,19 +456,19 @@ public final class HashJoin implements Rows {
         probed = true;
         merging = true;
         rest = SortBuffer.NONE;
-        Cleanup cleanup = new Cleanup().add(left::close).add(right::close).add(table::close);
+        Cleanup cleanup = new Cleanup().add(held::close).add(passing::close).add(table::close);
         MergedRuns merge = merged;
         if (merge != null) {
             merged = null;
             cleanup.add(merge::close);
         }
-        if (leftSpill != null) {
-            cleanup.add(leftSpill::close);
-            leftSpill = null;
+        if (passingSpill != null) {
+            cleanup.add(passingSpill::close);
+            passingSpill = null;
         }
-        if (rightSpill != null) {
-            cleanup.add(rightSpill::close);
-            rightSpill = null;
+        if (heldSpill != null) {
+            cleanup.add(heldSpill::close);
+            heldSpill = null;
         }
         cleanup.run();
     }

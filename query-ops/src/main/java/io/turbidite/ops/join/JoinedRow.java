@@ -32,8 +32,7 @@ final class JoinedRow {
         this.writer = new RecordWriter(loose(rowType));
         this.left = new RecordView(leftType);
         this.right = new RecordView(rightType);
-        this.leftFields =
-                used(leftType, output.leftShown().stream().mapToInt(Integer::intValue), output);
+        this.leftFields = used(leftType, IntStream.of(tops(leftType)), output);
         this.leftTargets = targets(leftType, leftFields, rowType);
         this.rightFields = used(rightType, shown.stream().mapToInt(Integer::intValue), output);
         this.rightTargets = targets(rightType, rightFields, rowType);

@@ -267,9 +267,9 @@ public final class JoinPlan implements ResultPlan {
         return known;
     }
 
-    /** Which side is in memory makes no difference to the pairs of an inner join. */
+    /** Which side is in memory makes no difference to the rows, where a join can hold either. */
     private boolean isTurnable() {
-        return kind == JoinKind.INNER && !looksUp;
+        return kind != JoinKind.FULL && kind != JoinKind.NOT_IN && !looksUp;
     }
 
     private boolean isBuiltFromLeft() {
@@ -284,18 +284,7 @@ public final class JoinPlan implements ResultPlan {
                 left.rowType(),
                 type.leftKeys(),
                 fromLeft ? built : new OperatorMeter());
-        if (fromLeft) {
-            JoinSide rightSide = new JoinSide(
-                    right.rows(), right.rowType(), type.rightKeys(), new OperatorMeter());
-            return new HashJoin(
-                    rightSide,
-                    leftSide,
-                    output(type, used, test(right.rowType(), left.rowType(), true), true),
-                    options,
-                    joined);
-        }
-        HashJoin.Output output =
-                output(type, used, test(left.rowType(), right.rowType(), false), false);
+        HashJoin.Output output = output(type, used, test(), fromLeft);
         if (looksUp) {
             CheckedQuery query = right().query();
             Projection projection = query.columns().isEmpty()
@@ -311,29 +300,23 @@ public final class JoinPlan implements ResultPlan {
                     options,
                     joined);
         }
-        return new HashJoin(
-                leftSide,
-                new JoinSide(right.rows(), right.rowType(), type.rightKeys(), built),
-                output,
-                options,
-                joined);
+        JoinSide rightSide = new JoinSide(
+                right.rows(),
+                right.rowType(),
+                type.rightKeys(),
+                fromLeft ? new OperatorMeter() : built);
+        return new HashJoin(leftSide, rightSide, output, options, joined);
     }
 
-    /**
-     * @param isTurned whether the left side takes the place of the right one
-     */
     private HashJoin.Output output(
             JoinedType of,
             @Nullable Set<Integer> looked,
             @Nullable PairTest test,
-            boolean isTurned) {
-        List<Integer> all = JoinedType.tops(left.rowType());
-        return isTurned
-                ? new HashJoin.Output(kind, of.rowType(), of.shown(), all, looked, test)
-                : new HashJoin.Output(kind, of.rowType(), all, of.shown(), looked, test);
+            boolean holdsLeft) {
+        return new HashJoin.Output(kind, of.rowType(), of.shown(), looked, test, holdsLeft);
     }
 
-    private @Nullable PairTest test(RecordType first, RecordType second, boolean isTurned) {
+    private @Nullable PairTest test() {
         Conditions on = conditions;
         if (on == null) {
             return null;
@@ -342,7 +325,8 @@ public final class JoinPlan implements ResultPlan {
         if (on.contradictory()) {
             predicates.add(_ -> false);
         }
-        return new PairTest(first, second, output(pairs, null, null, isTurned), predicates);
+        return new PairTest(
+                left.rowType(), right.rowType(), output(pairs, null, null, false), predicates);
     }
 
     /** What is looked up is a query of records. */
