@@ -24,9 +24,9 @@ import java.util.Set;
  * Hybrid hash join: one side is held, in a table; the other one passes by and is looked up in it.
  *
  * <ol>
- *   <li>Build: rows of the held side go into the table. When its memory is used up, the half of the hash
- *       values that it keeps is halved, again and again: rows of the others are sorted by key and
- *       written as runs.
+ *   <li>Build: rows of the held side go into the table. When its memory is used up, the half of
+ *       the hash values that it keeps is halved, again and again: rows of the others are sorted by
+ *       key and written as runs.
  *   <li>Probe: a row that passes by is joined at once if the table keeps its hash; others go into
  *       runs too.
  *   <li>Merge: the runs of both sides are read in the order of their keys and joined by {@link
