@@ -30,10 +30,15 @@ module io.turbidite.feeds {
     requires static java.xml;
     // it has no name of its own: that of its file
     requires static kafka.clients;
+    requires static org.apache.avro;
+    requires static org.apache.commons.compress;
     requires static org.apache.xmlgraphics.batik.awt.util;
     requires static org.apache.xmlgraphics.batik.svggen;
+    requires static org.tukaani.xz;
     // it has no name of its own: that of its file
     requires static xchart;
+    // it has no name of its own: that of its file
+    requires static snappy.java;
 
     exports io.turbidite.feeds;
     exports io.turbidite.feeds.command;

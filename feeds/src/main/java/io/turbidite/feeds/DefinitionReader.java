@@ -99,6 +99,7 @@ final class DefinitionReader {
         if (feed == null || dataset == null || source == null || format == null) {
             return null;
         }
+        SourceReader.checkAvro(root, source, format);
         FeedDefinition definition = new FeedDefinition(
                 feed,
                 dataset,

@@ -12,6 +12,9 @@ import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.FeedDefinition.IndexPart;
 import io.turbidite.feeds.FeedDefinition.Mode;
 import io.turbidite.feeds.FeedDefinition.PolicyPart;
+import io.turbidite.feeds.avro.AvroLibrary;
+import io.turbidite.feeds.avro.AvroRecordParser;
+import io.turbidite.feeds.avro.RegistrySchemas;
 import io.turbidite.feeds.flow.DiscardPolicy;
 import io.turbidite.feeds.flow.ElasticPolicy;
 import io.turbidite.feeds.flow.FeedMeters;
@@ -27,6 +30,7 @@ import io.turbidite.feeds.parse.ShapingParser;
 import io.turbidite.feeds.parse.Transform;
 import io.turbidite.feeds.parse.TransformAids;
 import io.turbidite.feeds.source.FeedSource;
+import io.turbidite.feeds.source.file.FileSource;
 import io.turbidite.feeds.source.parcel.ParcelSource;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
@@ -43,6 +47,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
@@ -447,7 +453,9 @@ public final class Feed implements AutoCloseable {
         try {
             parser = newParser(definition, definition.dataset().type(), TransformAids.none());
         } catch (InvalidRequestException e) {
-            throw definition.problem("parser.columns", "does not fit: " + e.getMessage());
+            throw definition.format().isAvro()
+                    ? definition.problem("parser", "is wrong: " + e.getMessage())
+                    : definition.problem("parser.columns", "does not fit: " + e.getMessage());
         }
         try {
             source.check(parser, separator(definition));
@@ -465,7 +473,7 @@ public final class Feed implements AutoCloseable {
     /** Of what a source of messages says is to be deleted; null in a format that has no names. */
     private static @Nullable RecordParser deletes(
             FeedDefinition definition, RecordType declared, TransformAids aids) {
-        if (!(definition.format() instanceof FormatPart.Json)) {
+        if (definition.format() instanceof FormatPart.Csv) {
             return null;
         }
         RecordType type = FeedDelivery.keyType(declared, definition.dataset().primaryKey());
@@ -489,9 +497,26 @@ public final class Feed implements AutoCloseable {
             case FormatPart.Csv(var format) ->
                 new CsvRecordParser(type, format, whole, transforms, aids);
             case FormatPart.Json() -> new JsonRecordParser(type, whole, transforms, explode, aids);
+            case FormatPart.AvroFiles() -> {
+                AvroLibrary.require();
+                yield AvroRecordParser.ofFiles(
+                        new JsonRecordParser(type, whole, transforms, explode, aids));
+            }
+            case FormatPart.AvroMessages(var schemas, var directory) ->
+                AvroRecordParser.ofMessages(
+                        new JsonRecordParser(type, whole, transforms, explode, aids),
+                        schemas(schemas, directory));
         };
         return ShapingParser.of(
                 parser, type, explode != null, definition.shape().where());
+    }
+
+    private static RegistrySchemas schemas(Map<Integer, String> paths, Path directory) {
+        AvroLibrary.require();
+        Map<Integer, byte[]> texts = new TreeMap<>();
+        paths.forEach((id, path) -> texts.put(
+                id, FileSource.readSmall(directory.resolve(path), RegistrySchemas.TEXT_BYTES_MAX)));
+        return RegistrySchemas.of(texts);
     }
 
     private static char separator(FeedDefinition definition) {

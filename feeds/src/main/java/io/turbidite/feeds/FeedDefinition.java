@@ -23,8 +23,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
@@ -317,6 +320,37 @@ public record FeedDefinition(
 
         /** JSON: one object a line. */
         record Json() implements FormatPart {}
+
+        /** Object files of Avro, which have their schema with them. */
+        record AvroFiles() implements FormatPart {}
+
+        /**
+         * Messages of Avro that name their schema by its ID in a registry.
+         *
+         * @param schemas for each ID the path of its file
+         * @param directory to which the paths are relative
+         */
+        record AvroMessages(SortedMap<Integer, String> schemas, Path directory)
+                implements FormatPart {
+            public AvroMessages {
+                schemas = Collections.unmodifiableSortedMap(new TreeMap<>(schemas));
+            }
+
+            @Override
+            public List<String> files() {
+                return List.copyOf(schemas.values());
+            }
+        }
+
+        /** Whether records are Avro. */
+        default boolean isAvro() {
+            return this instanceof AvroFiles || this instanceof AvroMessages;
+        }
+
+        /** The files that it names; relative to the definition. */
+        default List<String> files() {
+            return List.of();
+        }
     }
 
     /**

@@ -11,6 +11,7 @@ import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.Transform;
 import io.turbidite.feeds.parse.Transform.Way;
 import io.turbidite.feeds.source.SourceKind;
+import io.turbidite.feeds.source.kafka.KafkaKind;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -34,7 +36,9 @@ import java.util.TreeSet;
  */
 record SourceReader(Path directory) {
     private static final List<String> SOURCES_NAMED = List.of("tweets");
-    private static final List<String> PARSERS = List.of("csv", "json");
+    private static final List<String> PARSERS = List.of("csv", "json", "avro");
+    private static final String SCHEMAS = "schemas";
+    private static final int SCHEMA_COUNT_MAX = 1_000;
     private static final List<String> POLICIES =
             List.of("basic", "spill", "discard", "throttle", "elastic");
 
@@ -121,6 +125,11 @@ record SourceReader(Path directory) {
             section.end();
             return new FormatPart.Json();
         }
+        if (kind.equals("avro")) {
+            FormatPart avro = avro(section);
+            section.end();
+            return avro;
+        }
         boolean header = section.truth("header", true);
         String separator = section.text("separator");
         List<String> columns = section.texts("columns");
@@ -136,6 +145,67 @@ record SourceReader(Path directory) {
         String key = columns.isEmpty() ? "header" : "columns";
         CsvFormat csv = section.convert(key, columns, c -> new CsvFormat(character, header, c));
         return csv == null ? null : new FormatPart.Csv(csv);
+    }
+
+    private @Nullable FormatPart avro(Section section) {
+        if (section.value(SCHEMAS) == null) {
+            return new FormatPart.AvroFiles();
+        }
+        Section paths = section.child(SCHEMAS);
+        if (paths == null) {
+            return null;
+        }
+        SortedMap<Integer, String> schemas = new TreeMap<>();
+        for (String key : paths.keys()) {
+            String path = paths.text(key);
+            Integer id = paths.convert(key, key, SourceReader::schemaId);
+            if (path != null && id != null && paths.convert(key, path, this::resolve) != null) {
+                schemas.put(id, path);
+            }
+        }
+        int count = paths.keys().size();
+        if (count == 0 || count > SCHEMA_COUNT_MAX) {
+            section.problem(
+                    SCHEMAS, "has 1 to %d IDs with their files".formatted(SCHEMA_COUNT_MAX));
+        }
+        return schemas.size() == count ? new FormatPart.AvroMessages(schemas, directory) : null;
+    }
+
+    private static Integer schemaId(String key) {
+        if (!key.matches("0|[1-9]\\d{0,9}") || Long.parseLong(key) > Integer.MAX_VALUE) {
+            throw new InvalidRequestException("the ID of a schema is a whole number from 0 to %d"
+                    .formatted(Integer.MAX_VALUE));
+        }
+        return Integer.valueOf(key);
+    }
+
+    /** What does not go together, told at the parser. */
+    static void checkAvro(Section root, SourcePart source, FormatPart format) {
+        if (!format.isAvro()) {
+            return;
+        }
+        boolean isOfFiles = format instanceof FormatPart.AvroFiles;
+        switch (source.kind()) {
+            case SourceKinds.FILE -> {
+                if (!isOfFiles) {
+                    root.problem(
+                            "parser",
+                            "schemas go with kafka: an object file has its schema with it");
+                }
+            }
+            case KafkaKind.NAME -> {
+                if (isOfFiles) {
+                    root.problem(
+                            "parser",
+                            "of kind avro has schemas with kafka: for each ID of a message's schema its file");
+                }
+            }
+            default ->
+                root.problem(
+                        "parser",
+                        "of kind avro goes with the sources file and kafka, not with %s"
+                                .formatted(source.kind()));
+        }
     }
 
     /** The section {@code transform}, checked against the dataset if that is sound. */

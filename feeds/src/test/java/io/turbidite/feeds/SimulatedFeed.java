@@ -11,6 +11,7 @@ import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.avro.AvroRecordParser;
 import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.parse.CsvFormat;
 import io.turbidite.feeds.parse.CsvRecordParser;
@@ -49,6 +50,9 @@ final class SimulatedFeed {
     final SimClock clock = new SimClock();
     final StoreEvents events = new StoreEvents();
     boolean json;
+
+    /** Object files. */
+    boolean avro;
 
     /** The parser fails as a disk does at that record of the next run; 0: at none. */
     int failAt;
@@ -204,10 +208,13 @@ final class SimulatedFeed {
                     return false;
                 });
             }
-            RecordParser parser = json
+            RecordParser parser = json || avro
                     ? new JsonRecordParser(TYPE, true, List.of())
                     : new CsvRecordParser(
                             TYPE, new CsvFormat(',', true, List.of()), true, List.of());
+            if (avro) {
+                parser = AvroRecordParser.ofFiles(parser);
+            }
             run = new FeedRun(
                     new FeedRun.Parts(
                             "f",
@@ -268,7 +275,11 @@ final class SimulatedFeed {
 
     /** A file that was written just now. */
     void putYoung(String name, String text) {
-        disk.put(name, text.getBytes(StandardCharsets.UTF_8));
+        putYoung(name, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    void putYoung(String name, byte[] content) {
+        disk.put(name, content);
         disk.touch(name, clock.wallMicros());
     }
 

@@ -165,6 +165,9 @@ public final class FeedManager implements AutoCloseable {
     }
 
     private static boolean mayChange(String key) {
+        if (key.startsWith("parser.schemas.")) {
+            return true; // one that messages name is missing, or was given a wrong file
+        }
         return !key.equals("dataset.name")
                 && !key.startsWith("source.")
                 && !key.startsWith("parser.");

@@ -9,7 +9,8 @@ import io.turbidite.core.InvalidRequestException;
 public final class MalformedFrameException extends InvalidRequestException {
     private static final long serialVersionUID = 1L;
 
-    MalformedFrameException(String message) {
+    /** A frame that breaks the rules that {@code message} names. */
+    public MalformedFrameException(String message) {
         super(message);
     }
 

@@ -115,6 +115,18 @@ public final class RecordFrame {
     }
 
     /**
+     * As the other, of which not all bytes are kept.
+     *
+     * @param fullLength how many there are
+     */
+    public static RecordFrame ofProblem(
+            byte[] bytes, long fullLength, long offset, long line, String problem) {
+        RecordFrame frame = ofProblem(bytes, offset, line, problem);
+        frame.fullLength = fullLength;
+        return frame;
+    }
+
+    /**
      * A frame of its own that asks for a record to be deleted.
      *
      * @param key an object with the fields of the record's key

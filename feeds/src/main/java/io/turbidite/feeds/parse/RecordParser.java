@@ -22,6 +22,22 @@ public interface RecordParser {
     }
 
     /**
+     * Whether files are object files of Avro. Their records are given to the parser as JSON, for
+     * they have no end that one could see without the file's schema.
+     */
+    default boolean takesObjectFiles() {
+        return false;
+    }
+
+    /**
+     * Whether a message is no text, but bytes behind a JSON object: of the members that its source
+     * makes of its other parts, empty if there are none.
+     */
+    default boolean takesMessages() {
+        return false;
+    }
+
+    /**
      * Whether the first record of a file is none of those that are wanted, such as a header that
      * may be there.
      */

@@ -115,6 +115,16 @@ public final class ShapingParser implements RecordParser {
     }
 
     @Override
+    public boolean takesObjectFiles() {
+        return parser.takesObjectFiles();
+    }
+
+    @Override
+    public boolean takesMessages() {
+        return parser.takesMessages();
+    }
+
+    @Override
     public boolean leavesOut(RecordFrame first) {
         return parser.leavesOut(first);
     }

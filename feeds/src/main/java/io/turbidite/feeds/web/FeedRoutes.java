@@ -197,6 +197,9 @@ final class FeedRoutes {
         for (String file : definition.source().files()) {
             var _ = files.resolve("source", file);
         }
+        for (String file : definition.format().files()) {
+            var _ = files.resolve("parser.schemas", file);
+        }
         exchange.answer(200, toMap(store, manager.startOrChange(yaml, files.directory())));
     }
 

@@ -125,6 +125,23 @@ class ExportAndImportTest {
     }
 
     @Test
+    void object_files_of_avro_are_imported() {
+        Path samples = Path.of("samples").toAbsolutePath();
+        Result result =
+                Command.run("dataset", "create", store, "--from", samples.resolve("readings.yaml"));
+        assertThat(result.err()).isEmpty();
+        Path file = samples.resolve("readings.avro");
+        result = Command.run("import", store, "Readings", file, "--json");
+        assertThat(result.err()).isEmpty();
+        assertThat(result.out()).contains("\"records\":300");
+        result = Command.run("import", store, "Readings", file, "--format", "avro", "--insert");
+        assertThat(result.code()).isEqualTo(1);
+        assertThat(Command.run("export", store, "Readings", "x", "--format", "avro")
+                        .err())
+                .contains("'avro' is unknown; choices are ndjson, csv");
+    }
+
+    @Test
     void some_fields_of_some_records_go_to_standard_output() {
         Result result = Command.run(
                 "export",

@@ -133,6 +133,23 @@ class ConfinedPathTest {
     }
 
     @Test
+    void a_feed_of_avro_names_no_schema_outside() throws Exception {
+        try (ServedStore served = serve()) {
+            for (String path : List.of(outside.resolve("o.avsc").toString(), "../o.avsc")) {
+                HttpResponse<String> feed =
+                        send(served, "PUT", "/v1/feeds/orders?store=two", """
+                        feed: orders
+                        dataset: { name: O, type: { id: string }, primaryKey: id }
+                        source: { kind: kafka, bootstrap: "127.0.0.1:1", topics: o, group: g }
+                        parser: { kind: avro, schemas: { 7: "%s" } }
+                        """.formatted(path));
+                assertThat(feed.statusCode()).as(feed.body()).isEqualTo(403);
+                assertThat(feed.body()).contains("'parser.schemas' leads out of the directory");
+            }
+        }
+    }
+
+    @Test
     void a_feeds_definition_makes_no_region_outside_and_nothing_is_looked_for_there()
             throws Exception {
         try (ServedStore served = serve()) {

@@ -12,7 +12,19 @@ enum FileFormat {
     /** A JSON object a line. */
     NDJSON,
     /** A row a record, with the names of the columns above. */
-    CSV;
+    CSV,
+    /** An object file of Avro. It is read, and not written. */
+    AVRO;
+
+    private static final String AVRO_WORD = "avro";
+
+    /** As {@link #of}, of a file that is to be read. */
+    static FileFormat ofRead(@Nullable String word, String file) {
+        boolean isAvro = word == null
+                ? file.toLowerCase(Locale.ROOT).replaceFirst("\\.gz$", "").endsWith(".avro")
+                : word.equals(AVRO_WORD);
+        return isAvro ? AVRO : of(word, file, ", " + AVRO_WORD, " or --format " + AVRO_WORD);
+    }
 
     /**
      * The format of that name, or of a file of that name.
@@ -21,13 +33,19 @@ enum FileFormat {
      * @throws InvalidRequestException if neither says one
      */
     static FileFormat of(@Nullable String word, String file) {
+        return of(word, file, "", "");
+    }
+
+    private static FileFormat of(
+            @Nullable String word, String file, String moreWords, String moreAdvice) {
         if (word != null) {
             return switch (word) {
                 case "ndjson", "json" -> NDJSON;
                 case "csv" -> CSV;
                 default ->
                     throw new InvalidRequestException(
-                            "--format '%s' is unknown; choices are ndjson, csv".formatted(word));
+                            "--format '%s' is unknown; choices are ndjson, csv%s"
+                                    .formatted(word, moreWords));
             };
         }
         String name = file.toLowerCase(Locale.ROOT).replaceFirst("\\.gz$", "");
@@ -38,8 +56,8 @@ enum FileFormat {
             return NDJSON;
         }
         throw new InvalidRequestException(
-                "the name '%s' does not say how the file is written: add --format ndjson or --format csv"
-                        .formatted(file));
+                "the name '%s' does not say how the file is written: add --format ndjson or --format csv%s"
+                        .formatted(file, moreAdvice));
     }
 
     /**

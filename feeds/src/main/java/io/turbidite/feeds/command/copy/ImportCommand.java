@@ -35,7 +35,7 @@ import java.util.concurrent.Callable;
 @Command(
         name = "import",
         customSynopsis = """
-                ./turbidite import STORE DATASET FILE [--format ndjson|csv] [--insert] [--separator c]
+                ./turbidite import STORE DATASET FILE [--format ndjson|csv|avro] [--insert] [--separator c]
                   [--columns a,b] [--json] [--debug]""",
         description = {
             "Put the records of a file, or of all files of a directory, into a dataset that is there.",
@@ -62,7 +62,7 @@ public final class ImportCommand implements Callable<Integer> {
             names = "--format",
             paramLabel = "KIND",
             description =
-                    "ndjson, a JSON object a line, or csv; without it, as the file's name ends (.ndjson, .jsonl, .json, .csv, .gz behind it).")
+                    "ndjson, a JSON object a line, csv, or avro, object files; without it, as the file's name ends (.ndjson, .jsonl, .json, .csv, .avro, .gz behind it).")
     private @Nullable String format;
 
     @Option(
@@ -112,7 +112,7 @@ public final class ImportCommand implements Callable<Integer> {
     }
 
     private FormatPart parser() {
-        FileFormat kind = FileFormat.of(format, source);
+        FileFormat kind = FileFormat.ofRead(format, source);
         if (kind == FileFormat.CSV) {
             return new FormatPart.Csv(
                     new CsvFormat(FileFormat.separator(separator), columns.isEmpty(), columns));
@@ -121,7 +121,7 @@ public final class ImportCommand implements Callable<Integer> {
             throw new InvalidRequestException("%s goes with csv alone"
                     .formatted(separator == null ? "--columns" : "--separator"));
         }
-        return new FormatPart.Json();
+        return kind == FileFormat.AVRO ? new FormatPart.AvroFiles() : new FormatPart.Json();
     }
 
     private FeedReport load(Store store, Path file, FormatPart parser) {

@@ -77,6 +77,9 @@ final class FileReader implements PartitionReader {
         SourceStream stream = source.read(file);
         try (Undo undo = Undo.of(stream::close)) {
             stream.stopWhen(host.stopped());
+            if (host.parser().takesObjectFiles()) {
+                return undo.keep(ObjectFileReader.begin(file, host, stream, position));
+            }
             FileReader reader = new FileReader(file, host, stream, position == null);
             reader.begin(position);
             return undo.keep(reader);
@@ -319,7 +322,7 @@ final class FileReader implements PartitionReader {
                 : "it begins otherwise";
     }
 
-    private static InvalidRequestException changed(
+    static InvalidRequestException changed(
             SourceFile file, String how, FilePosition position, SourceHost host) {
         return new InvalidRequestException(
                 "%s is not the file that feed %s has read up to line %d: %s; put that one back, or load this one by a feed of another name"

@@ -79,7 +79,7 @@ final class KafkaSource implements FeedSource {
 
     private final KafkaOptions options;
     private final ClientProperties settings;
-    private final MessageFrames frames;
+    private @Nullable MessageFrames frames;
 
     private @Nullable SourceHost host;
     private @Nullable Supplier<Map<String, PartitionState>> taken;
@@ -108,7 +108,6 @@ final class KafkaSource implements FeedSource {
     private KafkaSource(KafkaOptions options, ClientProperties settings) {
         this.options = options;
         this.settings = settings;
-        this.frames = new MessageFrames(options.fields());
     }
 
     /**
@@ -150,6 +149,7 @@ final class KafkaSource implements FeedSource {
     @Override
     public void begin(Supplier<Map<String, PartitionState>> takenNow, SourceHost newHost) {
         host = newHost;
+        frames = new MessageFrames(options.fields(), newHost.parser().takesMessages());
         taken = takenNow;
         newsNanos = newHost.clock().monotonicNanos(); // it is a member soon
         try {
@@ -380,7 +380,9 @@ final class KafkaSource implements FeedSource {
             TopicPartition partition = held.getKey();
             String name = held.getValue() <= topics().seenTo() ? name(partition) : null;
             if (name != null) {
-                lanes.put(partition, new Lane(partition, name, topics(), frames));
+                lanes.put(
+                        partition,
+                        new Lane(partition, name, topics(), Objects.requireNonNull(frames)));
             }
             return name != null;
         });

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.source.kafka;
 
+import io.turbidite.feeds.parse.JsonText;
 import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.source.kafka.MessageFields.KeyFormat;
 
@@ -16,20 +17,26 @@ import java.util.Objects;
  * that the definition asks for. A message without a value asks for the record of its key to be
  * deleted. <em>Confined to the thread of the run.</em>
  *
+ * <p>A value that is no text stands behind an object of those members.
+ *
  * <p>Text is composed of bytes and not of a tree, since a tree of each record costs as much as its
  * parsing. What results is parsed strictly: a name that the value has too makes it a dead letter.
  */
 final class MessageFrames {
     private final MessageFields fields;
-    private final MessageText text = new MessageText();
+    private final JsonText text = new JsonText();
 
     /** Of messages that are records or to be parsed as such. */
     private final RecordFrame frame = RecordFrame.of(new byte[0], 0, 1);
 
     private boolean hasMember;
 
-    MessageFrames(MessageFields fields) {
+    /** Whether values are bytes behind an object of the members. */
+    private final boolean isBinary;
+
+    MessageFrames(MessageFields fields, boolean isBinary) {
         this.fields = fields;
+        this.isBinary = isBinary;
     }
 
     /** Valid until the next one. */
@@ -51,6 +58,13 @@ final class MessageFrames {
             text.put('}');
             byte[] key = Arrays.copyOf(text.bytes(), text.length());
             return RecordFrame.ofDelete(key, offset, offset + 1);
+        }
+        if (isBinary) {
+            begin();
+            members(message);
+            text.put('}');
+            text.put(value);
+            return frame.set(text.bytes(), text.length(), offset, offset + 1);
         }
         int open = fields.isEmpty() ? -1 : objectStart(value);
         if (open < 0) {

@@ -140,7 +140,7 @@ class KafkaKindTest {
 
     private static RecordFrame frame(
             MessageFields fields, @Nullable String key, @Nullable String value) {
-        return new MessageFrames(fields)
+        return new MessageFrames(fields, false)
                 .frame(new ConsumerRecord<>("t", 3, 41, utf8(key), utf8(value)));
     }
 
@@ -175,7 +175,7 @@ class KafkaKindTest {
 
     @Test
     void one_message_leaves_nothing_to_the_next() {
-        MessageFrames frames = new MessageFrames(fields("k", KeyFormat.TEXT));
+        MessageFrames frames = new MessageFrames(fields("k", KeyFormat.TEXT), false);
         String control = "quite long\n\u0001, with a \\ and a \" " + "x".repeat(5_000);
         RecordFrame first =
                 frames.frame(new ConsumerRecord<>("t", 3, 1, utf8(control), utf8("{\"n\":\n1}")));

@@ -1,0 +1,90 @@
+package io.turbidite.feeds.avro;
+
+import java.util.Arrays;
+
+/**
+ * How the bytes of a value are laid out, and as what they are written: a schema without what
+ * reading does not need. Shapes refer to one another, in circles too. <em>Immutable once its {@link
+ * SchemaReader} has made it.</em>
+ */
+final class Shape {
+    private static final Shape[] NONE = {};
+
+    /** What the bytes are, in the words of Avro. */
+    enum Kind {
+        NULL,
+        BOOLEAN,
+        INT,
+        LONG,
+        FLOAT,
+        DOUBLE,
+        STRING,
+        BYTES,
+        FIXED,
+        ENUM,
+        ARRAY,
+        MAP,
+        RECORD,
+        UNION,
+        DATE,
+        TIME_MILLIS,
+        TIME_MICROS,
+        TIMESTAMP_MILLIS,
+        TIMESTAMP_MICROS,
+        TIMESTAMP_NANOS,
+        LOCAL_MILLIS,
+        LOCAL_MICROS,
+        LOCAL_NANOS,
+        DECIMAL,
+        DECIMAL_FIXED,
+        UUID_FIXED
+    }
+
+    final Kind kind;
+
+    /** Of fixed: how many bytes it has. */
+    final int byteCount;
+
+    /** Of a decimal: how many of its digits are behind the point. */
+    final int scale;
+
+    /** The names of a record's fields with their colons, or an enum's symbols, as JSON. */
+    final byte[][] texts;
+
+    /** Of a record its fields, of a union its branches, of an array or a map what is in it. */
+    private Shape[] parts = NONE;
+
+    private boolean isEmpty;
+
+    Shape(Kind kind, int byteCount, int scale, byte[][] texts) {
+        this.kind = kind;
+        this.byteCount = byteCount;
+        this.scale = scale;
+        this.texts = texts;
+        this.isEmpty = kind == Kind.NULL || (kind == Kind.FIXED && byteCount == 0);
+    }
+
+    Shape part(int index) {
+        return parts[index];
+    }
+
+    int partCount() {
+        return parts.length;
+    }
+
+    /** Whether a value of it has no bytes, whatever it is. */
+    boolean isEmpty() {
+        return isEmpty;
+    }
+
+    void setParts(Shape[] newParts) {
+        parts = Arrays.copyOf(newParts, newParts.length);
+    }
+
+    /** Finds out whether it is empty by what is known of its parts; true if that is news. */
+    boolean findEmpty() {
+        boolean before = isEmpty;
+        isEmpty = before || (kind == Kind.RECORD && Arrays.stream(parts).allMatch(Shape::isEmpty));
+        return isEmpty != before;
+    }
+}
