@@ -601,6 +601,9 @@ final class Spill implements AutoCloseable {
         boolean isDone = read.isEmpty() && unread.isEmpty();
         read.clear();
         unread.clear();
+        if (!place.isAcknowledged()) {
+            waitingBytes = 0;
+        }
         cleanup.add(() -> mark.close(isDone)).run();
     }
 }

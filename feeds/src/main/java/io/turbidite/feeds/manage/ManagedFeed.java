@@ -136,10 +136,11 @@ final class ManagedFeed {
             long bytes,
             OptionalLong lagBytes,
             int workers) {
-        static final Counts NONE = of(OptionalLong.empty());
+        static final Counts NONE = of(OptionalLong.empty(), 0);
 
-        static Counts of(OptionalLong lagBytes) {
-            return new Counts(0, 0, 0, 0, 0, 0, lagBytes, 0);
+        /** Of a run that has not begun: what the one before has left. */
+        static Counts of(OptionalLong lagBytes, long spillBytes) {
+            return new Counts(0, 0, 0, 0, spillBytes, 0, lagBytes, 0);
         }
 
         /** With what a run says of itself. */
@@ -630,17 +631,17 @@ final class ManagedFeed {
                     opened.close();
                 }
             } finally {
-                total(ended == null ? null : ended.report());
+                total(ended);
                 shared.tasks().signal();
             }
         }
     }
 
-    private synchronized void total(@Nullable FeedReport report) {
-        if (report != null) {
-            before = before.plus(current.with(report, 0));
+    private synchronized void total(@Nullable FeedTurns ended) {
+        if (ended != null) {
+            before = before.plus(current.with(ended.report(), ended.spillBytes()));
         }
-        current = Counts.of(before.lagBytes);
+        current = Counts.of(before.lagBytes, before.spillBytes);
         open = false;
     }
 

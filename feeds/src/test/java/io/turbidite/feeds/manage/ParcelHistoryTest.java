@@ -103,7 +103,8 @@ class ParcelHistoryTest {
                         "Away",
                         "Cut",
                         "taken unheard",
-                        "spilled");
+                        "spilled",
+                        "rests with a spill");
     }
 
     private String definition = DEFINITION;
@@ -181,6 +182,8 @@ class ParcelHistoryTest {
             for (int i = 0; i < actions; i++) {
                 if (i == actions / 2 && definition.equals(SPILLING)) {
                     onWay.add(plain(feeds, 9_000)); // more than the ring takes
+                    tasks.runForMicros(random.nextInt(4_000));
+                    pause(feeds);
                 }
                 switch (random.nextInt(12)) {
                     case 0 -> change(feeds, random, as);
@@ -193,6 +196,17 @@ class ParcelHistoryTest {
             if (feeds.status("h").spilled() > 0) {
                 met.merge("spilled", 1, Integer::sum);
             }
+        }
+    }
+
+    /** What it says then of the files that it leaves. */
+    private void pause(FeedManager feeds) {
+        if (feeds.status("h").state().isActive()) {
+            feeds.pause("h");
+            if (feeds.status("h").spillBytes() > 0) {
+                met.merge("rests with a spill", 1, Integer::sum);
+            }
+            feeds.resume("h");
         }
     }
 
