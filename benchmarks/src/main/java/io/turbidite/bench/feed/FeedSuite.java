@@ -68,6 +68,11 @@ public final class FeedSuite {
     private static final String TCP = "TCP";
     private static final String HTTP = "HTTP, 1 MB requests";
 
+    /** The same tweets, a key's all in one of two files. */
+    private static final String ONE_WORKER = "two files, 1 worker";
+
+    private static final String TWO_WORKERS = "two files, 2 workers";
+
     private static final String KAFKA = "Kafka, 3 partitions";
     private static final String CLIENT = "Kafka's client alone";
 
@@ -125,6 +130,10 @@ public final class FeedSuite {
         ways.put(FILE, (store, tweets) -> file(store, tweets, secondaries));
         ways.put(TCP, (store, tweets) -> tcp(store, tweets, secondaries));
         ways.put(HTTP, (store, tweets) -> http(store, tweets, secondaries));
+        if (secondaries == 2) {
+            ways.put(ONE_WORKER, (store, tweets) -> files(store, tweets, 1));
+            ways.put(TWO_WORKERS, (store, tweets) -> files(store, tweets, 2));
+        }
         if (topic != null) {
             ways.put(KAFKA, (store, tweets) -> kafka(store, tweets, topic, secondaries));
         }
@@ -138,6 +147,7 @@ public final class FeedSuite {
                 "tweets.yaml", place, definition("kind: file, path: tweets.json", 1));
         FeedTweets tweets =
                 new FeedTweets(count, shape.dataset().type(), place.resolve("tweets.json"));
+        tweets.split(Scratch.empty(place.resolve("halves")));
         List<Report> all;
         if (BrokerProcess.isThere()) {
             try (KafkaTopic topic = KafkaTopic.open(place.resolve("broker"), tweets)) {
@@ -153,7 +163,7 @@ public final class FeedSuite {
 
     private List<Report> run(Path place, FeedTweets tweets, @Nullable KafkaTopic topic)
             throws IOException {
-        List<String> names = new ArrayList<>(ways(1, topic).keySet());
+        List<String> names = new ArrayList<>(ways(2, topic).keySet());
         if (topic != null) {
             names.add(CLIENT);
         }
@@ -233,6 +243,13 @@ public final class FeedSuite {
                     "CPU, HTTP : TCP, " + work,
                     1.2,
                     cpu.figure(work, HTTP) / cpu.figure(work, TCP));
+            double ofTwo = table.rate.figure(work, TWO_WORKERS);
+            if (!Double.isNaN(ofTwo)) {
+                aims.atLeast(
+                        "rate, 2 workers : 1, " + work,
+                        1.5,
+                        ofTwo / table.rate.figure(work, ONE_WORKER));
+            }
             double kafka = cpu.figure(work, KAFKA);
             double client = cpu.figure(work, CLIENT);
             if (!Double.isNaN(kafka)) {
@@ -329,8 +346,16 @@ public final class FeedSuite {
 
     private void file(Store store, FeedTweets tweets, int secondaries) {
         String source = "kind: file, path: '%s'".formatted(tweets.file());
-        FeedDefinition definition =
-                FeedDefinition.parse("tweets.yaml", directory, definition(source, secondaries));
+        run(store, tweets, definition(source, secondaries));
+    }
+
+    private void files(Store store, FeedTweets tweets, int workers) {
+        String source = "kind: file, path: '%s'".formatted(tweets.file().resolveSibling("halves"));
+        run(store, tweets, definition(source, 2) + "workers: %d%n".formatted(workers));
+    }
+
+    private void run(Store store, FeedTweets tweets, String yaml) {
+        FeedDefinition definition = FeedDefinition.parse("tweets.yaml", directory, yaml);
         try (Feed feed = Feed.open(definition, store)) {
             FeedReport report = feed.run(FeedProgress.none());
             if (report.records() != tweets.count()) {

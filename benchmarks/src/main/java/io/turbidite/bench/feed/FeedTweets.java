@@ -94,6 +94,23 @@ final class FeedTweets {
         }
     }
 
+    /** Writes the lines into two files of a directory, those of a key into one of them. */
+    void split(Path into) throws IOException {
+        try (OutputStream even = new BufferedOutputStream(
+                        Files.newOutputStream(into.resolve("even.json")), 1 << 16);
+                OutputStream odd = new BufferedOutputStream(
+                        Files.newOutputStream(into.resolve("odd.json")), 1 << 16);
+                BufferedReader in = Files.newBufferedReader(file)) {
+            for (long id : ids) {
+                byte[] line =
+                        Objects.requireNonNull(in.readLine()).getBytes(StandardCharsets.UTF_8);
+                OutputStream out = (id & 1) == 0 ? even : odd;
+                out.write(line);
+                out.write('\n');
+            }
+        }
+    }
+
     /** Takes pieces of the file in order. */
     @FunctionalInterface
     interface PieceTaker {

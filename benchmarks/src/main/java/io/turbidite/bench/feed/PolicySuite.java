@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +46,12 @@ public final class PolicySuite {
     private static final int CALM_RATE = STORE_RATE / 2;
     private static final long CALM_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final int PARCEL_RECORDS = 256;
+
+    private static final String ELASTIC = "elastic";
+
+    /** Each is a partition: of one there is nothing to share out. */
+    private static final int ELASTIC_PRODUCERS = 4;
+
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final double NANOS_PER_SECOND = 1e9;
@@ -72,6 +79,7 @@ public final class PolicySuite {
         policies.put("spill", "{ kind: spill, bytesMax: 1GiB }");
         policies.put("discard", "{ kind: discard, percentMax: 80 }");
         policies.put("throttle", "{ kind: throttle, recordsPerSecond: %d }".formatted(STORE_RATE));
+        policies.put(ELASTIC, "{ kind: elastic, workersMax: %d }".formatted(ELASTIC_PRODUCERS));
         List<Curves> all = List.of(
                 curves("Policies: records acknowledged to their senders", "records a second"),
                 curves("Policies: records stored", "records a second"),
@@ -100,8 +108,12 @@ public final class PolicySuite {
                                         BURST_RATE,
                                         burstSeconds))
                 .setting(
+                        ELASTIC,
+                        "from %d producers, of which each is a partition; the others from clients without a name"
+                                .formatted(ELASTIC_PRODUCERS))
+                .setting(
                         "store",
-                        "durability sync, each sync of its log slowed to %d ms: at most %d records a second"
+                        "durability sync, each sync of its log slowed to %d ms: at most %d records a second of one parse worker"
                                 .formatted(TimeUnit.NANOSECONDS.toMillis(SYNC_NANOS), STORE_RATE))
                 .setting("figure", "one run; a point for each half second")
                 .setting(
@@ -123,7 +135,8 @@ public final class PolicySuite {
             while (feeds.status("burst").state() == FeedState.STARTING) {
                 LockSupport.parkNanos(STEP_NANOS);
             }
-            Sender sender = new Sender(feeds, clock, CALM_NANOS, burstSeconds);
+            Sender sender = new Sender(
+                    feeds, clock, burstSeconds, name.equals(ELASTIC) ? ELASTIC_PRODUCERS : 0);
             Watch watch = new Watch(feeds, sender, name, all);
             long end = clock.monotonicNanos() + TimeUnit.SECONDS.toNanos(secondsMax);
             while (clock.monotonicNanos() < end && !watch.isDone()) {
@@ -160,17 +173,22 @@ public final class PolicySuite {
         private final FeedManager feeds;
         private final Clock clock;
         private final long startNanos;
-        private final long calmNanos;
+        private final long calmNanos = CALM_NANOS;
         private final long burstNanos;
+
+        /** The next number of each producer; none of clients without a name. */
+        private final long[] numbers;
+
         private final ArrayDeque<Ticket> onWay = new ArrayDeque<>();
         private long sent;
         private long acknowledged;
 
-        Sender(FeedManager feeds, Clock clock, long calmNanos, int burstSeconds) {
+        Sender(FeedManager feeds, Clock clock, int burstSeconds, int producers) {
             this.feeds = feeds;
             this.clock = clock;
             this.startNanos = clock.monotonicNanos();
-            this.calmNanos = calmNanos;
+            this.numbers = new long[producers];
+            Arrays.fill(numbers, 1);
             this.burstNanos = TimeUnit.SECONDS.toNanos(burstSeconds);
         }
 
@@ -195,11 +213,16 @@ public final class PolicySuite {
         void step() {
             hear();
             while (due() - sent >= PARCEL_RECORDS && onWay.size() < ON_WAY_MAX) {
-                Ticket ticket = feeds.offer("burst", parcel());
+                int of = numbers.length == 0 ? -1 : (int) (sent / PARCEL_RECORDS % numbers.length);
+                Parcel parcel = of < 0 ? parcel() : parcel().from("bench", "p" + of, numbers[of]);
+                Ticket ticket = feeds.offer("burst", parcel);
                 if (ticket.isSettled() && !(ticket.giveUp("") instanceof Receipt.Taken)) {
                     return; // it takes no more now
                 }
                 sent += PARCEL_RECORDS;
+                if (of >= 0) {
+                    numbers[of] += PARCEL_RECORDS;
+                }
                 onWay.add(ticket);
             }
         }

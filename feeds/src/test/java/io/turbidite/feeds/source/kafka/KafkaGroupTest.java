@@ -3,7 +3,13 @@ package io.turbidite.feeds.source.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.sim.LeaksOnPurpose;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.manage.FeedState;
+import io.turbidite.feeds.parse.JsonRecordParser;
+import io.turbidite.feeds.source.PartitionReader;
+import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.SourceHost;
+import io.turbidite.feeds.source.SourcePosition;
 
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -18,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -179,14 +186,55 @@ class KafkaGroupTest {
         assertThat(feeds.manager().status("f").rejected()).isZero();
     }
 
+    /** As where it comes to another parse worker: what was fetched and not read is fetched again. */
+    @Test
+    void a_partition_that_is_closed_and_opened_goes_on_behind_what_was_delivered()
+            throws Exception {
+        broker.create("moved", 1);
+        sendAll("moved", 1, 0, 40);
+        KafkaOptions options = KafkaOptions.of(Map.of(
+                "bootstrap", broker.address(), "topics", "moved", "group", "g-m", "key", "id"));
+        SourceHost host = new SourceHost(
+                "f",
+                new JsonRecordParser(
+                        RecordType.builder().field("n", "int64").build(), true, List.of()),
+                ',',
+                feeds.store().environment().tasks(),
+                feeds.store().environment().clock(),
+                () -> false);
+        try (KafkaSource source = KafkaSource.of(options, directory)) {
+            source.begin(Map::of, host);
+            feeds.await(() -> "no partition", () -> !source.partitions().isEmpty());
+            String name = source.partitions().getFirst();
+            PartitionState taken = null;
+            for (int part = 0; part < 4; part++) {
+                PartitionReader reader = source.open(name, taken, host);
+                for (int i = 0; i < 10; i++) {
+                    feeds.await(() -> "no message", () -> {
+                        assertThat(source.partitions()).containsExactly(name); // which fetches
+                        return reader.next() == PartitionReader.Step.RECORD;
+                    });
+                    assertThat(reader.position()).isEqualTo(SourcePosition.of(10 * part + i + 1));
+                }
+                taken = new PartitionState(reader.position(), 1, 10, 0);
+                source.durable(name, taken.position());
+                reader.close();
+                assertThat(source.hasNews()).as("it is to be opened").isTrue();
+            }
+        }
+    }
+
     private static void sendAll(String topic, int from, int to) throws Exception {
+        sendAll(topic, 3, from, to);
+    }
+
+    private static void sendAll(String topic, int partitions, int from, int to) throws Exception {
         for (int i = from; i < to; i++) {
             String value = "{\"n\":%d}".formatted(i);
-            var _ = producer.send(new ProducerRecord<>(topic, i % 3, "w" + i % 30, value));
+            var _ = producer.send(new ProducerRecord<>(topic, i % partitions, "w" + i % 30, value));
         }
         producer.flush();
     }
-
     /** The last of each of 30 keys, each in one partition; and each message was counted once. */
     private void awaitAll(String topic, int count, int workers) throws Exception {
         for (int i = count - 30; i < count; i++) {
