@@ -1,5 +1,6 @@
 package io.turbidite.ops.sql;
 
+import org.apache.calcite.plan.Strong;
 import org.apache.calcite.sql.SqlAggFunction;
 import org.apache.calcite.sql.SqlFunction;
 import org.apache.calcite.sql.SqlFunctionCategory;
@@ -30,6 +31,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /** The functions that statements may name. Static, without state. */
 final class Operators {
@@ -47,12 +49,12 @@ final class Operators {
             truth("HAS", OperandTypes.family(SqlTypeFamily.ARRAY, SqlTypeFamily.ANY));
     static final SqlFunction POINT = spatial("ST_POINT", 2);
     static final SqlFunction ENVELOPE = spatial("ST_MAKEENVELOPE", 4);
-    static final SqlFunction X = of("ST_X", ReturnTypes.DOUBLE_NULLABLE, geometries(1));
-    static final SqlFunction Y = of("ST_Y", ReturnTypes.DOUBLE_NULLABLE, geometries(1));
+    static final SqlFunction X = strict("ST_X", ReturnTypes.DOUBLE_NULLABLE, geometries(1));
+    static final SqlFunction Y = strict("ST_Y", ReturnTypes.DOUBLE_NULLABLE, geometries(1));
     static final SqlFunction WITHIN = truth("ST_WITHIN", geometries(2));
     static final SqlFunction INTERSECTS = truth("ST_INTERSECTS", geometries(2));
     static final SqlFunction DISTANCE =
-            of("ST_DISTANCE", ReturnTypes.DOUBLE_NULLABLE, geometries(2));
+            strict("ST_DISTANCE", ReturnTypes.DOUBLE_NULLABLE, geometries(2));
 
     /** The value itself; statements can't name it. */
     static final SqlFunction KEPT = of("KEPT", ReturnTypes.ARG0, OperandTypes.ANY);
@@ -207,7 +209,7 @@ final class Operators {
     }
 
     private static SqlFunction spatial(String name, int arguments) {
-        return of(
+        return strict(
                 name,
                 GEOMETRY,
                 arguments == 2
@@ -247,7 +249,27 @@ final class Operators {
     }
 
     private static SqlFunction truth(String name, SqlOperandTypeChecker arguments) {
-        return of(name, ReturnTypes.BOOLEAN_NULLABLE, arguments);
+        return strict(name, ReturnTypes.BOOLEAN_NULLABLE, arguments);
+    }
+
+    /**
+     * One that is null where an argument is. So an outer join is an inner one below a condition on
+     * it, and the condition comes to the side that it is on.
+     */
+    private static SqlFunction strict(
+            String name, SqlReturnTypeInference result, SqlOperandTypeChecker arguments) {
+        return new SqlFunction(
+                name,
+                SqlKind.OTHER_FUNCTION,
+                result,
+                null,
+                arguments,
+                SqlFunctionCategory.USER_DEFINED_FUNCTION) {
+            @Override
+            public Supplier<Strong.Policy> getStrongPolicyInference() {
+                return () -> Strong.Policy.ANY;
+            }
+        };
     }
 
     private static SqlFunction of(

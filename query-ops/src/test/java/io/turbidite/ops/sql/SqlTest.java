@@ -105,6 +105,53 @@ class SqlTest {
         };
     }
 
+    /** What {@link Operators} calls strict, on a row whose name, tags and home are null. */
+    @Test
+    void functions_of_a_null_are_null() {
+        for (String value : List.of(
+                "contains(name, 'a')",
+                "contains_any(name, 'a')",
+                "contains_prefix(name, 'a')",
+                "starts_with(name, 'a')",
+                "starts_with('a', name)",
+                "regexp_like(name, 'a')",
+                "has(tags, 'a')",
+                "st_x(home)",
+                "st_y(home)",
+                "st_distance(home, st_point(1, 2))",
+                "st_within(home, st_makeenvelope(0, 0, 1, 1))",
+                "st_intersects(home, st_makeenvelope(0, 0, 1, 1))",
+                "st_x(st_point(price - null, 2))")) {
+            assertThat(rows(
+                            "select (%s) is null as n from People where name is null and tags is null and home is null"
+                                    .formatted(value)))
+                    .as(value)
+                    .isNotEmpty()
+                    .allSatisfy(row -> assertThat(row).containsEntry("n", true));
+        }
+    }
+
+    @Test
+    void a_condition_that_is_true_of_no_null_makes_a_left_join_an_inner_one() {
+        String join = "select p.name from People p left join Cities c on c.city = p.city where ";
+        for (String condition : List.of(
+                "c.country = 'x'", "starts_with(c.country, 'x')", "not contains(c.country, 'x')")) {
+            assertThat(people.sql()
+                            .statement(join + condition)
+                            .relation()
+                            .explain()
+                            .toString())
+                    .as(condition)
+                    .contains("inner by");
+        }
+        assertThat(people.sql()
+                        .statement(join + "coalesce(c.country, 'x') = 'x'")
+                        .relation()
+                        .explain()
+                        .toString())
+                .contains("left by");
+    }
+
     @Test
     void a_condition_on_an_indexed_field_searches_its_index() {
         SqlStatement statement =
