@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 
 /** The smaller side of an inner join is the one in memory, and the pairs are the same. */
@@ -182,10 +183,12 @@ class JoinSidesTest {
                 assertThat(rows(written.with(options)))
                         .as(as)
                         .isEqualTo(rows(turned.with(options)));
-                Relation narrow = Query.on(written).select("name").limit(5);
-                assertThat(rows(narrow.with(options)).size())
+                Query names = Query.on(written).select("name");
+                List<String> all = rows(Query.on(turned).select("name").with(options));
+                assertThat(rows(names.with(options))).as(as).isEqualTo(all);
+                assertThat(rows(names.limit(5).with(options)))
                         .as(as)
-                        .isEqualTo(Math.min(5, rows(turned.with(options)).size()));
+                        .hasSize(Math.min(5, all.size()));
             }
         }
     }
@@ -204,7 +207,29 @@ class JoinSidesTest {
         }
         Join join = Join.semi(Query.on((Source) few), Query.on((Source) many)).on("k");
         assertThat(explained(join)).contains("from the left side");
-        assertThat(rows(join)).hasSize(MANY / 3).doesNotHaveDuplicates();
+        for (Join one : List.of(join, tested(Join.semi(few(), many())))) {
+            AtomicInteger looks = new AtomicInteger();
+            RunOptions counted = RunOptions.defaults().withStop(() -> looks.incrementAndGet() < 0);
+            assertThat(rows(one.with(counted))).hasSize(MANY / 3).doesNotHaveDuplicates();
+            // one for each thousand rows that it looks at; there are 750,000 pairs
+            assertThat(looks).hasValueLessThan(100);
+        }
+        AtomicInteger looks = new AtomicInteger();
+        RunOptions counted = RunOptions.defaults().withStop(() -> looks.incrementAndGet() < 0);
+        assertThat(rows(tested(Join.anti(few(), many())).with(counted))).isEmpty();
+        assertThat(looks).hasValueLessThan(100);
+    }
+
+    private Query few() {
+        return Query.on((Source) few);
+    }
+
+    private Query many() {
+        return Query.on((Source) many);
+    }
+
+    private static Join tested(Join join) {
+        return join.on("k").where("id >= 0 and no >= 0");
     }
 
     @Test

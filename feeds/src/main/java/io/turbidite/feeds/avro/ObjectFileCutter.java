@@ -41,6 +41,11 @@ public final class ObjectFileCutter {
 
     private static final int BUFFER_BYTES = 64 << 10;
 
+    private static final byte[] NONE = {};
+
+    /** A block of the longest, with its numbers and its marker: what is ever asked for at once. */
+    private static final int BUFFER_BYTES_MAX = BLOCK_BYTES_MAX + BUFFER_BYTES;
+
     /** Two numbers. */
     private static final int BLOCK_HEADER_BYTES_MAX = 20;
 
@@ -293,6 +298,7 @@ public final class ObjectFileCutter {
 
     private void leaveBlock() {
         inBlock = false;
+        datums.begin(NONE, 0, 0); // or it would keep the array
         header().codec.clear();
         advance(blockBytes);
         if (buffer.length > BYTES_KEPT_MAX && end - next < BUFFER_BYTES) {
@@ -486,7 +492,7 @@ public final class ObjectFileCutter {
             next = 0;
         }
         if (end == buffer.length) {
-            buffer = Arrays.copyOf(buffer, 2 * buffer.length);
+            buffer = Arrays.copyOf(buffer, Math.min(2 * buffer.length, BUFFER_BYTES_MAX));
         }
         int count = input.read(buffer, end, buffer.length - end);
         if (count < 0) {

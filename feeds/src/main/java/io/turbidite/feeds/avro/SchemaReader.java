@@ -133,13 +133,23 @@ final class SchemaReader {
         Objects.requireNonNull(shapes.get(schema)).setParts(shapesOfParts);
     }
 
-    /** Parts mostly come behind what they are parts of. */
+    /** From what is empty to what it is part of: each part is looked at once. */
     private void findEmpty() {
-        boolean hasNews = true;
-        while (hasNews) {
-            hasNews = false;
-            for (int i = all.size() - 1; i >= 0; i--) {
-                hasNews |= all.get(i).findEmpty();
+        Map<Shape, List<Shape>> wholes = new IdentityHashMap<>();
+        Deque<Shape> empty = new ArrayDeque<>();
+        for (Shape shape : all) {
+            for (int i = 0; i < shape.partCount(); i++) {
+                wholes.computeIfAbsent(shape.part(i), _ -> new ArrayList<>()).add(shape);
+            }
+            if (shape.isEmpty()) {
+                empty.add(shape);
+            }
+        }
+        for (Shape next = empty.poll(); next != null; next = empty.poll()) {
+            for (Shape whole : wholes.getOrDefault(next, List.of())) {
+                if (whole.hasEmptyPart()) {
+                    empty.add(whole);
+                }
             }
         }
     }

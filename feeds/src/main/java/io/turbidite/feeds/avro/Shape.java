@@ -54,6 +54,9 @@ final class Shape {
     /** Of a record its fields, of a union its branches, of an array or a map what is in it. */
     private Shape[] parts = NONE;
 
+    /** How many of them may have bytes, while that is found out. */
+    private int fullCount;
+
     private boolean isEmpty;
 
     Shape(Kind kind, int byteCount, int scale, byte[][] texts) {
@@ -79,12 +82,14 @@ final class Shape {
 
     void setParts(Shape[] newParts) {
         parts = Arrays.copyOf(newParts, newParts.length);
+        fullCount = parts.length;
+        isEmpty |= kind == Kind.RECORD && fullCount == 0;
     }
 
-    /** Finds out whether it is empty by what is known of its parts; true if that is news. */
-    boolean findEmpty() {
-        boolean before = isEmpty;
-        isEmpty = before || (kind == Kind.RECORD && Arrays.stream(parts).allMatch(Shape::isEmpty));
-        return isEmpty != before;
+    /** One more of its parts turns out to be empty; true if that makes it empty itself. */
+    boolean hasEmptyPart() {
+        boolean is = kind == Kind.RECORD && --fullCount == 0;
+        isEmpty |= is;
+        return is;
     }
 }

@@ -34,6 +34,11 @@ final class BusyTime {
         return ended + nanosSince(sinceNanos, now);
     }
 
+    /** Of what is under way alone. */
+    long underWayNanos(long now) {
+        return nanosSince(sinceNanos, now);
+    }
+
     private static long nanosSince(long since, long now) {
         return since == AT_REST ? 0 : Math.max(0, now - since);
     }

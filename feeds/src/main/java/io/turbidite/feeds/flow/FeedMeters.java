@@ -166,6 +166,7 @@ public final class FeedMeters {
     /** All four stages, in the order of the records. */
     public List<StageFigures> stages() {
         int workers = pipelines.size();
+        long now = clock.monotonicNanos();
         return List.of(
                 new StageFigures("source", 0, 0, 0, 0, waitsForSource.sum(), 0, 0),
                 new StageFigures(
@@ -183,7 +184,8 @@ public final class FeedMeters {
                         stored.sum(),
                         rejectedStoring.sum(),
                         bytesStored.sum(),
-                        busyStoring.sum(),
+                        // a batch that takes long is not counted before it ends
+                        busyStoring.sum() + sum(pipeline -> pipeline.underWayNanos(now)),
                         waitsForStore.sum(),
                         workers,
                         0));

@@ -172,6 +172,11 @@ public final class Pipeline implements BatchFlow {
         return time.busyNanos(now);
     }
 
+    /** How long its consumer has been at work on the batch in hand. */
+    long underWayNanos(long now) {
+        return time.underWayNanos(now);
+    }
+
     /** Batches that are published and not taken yet. */
     long queueCount() {
         return Math.max(0, ring.getCursor() - delivered.get());

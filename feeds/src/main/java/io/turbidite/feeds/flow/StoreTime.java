@@ -44,10 +44,15 @@ final class StoreTime {
     /** A batch is in the store. */
     void ends(Batch batch) {
         long now = clock.monotonicNanos();
+        busyTime.ends(now); // first: nothing is to be told twice
         busy.add(Math.max(0, now - nanos));
-        busyTime.ends(now);
         nanos = now;
         meters.delivered(batch, now);
+    }
+
+    /** At work on the batch in hand; by any thread. */
+    long underWayNanos(long now) {
+        return busyTime.underWayNanos(now);
     }
 
     /** At work so far; by any thread. */

@@ -200,12 +200,12 @@ export function sumsOf(components) {
   return sums;
 }
 
-/** The rows of beds that a merge or a repair is about to replace: {dataset, policy, index, beds}. */
+/** By partition, the beds that a merge or a repair is about to replace: {dataset, policy, index, beds}. */
 export function workOf(description) {
-  return description.datasets.flatMap(dataset => indexesOf(dataset).map(({ index, lanes }) => ({
+  return description.datasets.flatMap(dataset => indexesOf(dataset).flatMap(({ index, lanes }) => lanes.map(lane => ({
     dataset: dataset.name, policy: dataset.mergePolicy, index: index.name,
-    beds: lanes.flatMap(lane => lane.index.components.filter(one => one.underWork)),
-  }))).filter(one => one.beds.length > 0);
+    beds: lane.index.components.filter(one => one.underWork),
+  })))).filter(one => one.beds.length > 0);
 }
 
 /** The indexes of a dataset, each with its partitions' components: what rows are drawn from. */

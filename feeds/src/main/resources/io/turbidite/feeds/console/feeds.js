@@ -17,6 +17,7 @@ export function feeds(model) {
   const before = new Map();
   let timer = 0;
   let seen = '';
+  let moved = false;
 
   async function show() {
     clearTimeout(timer);
@@ -51,7 +52,8 @@ export function feeds(model) {
       fill(list, nothing());
     } else if (list.querySelector('button:active') !== null) {
       return; // a button that is pressed stays until it is let go
-    } else if (text !== seen) {
+    } else if (text !== seen || moved) {
+      moved = text !== seen; // once more when nothing changes: then the rates are 0
       const focused = document.activeElement?.id;
       fill(list, all.map(feedOf));
       if (focused && focused.startsWith('feed-')) {
@@ -63,17 +65,18 @@ export function feeds(model) {
 
   function feedOf(feed) {
     const name = feed.feed;
-    const old = before.get(name);
+    const key = `${feed.store ?? ''}/${name}`; // two stores may have a feed of one name each
+    const old = before.get(key);
     const now = { millis: Date.now(), feed };
-    before.set(name, now);
+    before.set(key, now);
     const rates = ratesOf(old, now);
     const stages = stagesOf(old, now);
     const held = stages.find(one => one.holds);
     const paused = feed.state === 'paused';
     const status = el('span', { class: 'muted', role: 'status' });
-    const button = el('button', { type: 'button', id: `feed-toggle-${name}`,
+    const button = el('button', { type: 'button', id: `feed-toggle-${key}`,
         on: { click: () => act(feed, paused ? 'resume' : 'pause', status) } }, paused ? 'Resume' : 'Pause');
-    const rejected = el('button', { type: 'button', id: `feed-letters-${name}`, on: { click: () => showLetters(feed) } },
+    const rejected = el('button', { type: 'button', id: `feed-letters-${key}`, on: { click: () => showLetters(feed) } },
         `${count(feed.rejected ?? 0, 'record')} rejected: show why`);
     return el('section', { class: 'panel', 'aria-label': name },
         el('div', { class: 'panel-head' }, el('h2', {}, name),
@@ -166,7 +169,7 @@ function stagesOf(old, now) {
     const works = one.stage === 'parse' || one.stage === 'store';
     return { ...one,
       recordsPerSecond: works ? (one.records - was?.records) / seconds : NaN,
-      busyPercent: works ? Math.min(100, (one.busyNanos - was?.busyNanos) / (1e7 * seconds * Math.max(1, one.workers))) : NaN };
+      busyPercent: works ? Math.min(100, Math.max(0, one.busyNanos - was?.busyNanos) / (1e7 * seconds * Math.max(1, one.workers))) : NaN };
   });
   const busiest = rated.reduce((most, one) => ((one.busyPercent || 0) > (most?.busyPercent || 0) ? one : most), null);
   return rated.map(one => ({ ...one, holds: one === busiest && one.busyPercent >= HOLDS_PERCENT }));

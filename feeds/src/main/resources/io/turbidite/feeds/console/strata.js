@@ -350,7 +350,7 @@ export function strata(model) {
             : `${percent(100 * deadest.share)} of ${count(deadest.component.entries, 'entry', 'entries')}`,
         deadest && { dataset: deadest.dataset, index: deadest.index,
             partition: deadest.lane.partition.partition, key: keyOf(deadest.component) });
-    cards.merging.set(work.length > 0 ? work.map(one => `${one.dataset}.${one.index}`).join(', ')
+    cards.merging.set(work.length > 0 ? [...new Set(work.map(one => `${one.dataset}.${one.index}`))].join(', ')
         : backlog > 0 ? 'about to begin' : 'nothing now',
         work.length > 0 ? `${bytes(backlog)} left to read`
             : last ? `last: ${last.dataset}.${last.index}, ${last.cause}, ${ago(timeOf(last), Date.now())}`
@@ -405,7 +405,7 @@ export function strata(model) {
           : 'no index is behind its merge policy'],
       ...workOf(description).map(one => [`now ${one.dataset}.${one.index}`, one.beds.length === 1
           ? `1 bed of ${bytes(one.beds[0].bytes)} is checked or made anew`
-          : `${one.policy}: ${one.beds.length} beds of ${bytes(one.beds.reduce((sum, bed) => sum + bed.bytes, 0))} become one`]),
+          : `${one.policy}: ${one.beds.length} beds of ${bytes(one.beds.reduce((sum, bed) => sum + bed.bytes, 0))} are merged`]),
       ...merges.map(one => [`${clock(timeOf(one))} ${one.dataset}.${one.index}`,
         `${one.cause}: ${count(one.inputCount, 'bed')} became one, ${bytes(one.bytesRead)} in, `
         + `${bytes(one.bytesWritten)} out, ${nanos(one.nanos)}`]),

@@ -330,13 +330,20 @@ public final class HashJoin implements Rows {
     /** The next row of a key, from this one on, that meets the row that passes by. */
     private long meeting(long address) {
         long at = address;
+        long before = match;
         while (at != SortBuffer.NONE && !meets(at)) {
             // without a test all rows of a key are met together, and the first one first
             if (test == null) {
                 return SortBuffer.NONE;
             }
             look();
-            at = table.behind(at);
+            long behind = table.behind(at);
+            if (before != SortBuffer.NONE && meetsOnce() && table.isMarked(at)) {
+                table.unlink(before, at); // nobody need look at it again
+            } else {
+                before = at;
+            }
+            at = behind;
         }
         if (at != SortBuffer.NONE && (givesHeldAlone() || meetsOnce())) {
             table.mark(at);

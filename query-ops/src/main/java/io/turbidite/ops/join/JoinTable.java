@@ -75,6 +75,15 @@ final class JoinTable implements AutoCloseable {
         return (rows.number(address) & MARK) != 0;
     }
 
+    /**
+     * Takes a row out of those of its key, from behind another one of them; it stays among {@link
+     * #rows}.
+     */
+    void unlink(long before, long address) {
+        rows.setNumber(
+                before, (rows.number(before) & MARK) | (rows.number(address) & ADDRESS_MASK));
+    }
+
     Slice row(long address, Slice slice) {
         return rows.payload(address, slice);
     }
