@@ -118,7 +118,9 @@ final class SqlRoute {
                 change(exchange, planned, options, values, startNanos);
             }
         } catch (SqlException wrong) {
-            throw Problem.of(400, Failures.oneLine(String.valueOf(wrong.getMessage())));
+            // with its lines: one of blanks and a caret shows the place in the line above
+            throw Problem.of(
+                    400, String.valueOf(wrong.getMessage()).replace(System.lineSeparator(), "\n"));
         } catch (CancellationException ended) {
             throw Problem.of(
                             504,

@@ -107,7 +107,7 @@ class LogFeedCommandTest {
         Result first = Command.run("run", feed, "--store", store);
         assertThat(first.out())
                 .contains(
-                        ", 1 record unfinished: a file is being written or ends within quotes, run it again for the rest");
+                        ", 1 record unfinished (of Avro: a block of records): a file is being written, is cut, or ends within quotes, run it again for the rest");
         assertThat(Command.run("log", "query", rows).out()).isEqualTo("1;x\n");
         Files.writeString(file, "1;x\n2;\"a\nb;b\nc;c\n\"\n");
         assertThat(Command.run("run", feed, "--store", store).code()).isZero();

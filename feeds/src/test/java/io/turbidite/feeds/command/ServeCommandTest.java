@@ -279,4 +279,16 @@ class ServeCommandTest {
         assertThat(Command.run("serve", spaced).err()).contains("write NAME='" + spaced + "'");
         assertThat(Command.run("serve", half).err()).doesNotContain("quotes");
     }
+
+    @Test
+    void a_store_that_is_not_there_is_told_with_how_to_make_one() {
+        Path none = directory.resolve("none");
+        Result result = Command.run("serve", none);
+        assertThat(result.code()).isEqualTo(2);
+        assertThat(result.errLines())
+                .containsExactly(
+                        "turbidite: %s does not exist; ./turbidite dataset create and run make a store"
+                                .formatted(none));
+        assertThat(none).doesNotExist();
+    }
 }

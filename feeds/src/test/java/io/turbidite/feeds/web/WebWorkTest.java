@@ -93,6 +93,18 @@ class WebWorkTest {
     }
 
     @Test
+    void an_error_of_sql_shows_its_place_below_the_line() throws Exception {
+        try (ServedStore served = serve(HttpOptions.defaults())) {
+            String wrong = "{\"statement\":\"select nosuch from T\"}";
+            HttpResponse<String> answer = send(served, ofOne, "POST", "/v1/stores/one/sql", wrong);
+            assertThat(answer.statusCode()).isEqualTo(400);
+            assertThat(ServedStore.json(answer.body()).at("/detail").asText())
+                    .startsWith("line 1, column 8: ")
+                    .endsWith("\n  select nosuch from T\n         ^");
+        }
+    }
+
+    @Test
     void backs_up_and_verifies_but_only_below_the_directory_that_is_given() throws Exception {
         try (ServedStore served = serve(HttpOptions.defaults())) {
             Files.createSymbolicLink(directory.resolve("out"), Path.of("/tmp"));

@@ -62,7 +62,7 @@ public final class ImportCommand implements Callable<Integer> {
             names = "--format",
             paramLabel = "KIND",
             description =
-                    "ndjson, a JSON object a line, csv, or avro, object files; without it, as the file's name ends (.ndjson, .jsonl, .json, .csv, .avro, .gz behind it).")
+                    "ndjson, a JSON object a line or one JSON array, csv, or avro, object files; without it, as the file's name ends (.ndjson, .jsonl, .json, .csv, .avro, .gz behind it).")
     private @Nullable String format;
 
     @Option(
@@ -189,7 +189,7 @@ public final class ImportCommand implements Callable<Integer> {
         if (report.waiting() > 0) {
             console.err()
                     .println(
-                            "note: the last record of %s has no end: it is being written, or ends within quotes"
+                            "note: the last record of %s has no end (of an Avro file: the last block of records): it is being written, is cut, or ends within quotes"
                                     .formatted(Words.count(report.waiting(), "file")));
         }
         if (report.rejected() > 0) {

@@ -175,7 +175,7 @@ final class FeedRunner {
     static String text(FeedReport report) {
         String waiting = report.waiting() == 0
                 ? ""
-                : ", %s unfinished: a file is being written or ends within quotes, run it again for the rest"
+                : ", %s unfinished (of Avro: a block of records): a file is being written, is cut, or ends within quotes, run it again for the rest"
                         .formatted(Words.count(report.waiting(), "record"));
         if (report.finished()
                 && report.resumed()

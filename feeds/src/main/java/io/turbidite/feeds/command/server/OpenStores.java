@@ -9,6 +9,7 @@ import io.turbidite.lsm.RuntimeOptions;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreRuntime;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -55,6 +56,11 @@ final class OpenStores implements AutoCloseable {
                                         argument.directory(), pathOf(argument).shellWord()));
             }
             checkQuoted(argument, given.subList(i + 1, given.size()));
+            if (!Files.exists(argument.path())) {
+                throw new InvalidRequestException(
+                        "%s does not exist; ./turbidite dataset create and run make a store"
+                                .formatted(argument.directory()));
+            }
             if (arguments.put(name, argument) != null) {
                 throw new InvalidRequestException(
                         "two stores are called %s: give one another name, NAME=DIR"

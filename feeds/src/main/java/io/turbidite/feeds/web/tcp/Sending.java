@@ -75,6 +75,7 @@ final class Sending {
         this.producer = start.producer();
         this.nextNumber = start.first();
         this.begunAt = start.begunAt();
+        this.acked = begunAt == null ? 0 : begunAt;
         this.settled = start.settled();
         this.retryMillisMax = retryMillisMax;
     }
@@ -176,11 +177,18 @@ final class Sending {
                     acked += taken;
                     throw Problem.of(503, why).retry(1);
                 }
-                case Receipt.Gap(long expected) ->
+                case Receipt.Gap(long expected) -> {
+                    if (producer != null) {
+                        // not expected - 1: what another connection has just sent is read by now,
+                        // and may not be durable
+                        acked = Math.max(
+                                acked, manager.durableTo(feed, producer.owner(), producer.name()));
+                    }
                     throw Problem.of(
                             409,
                             "records are missing: the next one of producer %s is number %d"
                                     .formatted(producer == null ? "" : producer.name(), expected));
+                }
                 case Receipt.TooManyProducers(int countMax) ->
                     throw Problem.of(
                             409,

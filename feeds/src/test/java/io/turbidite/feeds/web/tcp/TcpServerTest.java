@@ -109,6 +109,20 @@ class TcpServerTest {
                 client.send(token + ",\"sequence\":112}\n" + lines(112, 113));
                 JsonNode last = client.hearLast();
                 assertThat(last.path("error").asText()).contains("is number 111");
+                assertThat(last.path("acked").asLong(-1)).isEqualTo(110);
+            }
+            fixture.feeds.pause("lines");
+            fixture.feeds.resume("lines");
+            try (Client client = Client.of(server)) { // what an earlier run took counts too
+                client.send(token + ",\"sequence\":200}\n" + lines(200, 201));
+                assertThat(client.hearLast().path("acked").asLong(-1)).isEqualTo(110);
+            }
+            try (Client client = Client.of(server)) { // it has been told, and sends no whole line
+                client.send(token + "}\n").hear(110);
+                client.send("{").end();
+                JsonNode last = client.hearLast();
+                assertThat(last.path("error").asText()).contains("has no end");
+                assertThat(last.path("acked").asLong(-1)).isEqualTo(110);
             }
             assertThat(fixture.count("Lines")).isEqualTo(110);
             TcpFixture.await(() -> fixture.feeds.status("lines").records() == 110);
