@@ -135,7 +135,7 @@ final class SchemaReader {
 
     /** From what is empty to what it is part of: each part is looked at once. */
     private void findEmpty() {
-        Map<Shape, List<Shape>> wholes = new IdentityHashMap<>();
+        IdentityHashMap<Shape, List<Shape>> wholes = new IdentityHashMap<>();
         Deque<Shape> empty = new ArrayDeque<>();
         for (Shape shape : all) {
             for (int i = 0; i < shape.partCount(); i++) {

@@ -186,7 +186,9 @@ class KafkaGroupTest {
         assertThat(feeds.manager().status("f").rejected()).isZero();
     }
 
-    /** As where it comes to another parse worker: what was fetched and not read is fetched again. */
+    /**
+     * As where it comes to another parse worker: what was fetched and not read is fetched again.
+     */
     @Test
     void a_partition_that_is_closed_and_opened_goes_on_behind_what_was_delivered()
             throws Exception {
