@@ -20,6 +20,9 @@ final class Crew {
     /** How often partitions are tried to be moved that could not be moved at once. */
     private static final long LEVEL_NANOS = 100_000_000;
 
+    /** How often the crew looks whether a worker has few, because those that it had have ended. */
+    private static final long LOOK_NANOS = 1_000_000_000;
+
     private final RunShare share;
     private final WorkerPolicy policy;
     private final IntFunction<ParseWorker> hire;
@@ -54,6 +57,7 @@ final class Crew {
         this.isEndless = share.parts.source().isEndless();
         this.wanted = policy.workersMin();
         this.askedNanos = share.meters.nanos();
+        this.levelledNanos = askedNanos;
         add(hire.apply(1));
     }
 
@@ -85,10 +89,23 @@ final class Crew {
         letGo();
         decide();
         employ();
-        if (!isLevel && share.meters.nanos() - levelledNanos >= LEVEL_NANOS) {
-            levelledNanos = share.meters.nanos();
+        if (isEndless) {
+            level();
+        }
+    }
+
+    private void level() {
+        long now = share.meters.nanos();
+        if (now - levelledNanos >= (isLevel ? LOOK_NANOS : LEVEL_NANOS)) {
+            levelledNanos = now;
             isLevel = share.deal.level(staying);
         }
+    }
+
+    /** Partitions may have to be moved, at once. */
+    private void unlevel() {
+        isLevel = false;
+        levelledNanos = share.meters.nanos() - LEVEL_NANOS;
     }
 
     /** Has as many workers as are wanted, but no more than there are partitions. */
@@ -102,6 +119,7 @@ final class Crew {
             ParseWorker more = hire.apply(freeNumber());
             add(more);
             more.start();
+            unlevel();
         }
     }
 
@@ -149,8 +167,7 @@ final class Crew {
 
     private void wants(int count) {
         wanted = count;
-        isLevel = !isEndless;
-        levelledNanos = share.meters.nanos() - LEVEL_NANOS; // at once
+        unlevel();
     }
 
     /** The one who has least in hand, of several the last. */

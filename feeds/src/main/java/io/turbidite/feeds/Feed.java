@@ -48,6 +48,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
@@ -220,11 +221,13 @@ public final class Feed implements AutoCloseable {
     FeedRun newRun(FeedProgress progress) {
         Supplier<RecordPolicy> policies = policies();
         FunctionFailures failures = new FunctionFailures();
+        RegistrySchemas schemas =
+                schemas(definition); // read once: workers that come later share them
         return new FeedRun(
                 new FeedRun.Parts(
                         definition.feed(),
                         source,
-                        () -> tools(policies.get(), failures),
+                        () -> tools(policies.get(), failures, schemas),
                         workers(),
                         separator(definition),
                         delivery,
@@ -237,10 +240,11 @@ public final class Feed implements AutoCloseable {
                 meters);
     }
 
-    private ParseTools tools(RecordPolicy policy, FunctionFailures failures) {
+    private ParseTools tools(
+            RecordPolicy policy, FunctionFailures failures, @Nullable RegistrySchemas schemas) {
         FeedAids aids = new FeedAids(definition, store, meters, failures);
         return new ParseTools(
-                newParser(definition, dataset.type(), aids),
+                newParser(definition, dataset.type(), aids, schemas),
                 deletes(definition, dataset.type(), aids),
                 aids,
                 policy);
@@ -451,7 +455,11 @@ public final class Feed implements AutoCloseable {
     private static void checkHeader(FeedDefinition definition, FeedSource source) {
         RecordParser parser;
         try {
-            parser = newParser(definition, definition.dataset().type(), TransformAids.none());
+            parser = newParser(
+                    definition,
+                    definition.dataset().type(),
+                    TransformAids.none(),
+                    schemas(definition));
         } catch (InvalidRequestException e) {
             throw definition.format().isAvro()
                     ? definition.problem("parser", "is wrong: " + e.getMessage())
@@ -462,12 +470,6 @@ public final class Feed implements AutoCloseable {
         } catch (InvalidRequestException e) {
             throw definition.problem(definition.source().key(), String.valueOf(e.getMessage()));
         }
-    }
-
-    /** @param declared by the dataset; the definition may have its fields in another order */
-    private static RecordParser newParser(
-            FeedDefinition definition, RecordType declared, TransformAids aids) {
-        return newParser(definition, declared, aids, definition.mode() != Mode.DELETE);
     }
 
     /** Of what a source of messages says is to be deleted; null in a format that has no names. */
@@ -486,8 +488,18 @@ public final class Feed implements AutoCloseable {
                 .toList();
     }
 
+    /**
+     * A parser, for one worker.
+     *
+     * @param declared by the dataset; the definition may have its fields in another order
+     * @param schemas those of {@link #schemas}
+     */
     private static RecordParser newParser(
-            FeedDefinition definition, RecordType declared, TransformAids aids, boolean whole) {
+            FeedDefinition definition,
+            RecordType declared,
+            TransformAids aids,
+            @Nullable RegistrySchemas schemas) {
+        boolean whole = definition.mode() != Mode.DELETE;
         RecordType type = whole
                 ? declared
                 : FeedDelivery.keyType(declared, definition.dataset().primaryKey());
@@ -502,16 +514,20 @@ public final class Feed implements AutoCloseable {
                 yield AvroRecordParser.ofFiles(
                         new JsonRecordParser(type, whole, transforms, explode, aids));
             }
-            case FormatPart.AvroMessages(var schemas, var directory) ->
+            case FormatPart.AvroMessages(var _, var _) ->
                 AvroRecordParser.ofMessages(
                         new JsonRecordParser(type, whole, transforms, explode, aids),
-                        schemas(schemas, directory));
+                        Objects.requireNonNull(schemas));
         };
         return ShapingParser.of(
                 parser, type, explode != null, definition.shape().where());
     }
 
-    private static RegistrySchemas schemas(Map<Integer, String> paths, Path directory) {
+    /** Reads the schemas of messages; null of another format. */
+    private static @Nullable RegistrySchemas schemas(FeedDefinition definition) {
+        if (!(definition.format() instanceof FormatPart.AvroMessages(var paths, var directory))) {
+            return null;
+        }
         AvroLibrary.require();
         Map<Integer, byte[]> texts = new TreeMap<>();
         paths.forEach((id, path) -> texts.put(

@@ -330,17 +330,10 @@ final class FeedRun {
     }
 
     private Turn overseeAll() {
-        if (!share.tryEnter()) {
-            return Turn.FULL;
-        }
-        try {
-            share.deal.note(parts.source.partitions(), parts.source.gone());
-        } finally {
-            share.exit();
-        }
-        crew.oversee();
+        boolean isNoted = noteIfFree();
+        crew.oversee(); // also where the workers are always in the gate
         boolean isWhole = share.deal.deal(crew.staying());
-        boolean areIdle = areIdle();
+        boolean areIdle = isNoted && areIdle();
         if (areIdle && hasAsked && isWhole && share.deal.dealtCount() == askedCount) {
             Turn turn = rest(true);
             hasAsked = turn != Turn.RESTED; // behind a rest each is asked anew
@@ -352,6 +345,19 @@ final class FeedRun {
             worker.give(share.deal.round(worker));
         }
         return Turn.FULL;
+    }
+
+    /** Takes note of the partitions that there are; returns false if the source is in use. */
+    private boolean noteIfFree() {
+        if (!share.tryEnter()) {
+            return false;
+        }
+        try {
+            share.deal.note(parts.source.partitions(), parts.source.gone());
+            return true;
+        } finally {
+            share.exit();
+        }
     }
 
     private boolean areIdle() {

@@ -159,9 +159,12 @@ final class ParseWorker {
         return hasFinished;
     }
 
-    /** By any thread. */
+    /**
+     * Whether the store has that batch of it, and all before: never when its ring has failed, for
+     * then another worker would go on behind what the store lacks. By any thread.
+     */
     boolean hasDelivered(long batch) {
-        return flow.equals(ring) ? ring.hasDelivered(batch) : flow.isDrained();
+        return flow.equals(ring) ? ring.isTaken(batch) : flow.isDrained() && !ring.hasFailed();
     }
 
     /** Of several workers: whether all is delivered; by any thread. */

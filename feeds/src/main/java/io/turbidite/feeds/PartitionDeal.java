@@ -8,9 +8,12 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
 import java.util.Set;
 
 /**
@@ -30,7 +33,9 @@ import java.util.Set;
 final class PartitionDeal {
     // guarded by this
     private final ArrayDeque<String> left = new ArrayDeque<>();
-    private final Map<String, Dealt> dealt = new HashMap<>();
+
+    /** In the order in which they are to be moved: those last that were kept. */
+    private final SequencedMap<String, Dealt> dealt = new LinkedHashMap<>();
 
     /** Those of them that their workers are to give up. */
     private final Set<String> released = new LinkedHashSet<>();
@@ -189,6 +194,9 @@ final class PartitionDeal {
      * @return whether nothing is left to be moved
      */
     synchronized boolean level(List<ParseWorker> workers) {
+        if (dismissed.isEmpty() && areLevel(workers)) {
+            return true;
+        }
         if (!released.isEmpty() || !closed.isEmpty()) {
             return false; // where these go is not known yet
         }
@@ -218,6 +226,16 @@ final class PartitionDeal {
             planned.merge(most, -1, Integer::sum);
             planned.merge(least, 1, Integer::sum);
         }
+    }
+
+    private boolean areLevel(List<ParseWorker> workers) {
+        int most = 0;
+        int least = Integer.MAX_VALUE;
+        for (ParseWorker worker : workers) {
+            most = Math.max(most, count(worker));
+            least = Math.min(least, count(worker));
+        }
+        return most - least <= 1;
     }
 
     private void move(String partition) {
@@ -297,6 +315,7 @@ final class PartitionDeal {
             return false;
         }
         released.remove(partition);
+        dealt.putLast(partition, Objects.requireNonNull(dealt.get(partition))); // others are tried
         counts.merge(worker, 1, Integer::sum);
         dealtCount++; // it is in none of the rounds that were made since
         return true;

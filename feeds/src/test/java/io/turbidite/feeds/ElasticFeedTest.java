@@ -120,7 +120,13 @@ class ElasticFeedTest {
             FeedDefinition definition = FeedDefinition.parse("f.yaml", directory, yaml);
             assertThat(definition.policy()).isEqualTo(new FeedDefinition.PolicyPart.Elastic(2, 4));
             try (Feed feed = Feed.open(definition, store)) {
-                FeedReport report = feed.run(FeedProgress.none());
+                FeedTurns turns = feed.begin(FeedProgress.none());
+                while (turns.next() != FeedTurns.Outcome.FINISHED) {
+                    store.environment().tasks().await(turns::hasRoom);
+                }
+                assertThat(turns.workers()).isBetween(2, 4);
+                turns.close();
+                FeedReport report = turns.report();
                 assertThat(report.records()).isEqualTo(1_000);
                 assertThat(report.rejected()).isZero();
             }

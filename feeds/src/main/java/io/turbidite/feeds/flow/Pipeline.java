@@ -104,10 +104,10 @@ public final class Pipeline implements BatchFlow {
         return queuePercent() >= 50;
     }
 
-    /** By any thread. */
+    /** Also when it has failed, so that nobody waits for ever. By any thread. */
     @Override
     public boolean isDrained() {
-        return hasDelivered(published);
+        return failure != null || delivered.get() >= published;
     }
 
     @Override
@@ -120,13 +120,11 @@ public final class Pipeline implements BatchFlow {
         return published;
     }
 
-    /** Whether the batch of that number was delivered, or the flow has failed. By any thread. */
-    public boolean hasDelivered(long number) {
-        return failure != null || delivered.get() >= number;
-    }
-
-    /** Whether all up to that one was taken by the consumer; never of a flow that has failed. */
-    boolean isTaken(long number) {
+    /**
+     * Whether all up to that one was taken by the consumer; never of a flow that has failed. By any
+     * thread.
+     */
+    public boolean isTaken(long number) {
         return failure == null && delivered.get() >= number;
     }
 

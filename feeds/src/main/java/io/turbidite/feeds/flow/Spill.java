@@ -533,6 +533,9 @@ final class Spill implements AutoCloseable {
         }
         while (!read.isEmpty() && isTaken.test(read.element().sequence)) {
             Segment gone = read.remove();
+            if (gone.equals(unmarked)) {
+                unmarked = null; // a mark in it would be missed
+            }
             if (mark.endsIn(gone.number) && mark.wantsSegment()) {
                 mark.write(gone.number, 0); // or the next opening would miss it
             }

@@ -45,8 +45,8 @@ final class ManagedFeed {
     private static final long WAIT_MICROS = 2_000;
 
     /**
-     * How late at most: a feed at rest then wakes 40 times a second. Who brings records, as over
-     * HTTP, wakes it at once.
+     * How late at most: a feed at rest then wakes 40 times a second. Who hands a parcel in, as over
+     * HTTP, wakes it at once; of a file, and of a topic, it hears when it asks.
      */
     private static final long WAIT_MICROS_MAX = 25_000;
 
@@ -109,6 +109,10 @@ final class ManagedFeed {
     private @Nullable FeedTurns turns;
     private boolean isFull;
     private long waitMicros = WAIT_MICROS;
+
+    /** Whether the last turn rested, and the source is asked for news right away. */
+    private boolean asksAgain;
+
     private boolean finished;
     private int failures;
 
@@ -392,7 +396,7 @@ final class ManagedFeed {
             }
             return switch (state) {
                 case STARTING, RUNNING -> FULL_MICROS;
-                case WAITING -> waitMicros;
+                case WAITING -> isFull ? FULL_MICROS : waitMicros;
                 case RETRYING ->
                     Math.max(
                             WAIT_MICROS,
@@ -483,12 +487,15 @@ final class ManagedFeed {
         }
         if (!isFull && now == FeedState.WAITING && !running.hasNews()) {
             waitMicros = Math.min(2 * waitMicros, WAIT_MICROS_MAX);
+            asksAgain = false;
             return false;
         }
+        boolean wasFull = isFull;
         isFull = false;
         return switch (running.next()) {
             case READ -> {
                 waitMicros = WAIT_MICROS;
+                asksAgain = false;
                 if (failures > 0 && running.report().records() > 0) {
                     failures = 0;
                 }
@@ -506,10 +513,14 @@ final class ManagedFeed {
                     }
                     move(Cue.RESTED, null);
                 }
-                yield false;
+                // who woke it while it was full has woken it for this; once, for a source may
+                // always say that it has news
+                asksAgain = wasFull && !asksAgain;
+                yield asksAgain;
             }
             case FULL -> {
                 isFull = true;
+                waitMicros = WAIT_MICROS; // something has come, or has gone
                 yield false;
             }
             case FINISHED -> {
@@ -639,7 +650,10 @@ final class ManagedFeed {
 
     private synchronized void total(@Nullable FeedTurns ended) {
         if (ended != null) {
-            before = before.plus(current.with(ended.report(), ended.spillBytes()));
+            boolean ofLetters =
+                    retry != null && retry.isBegun; // has no spill, and leaves the feed's
+            long waiting = ofLetters ? before.spillBytes : ended.spillBytes();
+            before = before.plus(current.with(ended.report(), waiting));
         }
         current = Counts.of(before.lagBytes, before.spillBytes);
         open = false;

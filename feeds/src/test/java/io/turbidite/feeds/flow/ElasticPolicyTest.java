@@ -170,9 +170,19 @@ class ElasticPolicyTest {
         busy.decide(new long[] {0}, true, 0);
         assertThat(busy.decide(new long[] {60 * SECOND}, true, 20 * SECOND))
                 .isEqualTo(WorkerPolicy.Change.ADD);
-        assertThat(busy.decide(new long[] {60 * SECOND, 60 * SECOND}, true, 20 * SECOND))
+    }
+
+    @Test
+    void whatIsAskedTwiceAtOneTimeLosesNothingOfTheSecondsBefore() {
+        ElasticPolicy policy = new ElasticPolicy(1, 3);
+        policy.decide(new long[] {0}, true, 0);
+        long[] busy = {SECOND};
+        assertThat(policy.decide(busy, true, SECOND)).isEqualTo(WorkerPolicy.Change.KEEP);
+        assertThat(policy.decide(busy, true, 2 * SECOND)).isEqualTo(WorkerPolicy.Change.KEEP);
+        assertThat(policy.decide(busy, true, 2 * SECOND))
                 .as("no time has passed")
                 .isEqualTo(WorkerPolicy.Change.KEEP);
+        assertThat(policy.decide(busy, true, 3 * SECOND)).isEqualTo(WorkerPolicy.Change.ADD);
     }
 
     @Test

@@ -183,6 +183,28 @@ class SpillTest {
         assertThat(read.subList(0, 4)).containsOnly(Leftover.ACKNOWLEDGED);
     }
 
+    /** The bug: the mark was put into a segment that was gone, which the next opening missed. */
+    @Test
+    void a_full_segment_that_was_delivered_before_it_was_marked_is_not_missed() {
+        SimDisk disk = disk();
+        Spill spill = Spill.open(place(disk, true, 1 << 20));
+        int count = 0;
+        while (disk.files().size() < 2) { // one that is full, and one batch of the next
+            assertThat(spill.append(batch(count++), false)).isTrue();
+        }
+        Batch batch = new Batch();
+        for (int i = 0; spill.next(batch); i++) {
+            same(batch, i);
+            spill.moved(i);
+        }
+        spill.release(sequence -> true);
+        assertThat(disk.files()).noneMatch(name -> name.endsWith(".spill"));
+        spill.acknowledge();
+        SimDisk cut = disk.crashImage(1);
+        assertThat(read(cut)).isEmpty();
+        spill.close();
+    }
+
     @Test
     void no_more_bytes_than_the_bound_are_on_the_disk() {
         SimDisk disk = disk();

@@ -203,8 +203,13 @@ class ParcelHistoryTest {
     private void pause(FeedManager feeds) {
         if (feeds.status("h").state().isActive()) {
             feeds.pause("h");
-            if (feeds.status("h").spillBytes() > 0) {
+            long waiting = feeds.status("h").spillBytes();
+            if (waiting > 0) {
                 met.merge("rests with a spill", 1, Integer::sum);
+                feeds.retryLetters("h");
+                assertThat(feeds.status("h").spillBytes())
+                        .as("of a run of letters, which has none")
+                        .isEqualTo(waiting);
             }
             feeds.resume("h");
         }

@@ -69,8 +69,9 @@ final class KafkaSource implements FeedSource {
     private static final Duration ANSWER_TIME = Duration.ofSeconds(10);
 
     /**
-     * A poll that brings nothing takes two threads some 100 µs. A topic at rest is polled less
-     * often than every 2 ms; a message that comes then waits so long at most.
+     * A poll that brings nothing takes two threads some 100 µs. A topic at rest is polled this
+     * often, or when its feed asks for news: a managed one does that 25 ms apart. A message that
+     * comes then waits for the next poll.
      */
     private static final long REST_NANOS_MAX = 20_000_000;
 
