@@ -20,7 +20,6 @@ import io.turbidite.feeds.flow.ElasticPolicy;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.flow.SpillPlace;
-import io.turbidite.feeds.flow.StageFigures;
 import io.turbidite.feeds.flow.ThrottlePolicy;
 import io.turbidite.feeds.flow.WorkerPolicy;
 import io.turbidite.feeds.parse.CsvRecordParser;
@@ -337,8 +336,8 @@ public final class Feed implements AutoCloseable {
     }
 
     /** What its stages came to since the store was opened, and how they are now. */
-    public List<StageFigures> stages() {
-        return meters.stages();
+    public List<FeedStage> stages() {
+        return meters.stages(FeedStage::new);
     }
 
     /** Whether it runs until it is stopped. */

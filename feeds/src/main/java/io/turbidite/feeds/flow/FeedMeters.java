@@ -163,13 +163,28 @@ public final class FeedMeters {
         return most;
     }
 
+    /** Makes something of what one stage came to; {@code FeedStage} says what each figure is. */
+    @FunctionalInterface
+    public interface StageMaker<T> {
+        /** The stage with its figures; what it has not is 0. */
+        T make(
+                String stage,
+                long records,
+                long rejected,
+                long bytes,
+                long busyNanos,
+                long waitNanos,
+                int workers,
+                int queuePercent);
+    }
+
     /** All four stages, in the order of the records. */
-    public List<StageFigures> stages() {
+    public <T> List<T> stages(StageMaker<T> maker) {
         int workers = pipelines.size();
         long now = clock.monotonicNanos();
         return List.of(
-                new StageFigures("source", 0, 0, 0, 0, waitsForSource.sum(), 0, 0),
-                new StageFigures(
+                maker.make("source", 0, 0, 0, 0, waitsForSource.sum(), 0, 0),
+                maker.make(
                         PARSE,
                         parsed.sum(),
                         rejectedParsing.sum(),
@@ -178,8 +193,8 @@ public final class FeedMeters {
                         waitsForBatches.sum(),
                         workers,
                         0),
-                new StageFigures("route", 0, 0, 0, 0, 0, workers, (int) queuePercent()),
-                new StageFigures(
+                maker.make("route", 0, 0, 0, 0, 0, workers, (int) queuePercent()),
+                maker.make(
                         STORE,
                         stored.sum(),
                         rejectedStoring.sum(),

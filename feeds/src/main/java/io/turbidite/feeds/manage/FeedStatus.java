@@ -1,6 +1,6 @@
 package io.turbidite.feeds.manage;
 
-import io.turbidite.feeds.flow.StageFigures;
+import io.turbidite.feeds.FeedStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +44,6 @@ public record FeedStatus(
         int workers,
         OptionalLong retryMicros,
         @Nullable String cause,
-        List<StageFigures> stages,
+        List<FeedStage> stages,
         String definition,
         String directory) {}

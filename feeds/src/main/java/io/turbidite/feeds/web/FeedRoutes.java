@@ -2,8 +2,8 @@ package io.turbidite.feeds.web;
 
 import io.turbidite.core.NearestName;
 import io.turbidite.feeds.FeedDefinition;
+import io.turbidite.feeds.FeedStage;
 import io.turbidite.feeds.command.common.Json;
-import io.turbidite.feeds.flow.StageFigures;
 import io.turbidite.feeds.manage.FeedLetters;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
@@ -110,7 +110,7 @@ final class FeedRoutes {
                 .toMap();
     }
 
-    private static Map<String, @Nullable Object> toMap(StageFigures stage) {
+    private static Map<String, @Nullable Object> toMap(FeedStage stage) {
         return Json.line()
                 .put("stage", stage.stage())
                 .put("records", stage.records())

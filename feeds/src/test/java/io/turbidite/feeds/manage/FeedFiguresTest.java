@@ -6,7 +6,7 @@ import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Instrument;
 import io.turbidite.core.meter.Latency;
 import io.turbidite.core.meter.Reading;
-import io.turbidite.feeds.flow.StageFigures;
+import io.turbidite.feeds.FeedStage;
 import io.turbidite.lsm.Store;
 
 import org.junit.jupiter.api.Test;
@@ -108,12 +108,12 @@ class FeedFiguresTest {
                     .containsEntry("feed.lag.seconds:", 0L)
                     .containsEntry("feed.records:store", 1L)
                     .doesNotContainKey("feed.lag.bytes:");
-            List<StageFigures> stages = feeds.status("lines").stages();
+            List<FeedStage> stages = feeds.status("lines").stages();
             assertThat(stages)
-                    .extracting(StageFigures::stage)
+                    .extracting(FeedStage::stage)
                     .containsExactly("source", "parse", "route", "store");
-            assertThat(stages).extracting(StageFigures::records).containsExactly(0L, 1L, 0L, 1L);
-            assertThat(stages).extracting(StageFigures::workers).containsExactly(0, 1, 1, 1);
+            assertThat(stages).extracting(FeedStage::records).containsExactly(0L, 1L, 0L, 1L);
+            assertThat(stages).extracting(FeedStage::workers).containsExactly(0, 1, 1, 1);
             assertThat(stages.getFirst().waitNanos()).isPositive();
             assertThat(stages.getLast().busyNanos()).isPositive();
         }

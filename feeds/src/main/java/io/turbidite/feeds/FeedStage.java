@@ -1,4 +1,4 @@
-package io.turbidite.feeds.flow;
+package io.turbidite.feeds;
 
 /**
  * What one stage of a feed came to since the store was opened, and how it is now. Who asks twice
@@ -15,7 +15,7 @@ package io.turbidite.feeds.flow;
  * @param workers of it that there are now; 0 of a feed that does not run
  * @param queuePercent how full the fullest queue in front of it is, 0 to 100
  */
-public record StageFigures(
+public record FeedStage(
         String stage,
         long records,
         long rejected,
