@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 
 /** The policy {@code elastic} in a feed, on threads and by the clock on the wall. */
 @Timeout(120)
@@ -44,14 +45,20 @@ class ElasticFeedTest {
                                 LogOptions.defaults().withDurability(Durability.PROCESS)));
     }
 
-    /** As fast as it can be read, and then not at all. */
+    /**
+     * As fast as it can be read, and then not at all. Reading is what takes the time, however fast
+     * parser and store are by then: a worker is busy throughout.
+     */
     @Test
     void aSecondWorkerComesUnderLoadAndGoesWhenThereIsNone() {
         RecordType type = RecordType.builder().field("id", "int64").build();
         WorkedSource source = new WorkedSource(
                 PARTITIONS,
                 Integer.MAX_VALUE / PARTITIONS,
-                number -> "{\"id\":%d}".formatted(number % 1_000),
+                number -> {
+                    LockSupport.parkNanos(1_000);
+                    return "{\"id\":%d}".formatted(number % 1_000);
+                },
                 new SplittableRandom(1));
         source.isEndless = true;
         source.breakPercent = 0; // batches are full
