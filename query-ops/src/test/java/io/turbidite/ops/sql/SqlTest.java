@@ -105,26 +105,30 @@ class SqlTest {
         };
     }
 
-    /** What {@link Operators} calls strict, on a row whose name, tags and home are null. */
+    /** What {@link Operators} calls strict. */
     @Test
     void functions_of_a_null_are_null() {
-        for (String value : List.of(
+        assertNull(
+                "name",
                 "contains(name, 'a')",
                 "contains_any(name, 'a')",
                 "contains_prefix(name, 'a')",
                 "starts_with(name, 'a')",
                 "starts_with('a', name)",
-                "regexp_like(name, 'a')",
-                "has(tags, 'a')",
+                "regexp_like(name, 'a')");
+        assertNull(
+                "home",
                 "st_x(home)",
                 "st_y(home)",
-                "st_distance(home, st_point(1, 2))",
                 "st_within(home, st_makeenvelope(0, 0, 1, 1))",
-                "st_intersects(home, st_makeenvelope(0, 0, 1, 1))",
-                "st_x(st_point(price - null, 2))")) {
-            assertThat(rows(
-                            "select (%s) is null as n from People where name is null and tags is null and home is null"
-                                    .formatted(value)))
+                "st_intersects(home, st_makeenvelope(0, 0, 1, 1))");
+        assertNull("price", "st_x(st_point(price, 2))", "st_y(st_point(1, price))");
+    }
+
+    private void assertNull(String field, String... values) {
+        for (String value : values) {
+            assertThat(rows("select (%s) is null as n from People where %s is null"
+                            .formatted(value, field)))
                     .as(value)
                     .isNotEmpty()
                     .allSatisfy(row -> assertThat(row).containsEntry("n", true));
