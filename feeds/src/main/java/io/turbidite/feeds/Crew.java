@@ -17,7 +17,7 @@ import java.util.function.IntFunction;
  * <p><em>Confined to the thread of the run.</em>
  */
 final class Crew {
-    /** How often partitions are tried to be moved that could not be moved at once. */
+    /** How soon partitions are tried again that could not be moved; each time twice as late. */
     private static final long LEVEL_NANOS = 100_000_000;
 
     /** How often the crew looks whether a worker has few, because those that it had have ended. */
@@ -41,6 +41,9 @@ final class Crew {
     private long askedNanos;
     private boolean isLevel = true;
     private long levelledNanos;
+
+    /** How soon what could not be moved is tried again: each try looks at each partition. */
+    private long levelNanos = LEVEL_NANOS;
 
     /** What those have read that were let go. */
     private long bytesBefore;
@@ -96,8 +99,9 @@ final class Crew {
 
     private void level() {
         long now = share.meters.nanos();
-        if (now - levelledNanos >= (isLevel ? LOOK_NANOS : LEVEL_NANOS)) {
+        if (now - levelledNanos >= (isLevel ? LOOK_NANOS : levelNanos)) {
             levelledNanos = now;
+            levelNanos = isLevel ? LEVEL_NANOS : Math.min(2 * levelNanos, LOOK_NANOS);
             isLevel = share.deal.level(staying);
         }
     }
@@ -105,6 +109,7 @@ final class Crew {
     /** Partitions may have to be moved, at once. */
     private void unlevel() {
         isLevel = false;
+        levelNanos = LEVEL_NANOS;
         levelledNanos = share.meters.nanos() - LEVEL_NANOS;
     }
 
@@ -210,7 +215,7 @@ final class Crew {
     /** While nothing is read: whether there is something to decide or to do all the same. */
     boolean isDue() {
         long now = share.meters.nanos();
-        return (!leaving.isEmpty() && now - levelledNanos >= LEVEL_NANOS)
+        return (!leaving.isEmpty() && now - levelledNanos >= levelNanos)
                 || (staying.size() > policy.workersMin()
                         && now - askedNanos >= policy.everyNanos());
     }
