@@ -59,6 +59,7 @@ import java.util.stream.IntStream;
             Main.EngineCommand.class,
             Main.ReadsCommand.class,
             Main.ApiCommand.class,
+            OperatorCommand.class,
             Main.SqlCommand.class,
             Main.AmplificationCommand.class,
             Main.WritersCommand.class,

@@ -377,6 +377,10 @@ public final class Query extends Relation {
 
     /**
      * Searches this index even if another access path looks cheaper; it must fit the predicates.
+     *
+     * @param index its name; or those of several with {@code " or "} between them, as {@link
+     *     Explanation} has them, where each term of a condition with {@code or} is read by one of
+     *     them
      */
     public Query usingIndex(String index) {
         checkHasIndexes();

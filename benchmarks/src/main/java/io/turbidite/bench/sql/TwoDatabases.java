@@ -1,11 +1,8 @@
 package io.turbidite.bench.sql;
 
-import io.turbidite.core.record.RecordWriter;
-import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
-import io.turbidite.lsm.WriteBatch;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,32 +11,27 @@ import java.sql.Connection;
 import java.sql.Date;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
-import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.LocalDate;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 
 /**
- * A store and a DuckDB in memory with the same rows, both asked by JDBC. DuckDB has the rows first,
- * on one thread and with the order of nulls that is ours; the store gets them from it.
+ * A store and a DuckDB in memory with the same rows, both asked by JDBC. DuckDB has the rows first;
+ * the store gets them from it.
  * <em>Confined to one thread.</em>
  */
 public final class TwoDatabases implements AutoCloseable {
-    private static final int BATCH_RECORDS = 1_000;
-
     /** Doubles that differ by no more than this part of themselves are equal. */
     private static final double TOLERANCE = 1e-9;
 
-    private final Connection duckDb;
+    private final DuckDb duckDb;
     private final Connection turbidite;
 
-    private TwoDatabases(Connection duckDb, Connection turbidite) {
+    private TwoDatabases(DuckDb duckDb, Connection turbidite) {
         this.duckDb = duckDb;
         this.turbidite = turbidite;
     }
@@ -53,18 +45,11 @@ public final class TwoDatabases implements AutoCloseable {
      */
     public static TwoDatabases of(Path directory, List<String> statements, List<DatasetSpec> specs)
             throws SQLException {
-        Connection duckDb = DriverManager.getConnection("jdbc:duckdb:");
+        DuckDb duckDb = DuckDb.of(statements);
         try {
-            try (Statement statement = duckDb.createStatement()) {
-                statement.execute("set threads = 1");
-                statement.execute("set default_null_order = 'nulls_first_on_asc_last_on_desc'");
-                for (String text : statements) {
-                    statement.execute(text);
-                }
-            }
             try (Store store = Store.open(directory, StoreOptions.defaults())) {
                 for (DatasetSpec spec : specs) {
-                    copy(duckDb, store, store.createDataset(spec));
+                    duckDb.copyTo(store, store.createDataset(spec));
                 }
             }
             return new TwoDatabases(
@@ -75,37 +60,6 @@ public final class TwoDatabases implements AutoCloseable {
         }
     }
 
-    private static void copy(Connection from, Store store, Dataset dataset) throws SQLException {
-        try (Statement statement = from.createStatement();
-                ResultSet rows = statement.executeQuery("from " + dataset.name())) {
-            ResultSetMetaData columns = rows.getMetaData();
-            RecordWriter writer = dataset.newRecordWriter();
-            WriteBatch batch = store.newBatch();
-            int waiting = 0;
-            while (rows.next()) {
-                Map<String, @Nullable Object> record = new HashMap<>();
-                for (int i = 1; i <= columns.getColumnCount(); i++) {
-                    Object value = rows.getObject(i);
-                    if (value != null) {
-                        record.put(
-                                columns.getColumnName(i),
-                                value instanceof Date day ? day.toLocalDate() : value);
-                    }
-                }
-                batch.upsert(dataset, writer.write(record));
-                if (++waiting == BATCH_RECORDS) {
-                    store.write(batch);
-                    batch.clear();
-                    waiting = 0;
-                }
-            }
-            if (waiting > 0) {
-                store.write(batch);
-            }
-        }
-        dataset.flush();
-    }
-
     /** What the store answers, a list of values for each row. */
     public List<List<@Nullable Object>> ours(String statement) throws SQLException {
         return rows(turbidite, statement);
@@ -113,10 +67,10 @@ public final class TwoDatabases implements AutoCloseable {
 
     /** What DuckDB answers. */
     public List<List<@Nullable Object>> theirs(String statement) throws SQLException {
-        return rows(duckDb, statement);
+        return duckDb.rows(statement);
     }
 
-    private static List<List<@Nullable Object>> rows(Connection connection, String text)
+    static List<List<@Nullable Object>> rows(Connection connection, String text)
             throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery(text)) {
@@ -149,7 +103,7 @@ public final class TwoDatabases implements AutoCloseable {
      *
      * @param isOrdered whether the order of rows is asked for, to the last of them
      */
-    static @Nullable String difference(
+    public static @Nullable String difference(
             List<List<@Nullable Object>> ours,
             List<List<@Nullable Object>> theirs,
             boolean isOrdered) {

@@ -242,6 +242,36 @@ public final class Conditions {
         return Collections.unmodifiableList(ranges);
     }
 
+    /** The conditions with {@code or} of which each term bounds some field. */
+    public List<Alternatives> alternatives() {
+        List<Alternatives> all = new ArrayList<>(1);
+        for (Where.Test test : tests) {
+            Alternatives terms =
+                    test instanceof Where.AnyOf any ? Alternatives.of(this, any) : null;
+            if (terms != null) {
+                all.add(terms);
+            }
+        }
+        return all;
+    }
+
+    /** These and more predicates, of values of the right class. */
+    Conditions and(List<Predicate> more) {
+        List<Predicate> both = new ArrayList<>(predicates);
+        both.addAll(more);
+        Conditions narrowed = of(type, both);
+        // what conditions with "or" leave of a field is in the ranges of these alone
+        for (FieldRange range : ranges) {
+            if (!type.isEach(range.field())) {
+                narrowed.and(range);
+            }
+        }
+        narrowed.tests = tests;
+        narrowed.testTexts = testTexts;
+        narrowed.never = never;
+        return narrowed;
+    }
+
     /** How many conditions there are beside the predicates. */
     public int testCount() {
         return tests.size();

@@ -1,12 +1,15 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.scan.IndexSearch;
+import io.turbidite.ops.expr.Alternatives;
 import io.turbidite.ops.intersect.JoinedRanges;
 import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.scan.PrimaryRange;
 import io.turbidite.ops.search.IndexRange;
 
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** A way in: how a query gets at the records or entries that it needs. <em>Immutable.</em> */
 sealed interface Access {
@@ -97,6 +100,35 @@ sealed interface Access {
         @Override
         public String describe() {
             return "indexes %s, then fetch".formatted(ranges.names(" and "));
+        }
+    }
+
+    /**
+     * Each term of a condition with {@code or} by its own way, one after the other.
+     *
+     * @param ways for each term a get, a scan of a range, a search of an index, or nothing
+     */
+    record Either(Alternatives terms, List<Access> ways) implements Access {
+        /** The name that a search of the primary index has among those of indexes. */
+        static final String PRIMARY = "primary";
+
+        @Override
+        public String describe() {
+            return String.format(Locale.ROOT, "each of %,d terms by %s", ways.size(), name());
+        }
+
+        /** The indexes in the order of their first use. */
+        String name() {
+            return ways.stream()
+                    .filter(way -> !(way instanceof Nothing))
+                    .map(Either::name)
+                    .distinct()
+                    .collect(Collectors.joining(QueryRequest.OR));
+        }
+
+        /** What a way goes by. */
+        static String name(Access way) {
+            return way instanceof Fetch fetch ? fetch.range().index().name() : PRIMARY;
         }
     }
 

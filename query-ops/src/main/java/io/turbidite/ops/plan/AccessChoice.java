@@ -31,6 +31,7 @@ import java.util.Set;
  *             equality or range;
  *         <li>with fetch, several of these together ({@link JoinChoice}); without, where their
  *             entries say all;
+ *         <li>for a condition with {@code or}, each term by its own way ({@link EitherWays});
  *         <li>without fetch, whatever it has predicates on, an index whose entries hold all fields
  *             that a count needs and are always valid;
  *         <li>the primary scan, narrowed by predicates on the first primary key fields and by the
@@ -48,6 +49,9 @@ import java.util.Set;
 final class AccessChoice {
     /** What a source tells that was closed, dropped or failed since. */
     static final long UNKNOWN_ROWS = -1;
+
+    /** Why nothing is read where {@link #isTooLong}. */
+    static final String TOO_LONG = "no primary key is so long";
 
     /**
      * A way in and its cost.
@@ -125,7 +129,8 @@ final class AccessChoice {
                 case Access.Fetch _,
                         Access.Entries _,
                         Access.JoinedFetch _,
-                        Access.JoinedEntries _ ->
+                        Access.JoinedEntries _,
+                        Access.Either _ ->
                     throw new IllegalStateException(chosen + " was chosen without estimates");
             };
             estimates = known;
@@ -180,9 +185,14 @@ final class AccessChoice {
         }
     }
 
+    /** Whether no record has such a primary key. */
+    static boolean isTooLong(byte[] key) {
+        return key.length == 0 || key.length > Limits.KEY_BYTES_MAX;
+    }
+
     private static AccessChoice gets(CheckedQuery query, byte[] whole) {
-        if (whole.length == 0 || whole.length > Limits.KEY_BYTES_MAX) {
-            return only(query, new Access.Nothing("no primary key is so long"));
+        if (isTooLong(whole)) {
+            return only(query, new Access.Nothing(TOO_LONG));
         }
         return only(query, new Access.Get(whole, query.source().primaryKey()));
     }
@@ -203,7 +213,8 @@ final class AccessChoice {
                 new PrimaryRange(key.range(), filter), query.primaryKeyOrder(), key.decided());
         List<IndexDescription> indexes = view.indexes();
         List<Access> others = IndexWays.of(query, indexes, filter);
-        if (others.isEmpty() && (wanted == null || wanted.equals(QueryRequest.SCAN))) {
+        boolean isScan = wanted == null || wanted.equals(QueryRequest.SCAN);
+        if (others.isEmpty() && isScan && query.conditions().alternatives().isEmpty()) {
             return only(query, scan);
         }
         return choose(query, view, wanted, scan, others, indexes, maySpill);
@@ -261,6 +272,12 @@ final class AccessChoice {
             costed.add(new Costed(
                     joined.access(), joined.rows(), joined.cost(cost.part(joined.access()))));
         }
+        for (EitherWays.Counted either : EitherWays.of(query, view, indexes, (double) scanRows)) {
+            costed.add(new Costed(
+                    either.access(),
+                    either.rows(),
+                    AccessCost.OPEN + either.cost() * cost.part(either.access())));
+        }
         costed.sort(Comparator.comparingDouble(Costed::cost));
         Costed chosen = wanted == null ? costed.getFirst() : find(query, wanted, costed, indexes);
         return new AccessChoice(
@@ -289,7 +306,8 @@ final class AccessChoice {
                     Access.Get _,
                     Access.Nothing _,
                     Access.JoinedFetch _,
-                    Access.JoinedEntries _ ->
+                    Access.JoinedEntries _,
+                    Access.Either _ ->
                 throw new IllegalStateException(access + " is no search of one index");
         };
     }
@@ -307,6 +325,7 @@ final class AccessChoice {
                 case Access.Entries(var range) -> wanted.equals(range.index().name());
                 case Access.JoinedFetch(var ranges) -> JoinChoice.isNamed(ranges, wanted);
                 case Access.JoinedEntries(var ranges) -> JoinChoice.isNamed(ranges, wanted);
+                case Access.Either either -> wanted.equals(either.name());
                 case Access.Get _, Access.Nothing _ -> false;
             };
             if (found) {
@@ -314,12 +333,18 @@ final class AccessChoice {
             }
         }
         List<String> names = indexes.stream().map(IndexDescription::name).toList();
-        for (String name : wanted.split(QueryRequest.AND, -1)) {
-            if (!names.contains(name)) {
+        boolean isEither = wanted.contains(QueryRequest.OR);
+        for (String name : wanted.split(isEither ? QueryRequest.OR : QueryRequest.AND, -1)) {
+            if (!names.contains(name) && !(isEither && name.equals(Access.Either.PRIMARY))) {
                 throw new InvalidRequestException("there is no index '%s' on %s; there are %s%s"
                         .formatted(
                                 name, query.source().name(), names, NearestName.hint(name, names)));
             }
+        }
+        if (isEither) {
+            throw new InvalidRequestException(
+                    "no condition with 'or' of this query has terms that are read by %s"
+                            .formatted(wanted));
         }
         throw new InvalidRequestException(
                 wanted.contains(QueryRequest.AND)

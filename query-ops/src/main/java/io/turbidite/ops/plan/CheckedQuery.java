@@ -585,6 +585,24 @@ record CheckedQuery(
         return descending == key.size() ? KeyOrder.DESCENDING : KeyOrder.NONE;
     }
 
+    /** The same with other conditions. */
+    CheckedQuery of(Conditions others) {
+        return new CheckedQuery(
+                source,
+                others,
+                kind,
+                fields,
+                groups,
+                columns,
+                cellField,
+                grid,
+                aggregates,
+                order,
+                near,
+                limit,
+                rowType);
+    }
+
     /** What records must fulfil that a way in has not looked at, for one thread. */
     RecordPredicate[] compile(List<String> decided) {
         RecordPredicate[] predicates = conditions.compile(decided);

@@ -48,6 +48,9 @@ public record QueryRequest(
     /** Stands between names of indexes; no index has it in its name. */
     public static final String AND = " and ";
 
+    /** As {@link #AND}, where each of them, or the primary index, reads a part of the records. */
+    public static final String OR = " or ";
+
     /** The {@link #limit} of a query without one. */
     public static final long NO_LIMIT = Long.MAX_VALUE;
 

@@ -8,6 +8,7 @@ import io.turbidite.core.scan.FetchOptions.Pruning;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.Projection;
@@ -36,6 +37,7 @@ import io.turbidite.ops.scan.OrderedRecords;
 import io.turbidite.ops.scan.PartitionedRecords;
 import io.turbidite.ops.scan.PointRows;
 import io.turbidite.ops.scan.RecordSource;
+import io.turbidite.ops.scan.RecordsOfEither;
 import io.turbidite.ops.scan.SelectedRecords;
 import io.turbidite.ops.scan.WayIn;
 import io.turbidite.ops.search.CandidateSearch;
@@ -53,6 +55,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 /** Builds the operators of a way in, and the steps that explain them. Owned by one plan. */
 final class SourceBuilder {
@@ -94,7 +97,7 @@ final class SourceBuilder {
             case Access.Scan scan -> !scan.order().isOrdered();
             case Access.Fetch fetch -> !fetch.looksAtRecords();
             case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _ -> true;
-            case Access.Get _, Access.Nothing _ -> false;
+            case Access.Get _, Access.Nothing _, Access.Either _ -> false;
         };
     }
 
@@ -233,15 +236,9 @@ final class SourceBuilder {
                 new WayIn(() -> newestOfEach(fetch.range()), meters.fetched, meters.scanned);
             case Access.Fetch(var range, var _) ->
                 new WayIn(
-                        () -> fetch(
-                                partitions,
-                                partition -> CandidateSearch.open(
-                                        view, partition, range, meters.read, meters.ofSearch()),
-                                range,
-                                Math.max(firstBatchCountMin(range), rowsWanted),
-                                fetchOptions(!range.index().alwaysValid(), range.filter())),
-                        meters.fetched,
-                        meters.scanned);
+                        () -> fetch(partitions, range, rowsWanted), meters.fetched, meters.scanned);
+            case Access.Either either ->
+                new WayIn(() -> either(either, rowsWanted), meters.fetched, meters.scanned);
             case Access.JoinedFetch(var ranges) ->
                 new WayIn(
                         () -> fetch(
@@ -255,6 +252,38 @@ final class SourceBuilder {
             case Access.Entries _, Access.JoinedEntries _ ->
                 throw new IllegalStateException(choice.chosen() + " gives no records");
         };
+    }
+
+    private FetchedRecords fetch(List<Integer> partitions, IndexRange range, long rowsWanted) {
+        return fetch(
+                partitions,
+                partition -> CandidateSearch.open(
+                        view, partition, range, meters.read, meters.ofSearch()),
+                range,
+                Math.max(firstBatchCountMin(range), rowsWanted),
+                fetchOptions(!range.index().alwaysValid(), range.filter()));
+    }
+
+    /** Of all partitions: some keys are in one alone. */
+    private RecordsOfEither either(Access.Either either, long rowsWanted) {
+        List<RecordsOfEither.Way> ways = new ArrayList<>(either.ways().size());
+        for (int i = 0; i < either.ways().size(); i++) {
+            Supplier<RecordStream> opener = switch (either.ways().get(i)) {
+                case Access.Get(var key, var _) -> () -> new OneRecord(view, Slice.of(key));
+                case Access.Scan(var range, var _, var _) ->
+                    () -> new PartitionedRecords(view, everyPartition(), range);
+                case Access.Fetch(var range, var _) ->
+                    () -> fetch(everyPartition(), range, rowsWanted);
+                case Access.Nothing _ -> NoRecords::new;
+                case Access.Entries _,
+                        Access.JoinedFetch _,
+                        Access.JoinedEntries _,
+                        Access.Either _ ->
+                    throw new IllegalStateException(either + " has no such way");
+            };
+            ways.add(new RecordsOfEither.Way(opener, either.terms().belongingTo(i)));
+        }
+        return new RecordsOfEither(query.type(), ways, options::checkNotStopped);
     }
 
     /** Of all partitions, whose nearest are not known before. */

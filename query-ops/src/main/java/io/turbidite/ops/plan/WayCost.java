@@ -40,7 +40,8 @@ record WayCost(CheckedQuery query, long resultRows, long scanRows, boolean hasHi
                     Access.Get _,
                     Access.Nothing _,
                     Access.JoinedFetch _,
-                    Access.JoinedEntries _ -> rows;
+                    Access.JoinedEntries _,
+                    Access.Either _ -> rows;
         };
         return AccessCost.OPEN + ofRows * part(access);
     }
@@ -84,7 +85,8 @@ record WayCost(CheckedQuery query, long resultRows, long scanRows, boolean hasHi
                         && query.conditions().isDecidedBy(range.narrowed());
             case Access.Scan scan -> query.conditions().isDecidedBy(scan.decided());
             case Access.Get _, Access.Nothing _ -> true;
-            case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _ -> false;
+            case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _, Access.Either _ ->
+                false;
         };
     }
 }

@@ -29,7 +29,9 @@ final class WayInMeters {
     final Intersection.@Nullable Meters joined;
 
     WayInMeters(Access access) {
-        boolean isFetch = access instanceof Access.Fetch || access instanceof Access.JoinedFetch;
+        boolean isFetch = access instanceof Access.Fetch
+                || access instanceof Access.JoinedFetch
+                || access instanceof Access.Either;
         this.distinct = isFetch ? new OperatorMeter() : OperatorMeter.NONE;
         this.fetched = isFetch ? new OperatorMeter() : OperatorMeter.NONE;
         this.lookups = isFetch ? new LookupMeter() : null;
@@ -37,8 +39,12 @@ final class WayInMeters {
         this.joined = switch (access) {
             case Access.JoinedFetch(var ranges) -> metersOf(ranges);
             case Access.JoinedEntries(var ranges) -> metersOf(ranges);
-            case Access.Nothing _, Access.Get _, Access.Scan _, Access.Fetch _, Access.Entries _ ->
-                null;
+            case Access.Nothing _,
+                    Access.Get _,
+                    Access.Scan _,
+                    Access.Fetch _,
+                    Access.Entries _,
+                    Access.Either _ -> null;
         };
     }
 

@@ -27,8 +27,10 @@ import io.turbidite.ops.search.SearchMeter;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
@@ -105,6 +107,8 @@ final class WayInSteps {
                 addJoin(ranges, estimate, steps);
             }
             case Access.JoinedEntries(var ranges) -> addJoin(ranges, estimate, steps);
+            case Access.Either either ->
+                steps.add(new PlanStep("either", eitherDetail(either), estimate, meters.fetched));
         }
         return steps;
     }
@@ -133,6 +137,21 @@ final class WayInSteps {
             detail.append("; ").append(counted(sorted, "entry", "entries")).append(" sorted");
         }
         return detail.toString();
+    }
+
+    private static String eitherDetail(Access.Either either) {
+        Map<String, Integer> counts = new LinkedHashMap<>();
+        for (Access way : either.ways()) {
+            if (!(way instanceof Access.Nothing)) {
+                counts.merge(Access.Either.name(way), 1, Integer::sum);
+            }
+        }
+        List<String> parts = new ArrayList<>();
+        counts.forEach((name, count) -> parts.add(
+                name.equals(Access.Either.PRIMARY)
+                        ? counted(count, "range", "ranges") + " of the primary key"
+                        : counted(count, "search", "searches") + " of " + name + ", then fetch"));
+        return "records that belong to one of the terms: " + String.join("; ", parts);
     }
 
     /** What was chosen for the lookups, and once they are done, what they took. */

@@ -1,0 +1,114 @@
+package io.turbidite.ops.expr;
+
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.type.RecordType;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The terms of a condition with {@code or}, each with what it leaves of the fields together with
+ * all other conditions: so each may be read by a way of its own. A record belongs to the first term
+ * that holds of it, and so to one of them alone. <em>Immutable.</em>
+ */
+public final class Alternatives {
+    private final RecordType type;
+
+    /** In the order in which they are tested. */
+    private final List<Where.Test> terms;
+
+    private final List<Conditions> conditions;
+
+    private Alternatives(RecordType type, List<Where.Test> terms, List<Conditions> conditions) {
+        this.type = type;
+        this.terms = terms;
+        this.conditions = conditions;
+    }
+
+    /**
+     * The terms of a condition; null if one of them bounds no field.
+     *
+     * @param all what is asked beside it
+     */
+    static @Nullable Alternatives of(Conditions all, Where.AnyOf any) {
+        List<Where.Test> terms = new ArrayList<>();
+        flatten(any, terms);
+        // as they are tested (Compilation): a function sees no record of which another term holds
+        terms.sort(Comparator.comparing(Where::callsFunctions));
+        List<Conditions> conditions = new ArrayList<>(terms.size());
+        for (Where.Test term : terms) {
+            List<Predicate> bounds = new ArrayList<>();
+            collect(term, bounds);
+            if (bounds.isEmpty()) {
+                return null;
+            }
+            conditions.add(all.and(bounds));
+        }
+        return new Alternatives(all.type(), terms, conditions);
+    }
+
+    /** Terms that can hold, of this condition and of those in it. */
+    private static void flatten(Where.AnyOf any, List<Where.Test> to) {
+        for (Where.Test test : any.tests()) {
+            switch (test) {
+                case Where.AnyOf inner -> flatten(inner, to);
+                case Where.Never _ -> {}
+                case Where.Is _, Where.Evaluated _, Where.AllOf _ -> to.add(test);
+            }
+        }
+    }
+
+    /** Predicates that hold wherever the test does. */
+    private static void collect(Where.Test test, List<Predicate> into) {
+        switch (test) {
+            case Where.Is(Predicate predicate, boolean negated) -> {
+                if (!negated) {
+                    into.add(predicate);
+                }
+            }
+            case Where.AllOf(List<Where.Test> terms) -> terms.forEach(t -> collect(t, into));
+            case Where.AnyOf _, Where.Never _, Where.Evaluated _ -> {}
+        }
+    }
+
+    /** How many there are. */
+    public int count() {
+        return terms.size();
+    }
+
+    /** All conditions, and what a term leaves beside them. */
+    public Conditions conditions(int term) {
+        return conditions.get(term);
+    }
+
+    /** Whether a record belongs to a term; for one thread. */
+    public RecordPredicate belongingTo(int term) {
+        Compilation compilation = new Compilation(type);
+        RecordPredicate[] tests = new RecordPredicate[term + 1];
+        for (int i = 0; i <= term; i++) {
+            tests[i] = compilation.compile(terms.get(i));
+        }
+        return new FirstThatHolds(tests);
+    }
+
+    /** The last one holds, and none before it. */
+    private static final class FirstThatHolds implements RecordPredicate {
+        private final RecordPredicate[] tests;
+
+        FirstThatHolds(RecordPredicate[] tests) {
+            this.tests = tests;
+        }
+
+        @Override
+        public boolean matches(RecordView record) {
+            int first = 0;
+            while (first < tests.length && !tests[first].matches(record)) {
+                first++;
+            }
+            return first == tests.length - 1;
+        }
+    }
+}
