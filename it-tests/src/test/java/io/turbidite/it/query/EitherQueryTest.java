@@ -159,11 +159,12 @@ class EitherQueryTest {
     void every_way_gives_each_record_once() {
         String test = "EitherQueryTest#every_way_gives_each_record_once";
         long first = Seeds.of(test);
+        int storeCount = 0;
         int wayCount = 0;
         int found = 0;
         for (Maintenance maintenance : Maintenance.values()) {
-            int partitions = 1 + maintenance.ordinal() % 3;
-            long seed = Seeds.mix(first, maintenance.ordinal() * 10L + partitions);
+            int partitions = 1 + storeCount % 3;
+            long seed = Seeds.mix(first, storeCount++);
             SplittableRandom random = new SplittableRandom(seed);
             try (Store store = open(maintenance + "-" + partitions)) {
                 Dataset dataset = dataset(store, maintenance, partitions);
