@@ -92,7 +92,7 @@ public final class HashJoin implements Rows {
      * What a join is made of.
      *
      * @param rowType of the rows; of a semi or anti join that of the left side
-     * @param shown the right fields that rows have, behind all left ones
+     * @param fields where its fields at the top come from; none of a semi or anti join
      * @param used fields of the rows that anybody looks at, the others may be missing; null: all
      * @param test what must hold of rows with equal keys; null: nothing
      * @param holdsLeft whether the left side is held, not the right one: not of full joins and
@@ -101,7 +101,7 @@ public final class HashJoin implements Rows {
     public record Output(
             JoinKind kind,
             RecordType rowType,
-            List<Integer> shown,
+            List<PairField> fields,
             @Nullable Set<Integer> used,
             @Nullable PairTest test,
             boolean holdsLeft) {
@@ -109,8 +109,18 @@ public final class HashJoin implements Rows {
             if (holdsLeft && (kind == JoinKind.FULL || kind == JoinKind.NOT_IN)) {
                 throw new IllegalArgumentException(kind + " holds the right side");
             }
-            shown = List.copyOf(shown);
+            fields = List.copyOf(fields);
             used = used == null ? null : Set.copyOf(used);
+        }
+
+        /** Those of the fields that anybody looks at. */
+        List<PairField> lookedAt() {
+            Set<Integer> looked = used;
+            return looked == null
+                    ? fields
+                    : fields.stream()
+                            .filter(field -> looked.contains(field.target()))
+                            .toList();
         }
     }
 
@@ -131,8 +141,10 @@ public final class HashJoin implements Rows {
         this.joined = kind.hasPairs() ? new JoinedRow(left.type(), right.type(), output) : null;
         this.test = output.test();
         boolean isShortened = kind.hasPairs() && test == null && output.used() != null;
-        this.shortenedPassing = isShortened ? new ShortenedRow(passing.type(), output) : null;
-        this.shortenedHeld = isShortened ? ShortenedRow.ifMuch(held.type(), output) : null;
+        this.shortenedPassing =
+                isShortened ? new ShortenedRow(passing.type(), !holdsLeft, output) : null;
+        this.shortenedHeld =
+                isShortened ? ShortenedRow.ifMuch(held.type(), holdsLeft, output) : null;
         this.row = new RecordView(output.rowType());
         this.table = newTable();
     }

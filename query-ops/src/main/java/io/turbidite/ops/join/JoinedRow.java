@@ -6,13 +6,11 @@ import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.RecordType;
 
 import java.util.List;
-import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Puts together the rows of a join: the fields of a left row, and behind them those of a right one,
- * as far as anybody looks at them.
- * <em>Confined to one thread.</em>
+ * Puts together the rows of a join: fields of a left row and of a right one, as far as anybody
+ * looks at them. <em>Confined to one thread.</em>
  */
 final class JoinedRow {
     private final RecordWriter writer;
@@ -23,23 +21,22 @@ final class JoinedRow {
     private final int[] rightFields;
     private final int[] rightTargets;
 
-    /** Of each left field the right one of its name that is not shown, or -1. */
+    /** Of each left field the right one that stands for it, or {@link PairField#NONE}. */
     private final int[] instead;
 
     JoinedRow(RecordType leftType, RecordType rightType, HashJoin.Output output) {
-        RecordType rowType = output.rowType();
-        List<Integer> shown = output.shown();
-        this.writer = new RecordWriter(loose(rowType));
+        List<PairField> fields = output.lookedAt();
+        this.writer = new RecordWriter(loose(output.rowType()));
         this.left = new RecordView(leftType);
         this.right = new RecordView(rightType);
-        this.leftFields = used(leftType, IntStream.of(tops(leftType)), output);
-        this.leftTargets = targets(leftType, leftFields, rowType);
-        this.rightFields = used(rightType, shown.stream().mapToInt(Integer::intValue), output);
-        this.rightTargets = targets(rightType, rightFields, rowType);
-        this.instead = IntStream.of(leftFields)
-                .map(field -> rightType.indexOf(leftType.field(field).name()))
-                .map(field -> shown.contains(field) ? -1 : field)
-                .toArray();
+        List<PairField> ofLeft = fields.stream().filter(PairField::isOfLeft).toList();
+        List<PairField> ofRight =
+                fields.stream().filter(field -> !field.isOfLeft()).toList();
+        this.leftFields = ofLeft.stream().mapToInt(PairField::field).toArray();
+        this.leftTargets = ofLeft.stream().mapToInt(PairField::target).toArray();
+        this.instead = ofLeft.stream().mapToInt(PairField::instead).toArray();
+        this.rightFields = ofRight.stream().mapToInt(PairField::field).toArray();
+        this.rightTargets = ofRight.stream().mapToInt(PairField::target).toArray();
     }
 
     /** The type with the same bytes in which any field at the top may be missing. */
@@ -49,29 +46,11 @@ final class JoinedRow {
                 .toList());
     }
 
-    /** Those of some fields of a side that are looked at in the rows. */
-    static int[] used(RecordType side, IntStream fields, HashJoin.Output output) {
-        Set<Integer> used = output.used();
-        return used == null
-                ? fields.toArray()
-                : fields.filter(field -> used.contains(
-                                output.rowType().indexOf(side.field(field).name())))
-                        .toArray();
-    }
-
     /** The fields that lie in no other. */
     static int[] tops(RecordType type) {
         return IntStream.range(0, type.fields().size())
                 .filter(field -> type.parent(field) == RecordType.TOP)
                 .toArray();
-    }
-
-    private static int[] targets(RecordType type, int[] fields, RecordType rowType) {
-        int[] targets = new int[fields.length];
-        for (int i = 0; i < fields.length; i++) {
-            targets[i] = rowType.indexOf(type.field(fields[i]).name());
-        }
-        return targets;
     }
 
     /** A pair; valid until the next. */

@@ -5,6 +5,8 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.RecordPredicate;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.List;
 
 /**
@@ -15,6 +17,9 @@ public final class PairTest {
     private final JoinedRow joined;
     private final RecordView pair;
     private final RecordPredicate[] predicates;
+
+    /** What must hold, too; null: nothing. */
+    private final @Nullable PairTest next;
 
     /**
      * @param output what the pair has of both sides
@@ -28,6 +33,19 @@ public final class PairTest {
         this.joined = new JoinedRow(leftType, rightType, output);
         this.pair = new RecordView(output.rowType());
         this.predicates = predicates.toArray(RecordPredicate[]::new);
+        this.next = null;
+    }
+
+    private PairTest(PairTest first, @Nullable PairTest next) {
+        this.joined = first.joined;
+        this.pair = first.pair;
+        this.predicates = first.predicates;
+        this.next = next;
+    }
+
+    /** This test, and behind it another one; only one of them is used further. */
+    public PairTest and(PairTest other) {
+        return new PairTest(this, next == null ? other : next.and(other));
     }
 
     boolean holds(Slice leftRow, Slice rightRow) {
@@ -37,6 +55,6 @@ public final class PairTest {
                 return false;
             }
         }
-        return true;
+        return next == null || next.holds(leftRow, rightRow);
     }
 }

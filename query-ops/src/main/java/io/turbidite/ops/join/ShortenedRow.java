@@ -7,8 +7,6 @@ import io.turbidite.core.type.RecordType;
 
 import org.jspecify.annotations.Nullable;
 
-import java.util.stream.IntStream;
-
 /**
  * A row of a side without the fields that nobody looks at: where it must be written to a run, or
  * kept in the table, its other bytes would be held for nothing. It has the type's bytes, with
@@ -19,8 +17,8 @@ final class ShortenedRow {
     private final RecordView row;
     private final int[] fields;
 
-    ShortenedRow(RecordType type, HashJoin.Output output) {
-        this(type, used(type, output));
+    ShortenedRow(RecordType type, boolean isLeft, HashJoin.Output output) {
+        this(type, used(isLeft, output));
     }
 
     private ShortenedRow(RecordType type, int[] fields) {
@@ -29,13 +27,21 @@ final class ShortenedRow {
         this.fields = fields;
     }
 
-    private static int[] used(RecordType type, HashJoin.Output output) {
-        return JoinedRow.used(type, IntStream.of(JoinedRow.tops(type)), output);
+    /** Nobody looks at others; a left field may be told from the right row alone. */
+    private static int[] used(boolean isLeft, HashJoin.Output output) {
+        return output.lookedAt().stream()
+                .mapToInt(field -> field.isOfLeft() == isLeft
+                        ? field.field()
+                        : isLeft ? PairField.NONE : field.instead())
+                .filter(field -> field != PairField.NONE)
+                .sorted()
+                .distinct()
+                .toArray();
     }
 
     /** Null where rows would keep more than half of their fields: making them anew costs more. */
-    static @Nullable ShortenedRow ifMuch(RecordType type, HashJoin.Output output) {
-        int[] kept = used(type, output);
+    static @Nullable ShortenedRow ifMuch(RecordType type, boolean isLeft, HashJoin.Output output) {
+        int[] kept = used(isLeft, output);
         return 2 * kept.length > JoinedRow.tops(type).length ? null : new ShortenedRow(type, kept);
     }
 

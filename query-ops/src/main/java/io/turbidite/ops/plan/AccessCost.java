@@ -6,40 +6,42 @@ import io.turbidite.ops.search.IndexRange;
 
 /**
  * What the steps of a query cost, in records that a scan reads and a range refuses: CPU time with
- * all pages in the cache, as {@code ./turbidite bench plans} measures it. Decision 0087 has the
- * figures.
+ * all pages in the cache. What each step costs is calibrated ({@link CostStep}); how many steps a
+ * way takes is here. Decision 0087 has the ground.
  */
 final class AccessCost {
-    /** Opening cursors on the components of an index or of the primary index. */
-    static final double OPEN = 10;
+    static final double OPEN = CostStep.OPEN.units();
 
-    private static final double BTREE_ENTRY = 0.5;
-    private static final double RTREE_ENTRY = 0.7;
-    private static final double TERM_ENTRY = 0.4;
+    private static final double BTREE_ENTRY = CostStep.BTREE_ENTRY.units();
+    private static final double RTREE_ENTRY = CostStep.RTREE_ENTRY.units();
+    private static final double TERM_ENTRY = CostStep.WORD_ENTRY.units();
 
-    /** A look at the key trees for an entry that may be obsolete. */
-    private static final double VALIDATION = 2;
+    private static final double VALIDATION = CostStep.VALIDATION.units();
 
-    /** Fetching one of ten thousand records. */
-    private static final double FETCH = 6;
+    private static final double FETCH = CostStep.FETCH.units();
 
     private static final double FETCH_RECORDS = 10_000;
 
-    /** How much more it is of ten times as many: fewer of them are in the processor's caches. */
-    private static final double FETCH_OF_TEN_TIMES = 5;
+    private static final double FETCH_OF_TEN_TIMES = CostStep.FETCH_TENFOLD.units();
 
-    private static final double FETCH_MIN = 4;
+    private static final double FETCH_MIN = CostStep.FETCH_LEAST.units();
 
-    /** Of as many records as this, or more, two are often on one page: that saves a third. */
+    /** Of as many records as this, or more, two are often on one page. */
     private static final double SHARE_DENSE = 0.1;
 
-    private static final double DENSE_SAVES = 0.35;
+    /** The part that this saves, of a fetch among a hundred thousand records. */
+    private static final double DENSE_SAVES =
+            Math.clamp(1 - CostStep.FETCH_DENSE.units() / (FETCH + FETCH_OF_TEN_TIMES), 0, 0.9);
 
-    /** Looking a primary key up among those that another index has. */
-    private static final double PROBE = 0.5;
+    private static final double PROBE = CostStep.PROBED.units();
 
-    /** Keeping a candidate until other indexes were asked. */
-    private static final double KEEP = 1.3;
+    private static final double KEEP = CostStep.KEPT.units();
+
+    private static final double BUILT_ROW = CostStep.JOIN_HELD.units();
+
+    private static final double PROBED_ROW = CostStep.JOIN_PROBED.units();
+
+    private static final double JOINED_ROW = CostStep.JOIN_PAIR.units();
 
     private AccessCost() {}
 
@@ -64,6 +66,17 @@ final class AccessCost {
                 FETCH + FETCH_OF_TEN_TIMES * Math.log10(Math.max(1, of) / FETCH_RECORDS));
         double share = Math.min(1, count / Math.max(1, of) / SHARE_DENSE);
         return count * each * (1 - DENSE_SAVES * share);
+    }
+
+    /**
+     * A hash join, beside its sides.
+     *
+     * @param held rows that are put into the table
+     * @param tried rows that are looked up in it, or pairs where nothing must be equal
+     * @param given pairs that it makes rows of
+     */
+    static double join(double held, double tried, double given) {
+        return held * BUILT_ROW + tried * PROBED_ROW + given * JOINED_ROW;
     }
 
     static double validations(double count) {

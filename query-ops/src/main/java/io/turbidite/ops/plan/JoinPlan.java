@@ -1,5 +1,6 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.expr.Expression;
 import io.turbidite.core.scan.Source;
@@ -14,6 +15,7 @@ import io.turbidite.ops.join.HashJoin;
 import io.turbidite.ops.join.JoinKind;
 import io.turbidite.ops.join.JoinSide;
 import io.turbidite.ops.join.LookupRows;
+import io.turbidite.ops.join.PairField;
 import io.turbidite.ops.join.PairTest;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
@@ -37,6 +39,7 @@ public final class JoinPlan implements ResultPlan {
     private final JoinedType type;
     private final RunOptions options;
     private final boolean looksUp;
+    private final Request request;
     private final OperatorMeter joined = new OperatorMeter();
     private final OperatorMeter built = new OperatorMeter();
     private final String text;
@@ -52,6 +55,15 @@ public final class JoinPlan implements ResultPlan {
 
     /** About how many rows the sides have; null: not known yet. */
     private @Nullable JoinRows estimated;
+
+    /** Whether it is known in which order its relations are joined. */
+    private boolean isOrdered;
+
+    /** The order; null: as it is written, and nothing was weighed. */
+    private JoinOrder.@Nullable Chosen order;
+
+    /** The joins in another order than the written one; null: as it is written. */
+    private @Nullable OrderedJoin ordered;
 
     /** Two fields that must be equal, by their names in the rows of both sides. */
     public record Equal(String left, String right) {}
@@ -95,6 +107,7 @@ public final class JoinPlan implements ResultPlan {
     }
 
     private JoinPlan(ResultPlan left, ResultPlan right, Request request, RunOptions options) {
+        this.request = request;
         this.looksUp = request.looksUp();
         this.left = left;
         this.right = right;
@@ -111,9 +124,6 @@ public final class JoinPlan implements ResultPlan {
         this.text = meeting.isEmpty()
                 ? "all pairs"
                 : "%s by %s".formatted(label, String.join(" and ", meeting));
-        if (isTurnable()) {
-            var _ = estimated(); // while the views of both sides are open
-        }
     }
 
     private static JoinedType pairs(
@@ -219,15 +229,56 @@ public final class JoinPlan implements ResultPlan {
         return "join of %s, and %s".formatted(left.access(), right.access());
     }
 
+    /**
+     * This join and the inner joins below it in a better order than the written one. Asked for the
+     * first time while the views of all sides are open; null: there is none.
+     */
+    private @Nullable OrderedJoin ordered() {
+        if (!isOrdered) {
+            isOrdered = true;
+            JoinOrder.Chosen chosen = null;
+            try {
+                chosen = kind == JoinKind.INNER && !looksUp ? JoinOrder.of(this) : null;
+            } catch (ClosedException after) {
+                // nobody asked for the rows: it is as it was written
+            }
+            order = chosen;
+            if (chosen != null) {
+                // those below are in the same order, whatever is best for them alone
+                chosen.graph().joins().forEach(join -> join.isOrdered = true);
+            }
+        }
+        JoinOrder.Chosen chosen = order;
+        if (ordered == null && chosen != null && !chosen.isWritten()) {
+            ordered = OrderedJoin.of(chosen, used);
+        }
+        return ordered;
+    }
+
+    /** Takes an order, whatever it costs. */
+    void joinAs(JoinOrder.Chosen chosen) {
+        isOrdered = true;
+        order = chosen;
+        chosen.graph().joins().forEach(join -> join.isOrdered = true);
+        ordered = null;
+    }
+
     @Override
     public List<Plan.Choice> choices() {
-        List<Plan.Choice> choices = new ArrayList<>(left.choices());
+        var _ = ordered();
+        JoinOrder.Chosen chosen = order;
+        List<Plan.Choice> choices = new ArrayList<>(chosen == null ? List.of() : chosen.choices());
+        choices.addAll(left.choices());
         choices.addAll(right.choices());
         return choices;
     }
 
     @Override
     public List<PlanStep> steps() {
+        OrderedJoin better = ordered();
+        if (better != null) {
+            return better.steps();
+        }
         List<PlanStep> steps = new ArrayList<>();
         steps.add(new PlanStep("join", text, estimatedRows(), joined));
         steps.addAll(PlanStep.below((isBuiltFromLeft() ? right : left).steps()));
@@ -235,7 +286,7 @@ public final class JoinPlan implements ResultPlan {
             steps.add(new PlanStep(
                     "lookup",
                     "records of %s by primary key"
-                            .formatted(right().query().source().name()),
+                            .formatted(looked().query().source().name()),
                     PlanStep.UNKNOWN,
                     joined,
                     1));
@@ -255,7 +306,12 @@ public final class JoinPlan implements ResultPlan {
 
     @Override
     public long estimatedRows() {
-        return looksUp ? PlanStep.UNKNOWN : estimated().joined();
+        if (looksUp) {
+            return PlanStep.UNKNOWN;
+        }
+        var _ = ordered();
+        JoinOrder.Chosen chosen = order;
+        return chosen == null ? estimated().joined() : chosen.rows();
     }
 
     private JoinRows estimated() {
@@ -278,6 +334,10 @@ public final class JoinPlan implements ResultPlan {
 
     @Override
     public Rows rows() {
+        OrderedJoin better = ordered();
+        if (better != null) {
+            return better.rows();
+        }
         boolean fromLeft = isBuiltFromLeft();
         JoinSide leftSide = new JoinSide(
                 left.rows(),
@@ -286,7 +346,7 @@ public final class JoinPlan implements ResultPlan {
                 fromLeft ? built : new OperatorMeter());
         HashJoin.Output output = output(type, used, test(), fromLeft);
         if (looksUp) {
-            CheckedQuery query = right().query();
+            CheckedQuery query = looked().query();
             Projection projection = query.columns().isEmpty()
                     ? null
                     : Projection.of(query.type(), query.columns(), right.rowType());
@@ -294,7 +354,7 @@ public final class JoinPlan implements ResultPlan {
             return new LookupRows(
                     leftSide,
                     new LookupRows.Inner(
-                            right().view(), query.compile(List.of()), projection, recordBytesMax),
+                            looked().view(), query.compile(List.of()), projection, recordBytesMax),
                     output,
                     right.rowType(),
                     options,
@@ -313,7 +373,11 @@ public final class JoinPlan implements ResultPlan {
             @Nullable Set<Integer> looked,
             @Nullable PairTest test,
             boolean holdsLeft) {
-        return new HashJoin.Output(kind, of.rowType(), of.shown(), looked, test, holdsLeft);
+        // rows of a semi join are those of the left side, but pairs of both are tested
+        List<PairField> fields = kind.hasPairs() || !of.equals(type)
+                ? PairField.byNames(left.rowType(), right.rowType(), of.shown(), of.rowType())
+                : List.of();
+        return new HashJoin.Output(kind, of.rowType(), fields, looked, test, holdsLeft);
     }
 
     private @Nullable PairTest test() {
@@ -329,8 +393,36 @@ public final class JoinPlan implements ResultPlan {
                 left.rowType(), right.rowType(), output(pairs, null, null, false), predicates);
     }
 
+    ResultPlan left() {
+        return left;
+    }
+
+    ResultPlan right() {
+        return right;
+    }
+
+    JoinKind kind() {
+        return kind;
+    }
+
+    Request request() {
+        return request;
+    }
+
+    JoinedType type() {
+        return type;
+    }
+
+    RunOptions options() {
+        return options;
+    }
+
+    boolean looksUp() {
+        return looksUp;
+    }
+
     /** What is looked up is a query of records. */
-    private Plan right() {
+    private Plan looked() {
         return (Plan) right;
     }
 }

@@ -28,7 +28,12 @@ record JoinRows(long left, long right, long joined) {
     }
 
     boolean isLeftSmaller() {
-        return left != PlanStep.UNKNOWN && left * (double) SMALLER_BY < right;
+        return left != PlanStep.UNKNOWN && isLeftSmaller((double) left, (double) right);
+    }
+
+    /** Whether a join should hold its left side, by the rows of both. */
+    static boolean isLeftSmaller(double left, double right) {
+        return left * SMALLER_BY < right;
     }
 
     /**

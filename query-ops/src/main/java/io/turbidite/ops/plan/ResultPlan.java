@@ -10,6 +10,7 @@ public sealed interface ResultPlan
         permits Plan,
                 GivenPlan,
                 JoinPlan,
+                OrderedJoin,
                 SetPlan,
                 SkippedPlan,
                 UnnestPlan,
