@@ -63,6 +63,8 @@ final class LogSegments {
         FileHeader header;
         try {
             header = FileHeader.readFrom(segment.file);
+            // one that was never synced may show what another file has left on its blocks
+            header.checkFormat(name, Segment.FORMAT);
         } catch (CorruptionException e) {
             segment.damage = e;
             return;

@@ -169,6 +169,23 @@ class LogCorruptionTest {
         }
     }
 
+    /** The bug: the store did not open where a power cut had left but the name of a segment. */
+    @Test
+    void aNewSegmentWhoseBlocksShowWhatAnotherFileHasLeftIsNotNeeded() {
+        SimDisk disk = written(11, true);
+        String last = disk.files().getLast();
+        byte[] content = new byte[disk.content(last).length];
+        new io.turbidite.core.format.FileHeader("manifest", 1, 0, LogDriver.STORE_ID, 5)
+                .write(java.lang.foreign.MemorySegment.ofArray(content), 0);
+        long number = Segment.numberOf(last.substring(last.lastIndexOf('/') + 1));
+        SimDisk torn = disk.copy();
+        torn.put(Segment.name("log", number + 1), content);
+        assertTrue(opensToTheSame(torn));
+        torn.put(disk.files().getFirst(), content);
+        CorruptionException needed = assertThrows(CorruptionException.class, () -> replay(torn, 1));
+        assertTrue(needed.toString().contains(disk.files().getFirst()), needed.toString());
+    }
+
     @Test
     @LeaksOnPurpose("the log that wrote was killed")
     void randomBytesNeverDoWorseThanCorruption() {
