@@ -23,6 +23,7 @@ import java.io.InputStream;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Records that a client sends to a feed. The whole body is there before the feed sees any of it: a
@@ -35,6 +36,9 @@ final class ParcelRoute {
 
     /** The parameter with the number of the first record. */
     static final String SEQUENCE = "sequence";
+
+    /** As many as the greatest one has; {@link Long#parseLong} would take a sign, too. */
+    private static final Pattern SEQUENCE_DIGITS = Pattern.compile("[0-9]{1,16}");
 
     private static final Set<String> CHARSETS = Set.of("utf-8", "utf8", "us-ascii", "ascii");
 
@@ -139,10 +143,14 @@ final class ParcelRoute {
             throw Problem.of(
                     400, "'producer' and 'sequence' belong together: one of them is missing");
         }
+        if (!SEQUENCE_DIGITS.matcher(sequence).matches()) {
+            throw Problem.of(
+                    400,
+                    "'sequence' must be a whole number from 1 to %d, in digits alone"
+                            .formatted(Parcel.SEQUENCE_MAX));
+        }
         try {
             return parcel.from(owner(exchange), producer, Long.parseLong(sequence));
-        } catch (NumberFormatException e) {
-            throw Problem.of(400, "'sequence' must be a whole number from 1");
         } catch (InvalidRequestException e) {
             throw Problem.of(400, String.valueOf(e.getMessage()));
         }

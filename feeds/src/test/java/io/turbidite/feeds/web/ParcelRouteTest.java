@@ -156,6 +156,20 @@ class ParcelRouteTest {
     }
 
     @Test
+    void a_sequence_is_digits_and_nothing_else() throws Exception {
+        try (ServedStore served = serve()) {
+            for (String sequence : List.of(
+                    "%2B1", "+1", "-1", "0", "1.0", "1e3", "%D9%A1", "", "9007199254740993")) {
+                HttpResponse<String> wrong =
+                        send(served, "?producer=p&sequence=" + sequence, lines(0, 3));
+                assertThat(wrong.statusCode()).as(sequence).isEqualTo(400);
+                assertThat(wrong.body()).as(sequence).contains("9007199254740992");
+            }
+            assertThat(count(served.store("two"), "Sent")).isZero();
+        }
+    }
+
+    @Test
     void says_what_became_of_good_and_bad_records() throws Exception {
         try (ServedStore served = serve()) {
             assertThat(send(served, "", lines(0, 2_000)).body())

@@ -6,13 +6,12 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpHeaderValues;
-import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
@@ -20,8 +19,6 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.codec.http.TooLongHttpHeaderException;
-import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
 
@@ -44,11 +41,13 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     private static final long FAREWELL_MILLIS = 1_000;
 
     /**
-     * What a client must send of a body in the time that it is waited for, beyond the first
-     * {@link HttpOptions#bodyMillisMax}: a byte now and then would hold a request for ever. A
-     * modem of 14,400 bits a second brings 1,800.
+     * How soon a client that sends no more is sent something, to see whether it has gone; each time
+     * twice as late, up to {@link #PROBE_MILLIS_MAX}. One that has gone answers the first of them
+     * by a reset, which the second one meets.
      */
-    private static final long BODY_BYTES_PER_SECOND_MIN = 1_000;
+    private static final long PROBE_MILLIS = 50;
+
+    private static final long PROBE_MILLIS_MAX = 5_000;
 
     private final HttpServer server;
     private final boolean admitted;
@@ -61,17 +60,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     /** The request behind it, which came before its answer was complete. */
     private @Nullable HttpRequest pipelined;
 
-    private long bodyBytes;
-    private long bodyBytesMax;
+    private BodyBounds bounds;
     private boolean isBodyWhole;
-
-    /** Since when a piece of the body is waited for; not while the server itself is slow. */
-    private long bodyAskedNanos;
-
-    private boolean isBodyAsked;
-
-    /** How long pieces of the body were waited for, together. */
-    private long bodyWaitedNanos;
 
     /** The connection ends with this answer. */
     private boolean isLast;
@@ -99,9 +89,24 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     /** The request at work has all that it needs to begin but the end of its empty body. */
     private boolean beginsAtEnd;
 
+    /** The answer comes in pieces, the first of which was sent. */
+    private boolean isStreaming;
+
+    /** The client sends no more; it may still wait for answers. */
+    private boolean inputEnded;
+
+    /** All is written, and what comes is passed over for a while. */
+    private boolean isLeaving;
+
+    /** The request whose client is looked after so. */
+    private @Nullable Exchange probed;
+
+    private long probeMillis = PROBE_MILLIS;
+
     HttpConnection(HttpServer server, boolean admitted) {
         this.server = server;
         this.admitted = admitted;
+        this.bounds = new BodyBounds(server.options());
     }
 
     private ChannelHandlerContext ctx() {
@@ -172,7 +177,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
      * it the next: a client that sends thousands in one packet would fill the stack.
      */
     private void ask() {
-        if (!isAsked) {
+        if (!isAsked || inputEnded) {
             isAsked = true;
             ctx().executor().execute(this::deliver);
         }
@@ -192,7 +197,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         } finally {
             isDelivering = false;
         }
-        if (isAsked && ctx().channel().isActive()) {
+        if (isAsked && inputEnded) {
+            endInput();
+        } else if (isAsked && ctx().channel().isActive()) {
             ctx().read();
         }
     }
@@ -215,7 +222,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     /** What was read may have been part of a message. */
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
-        if (isAsked) {
+        if (isAsked && !inputEnded) {
             ctx.read();
         }
         ctx.fireChannelReadComplete();
@@ -241,15 +248,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         if (headDeadline != null) {
             headDeadline.cancel(false);
         }
-        bodyBytes = 0;
-        bodyWaitedNanos = 0;
-        isBodyAsked = false;
-        bodyBytesMax = server.options().bodyBytesMax();
+        bounds = new BodyBounds(server.options());
         isBodyWhole = false;
         isLast = !HttpUtil.isKeepAlive(request) || server.isClosing();
         Throwable broken = request.decoderResult().cause();
         if (broken != null) {
-            refuse(malformed(broken));
+            refuse(Problems.malformed(broken));
             return;
         }
         Target target;
@@ -274,36 +278,24 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     private void begin(Exchange begun) {
         beginsAtEnd = false;
-        server.begin(begun, bytes -> bodyBytesMax = bytes);
+        server.begin(begun, bounds::takeUpTo);
     }
 
     private void askForBody() {
         if (awaitsContinue && exchange != null) {
             awaitsContinue = false;
-            send(new DefaultFullHttpResponse(
-                    HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+            sendContinue();
         }
         awaitBody();
     }
 
     private void awaitBody() {
-        if (!isBodyAsked) {
-            isBodyAsked = true;
-            bodyAskedNanos = nanos();
-        }
+        bounds.ask(nanos());
         ask();
     }
 
     private long nanos() {
         return ctx().executor().ticker().nanoTime();
-    }
-
-    private static Problem malformed(Throwable broken) {
-        return switch (broken) {
-            case TooLongHttpLineException e -> Problem.of(414, "the first line is too long");
-            case TooLongHttpHeaderException e -> Problem.of(431, "the headers are too long");
-            default -> Problem.of(400, "this is no request of HTTP/1.1");
-        };
     }
 
     private void body(HttpContent content) {
@@ -342,40 +334,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             return Problem.of(400, "the body is no body of HTTP/1.1");
         }
         int bytes = content.content().readableBytes();
-        bodyBytes += bytes;
         server.countIn(bytes);
-        if (bodyBytes > bodyBytesMax) {
-            return tooLarge(bodyBytesMax);
-        }
-        if (isBodyAsked) {
-            isBodyAsked = false;
-            bodyWaitedNanos += nanos() - bodyAskedNanos;
-        }
-        return isTooSlow() ? tooSlow() : null;
-    }
-
-    private boolean isTooSlow() {
-        long millis =
-                server.options().bodyMillisMax() + bodyBytes * 1_000 / BODY_BYTES_PER_SECOND_MIN;
-        return TimeUnit.NANOSECONDS.toMillis(bodyWaitedNanos) > millis;
-    }
-
-    private Problem tooSlow() {
-        return Problem.of(
-                408,
-                "the body brought %d bytes in %d ms, which is less than %d a second after the first %d ms"
-                        .formatted(
-                                bodyBytes,
-                                TimeUnit.NANOSECONDS.toMillis(bodyWaitedNanos),
-                                BODY_BYTES_PER_SECOND_MIN,
-                                server.options().bodyMillisMax()));
-    }
-
-    static Problem tooLarge(long bytesMax) {
-        return Problem.of(
-                        413,
-                        "the body is longer than the %d bytes that are taken".formatted(bytesMax))
-                .advise("send it in several requests");
+        return bounds.add(bytes, nanos());
     }
 
     @Override
@@ -384,6 +344,73 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             exchange.writable();
         }
         ctx.fireChannelWritabilityChanged();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        if (event instanceof ChannelInputShutdownEvent) {
+            inputEnded = true;
+            endInput();
+        }
+        ctx.fireUserEventTriggered(event);
+    }
+
+    /**
+     * The client sends no more. It gets the answers to what it has sent whole; half a request is
+     * none. Who leaves while an answer streams is let go at once, as it reads no more either.
+     */
+    private void endInput() {
+        if (!unread.isEmpty()) {
+            return; // it is taken first
+        }
+        Exchange now = exchange;
+        if (isLeaving) {
+            cut();
+        } else if (isDone) {
+            return; // the last answer is being written
+        } else if (now == null) {
+            leaveWhenWritten();
+        } else if (!isBodyWhole || isStreaming || isOld(now)) {
+            cut();
+        } else if (probed != now) {
+            probed = now;
+            probe(now);
+        }
+    }
+
+    /** Whether it is of HTTP/1.0, which knows nothing that could be sent before the answer. */
+    private static boolean isOld(Exchange of) {
+        return of.head().protocolVersion().equals(HttpVersion.HTTP_1_0);
+    }
+
+    /**
+     * Whether a client that sends no more has gone shows only where something is sent to it. That
+     * is what every client passes over; if it has gone its request is ended.
+     */
+    private void probe(Exchange of) {
+        if (of != exchange || isStreaming) {
+            return;
+        }
+        sendContinue();
+        ScheduledFuture<?> _ =
+                ctx().executor().schedule(() -> probe(of), probeMillis, TimeUnit.MILLISECONDS);
+        probeMillis = Math.min(2 * probeMillis, PROBE_MILLIS_MAX);
+    }
+
+    private void sendContinue() {
+        send(new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+    }
+
+    /** Nothing more is asked; what was answered may still be on its way. */
+    private void leaveWhenWritten() {
+        isDone = true;
+        ChannelFuture written = ctx().writeAndFlush(Unpooled.EMPTY_BUFFER);
+        written.addListener(ChannelFutureListener.CLOSE);
+        if (!written.isDone()) {
+            ScheduledFuture<?> _ = ctx().executor()
+                    .schedule(this::cut, server.options().writeMillisMax(), TimeUnit.MILLISECONDS);
+        }
     }
 
     @Override
@@ -422,7 +449,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
                 HttpVersion.HTTP_1_1,
                 HttpResponseStatus.valueOf(problem.code()),
                 Unpooled.wrappedBuffer(bytes));
-        headers(response, "application/problem+json", bytes.length);
+        AnswerHeaders.set(response, "application/problem+json", bytes.length, true);
         if (problem.retrySeconds() > 0) {
             response.headers().set(HttpHeaderNames.RETRY_AFTER, problem.retrySeconds());
         }
@@ -431,29 +458,14 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     /** A client that still sends would not see its answer if its connection were cut. */
     private void farewell() {
-        if (isBodyWhole || !ctx().channel().isActive()) {
+        if (isBodyWhole || inputEnded || !ctx().channel().isActive()) {
             cut();
             return;
         }
+        isLeaving = true;
         ScheduledFuture<?> _ =
                 ctx().executor().schedule(this::cut, FAREWELL_MILLIS, TimeUnit.MILLISECONDS);
         ask();
-    }
-
-    private void headers(HttpResponse response, String type, long length) {
-        HttpHeaders headers = response.headers();
-        headers.set(HttpHeaderNames.CONTENT_TYPE, type);
-        headers.set("Content-Security-Policy", HttpServer.CONTENT_POLICY);
-        headers.set("X-Content-Type-Options", "nosniff");
-        headers.set("Referrer-Policy", "no-referrer");
-        headers.set("Cross-Origin-Resource-Policy", "same-origin");
-        headers.set(HttpHeaderNames.CACHE_CONTROL, "no-store");
-        if (length >= 0) {
-            headers.set(HttpHeaderNames.CONTENT_LENGTH, length);
-        }
-        if (isLast) {
-            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-        }
     }
 
     void answer(Exchange of, int code, String type, ByteBuf bytes, Map<String, String> more) {
@@ -469,7 +481,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
                     HttpVersion.HTTP_1_1,
                     HttpResponseStatus.valueOf(code),
                     isHead ? Unpooled.EMPTY_BUFFER : bytes);
-            headers(response, type, code == 304 ? -1 : length);
+            AnswerHeaders.set(response, type, code == 304 ? -1 : length, isLast);
             more.forEach(response.headers()::set);
             if (isHead) {
                 bytes.release();
@@ -485,11 +497,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             if (of != exchange) {
                 return;
             }
-            boolean isOld = of.head().protocolVersion().equals(HttpVersion.HTTP_1_0);
+            isStreaming = true;
+            boolean isOld = isOld(of);
             isLast |= isOld || !isBodyWhole;
             HttpResponse response =
                     new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(code));
-            headers(response, type, -1);
+            AnswerHeaders.set(response, type, -1, isLast);
             HttpUtil.setTransferEncodingChunked(response, !isOld);
             server.note(of, code, 0);
             send(response);
@@ -551,6 +564,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             server.releasePush();
         }
         exchange = null;
+        isStreaming = false;
         if (isLast || server.isClosing()) {
             isDone = true;
             ctx().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> farewell());

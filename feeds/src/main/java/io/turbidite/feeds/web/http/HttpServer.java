@@ -151,6 +151,7 @@ public final class HttpServer implements AutoCloseable {
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.AUTO_READ, false)
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childOption(
                         ChannelOption.WRITE_BUFFER_WATER_MARK,
                         new WriteBufferWaterMark(
@@ -265,7 +266,7 @@ public final class HttpServer implements AutoCloseable {
                     route.bodyBytesMax() < 0 ? options.bodyBytesMax() : route.bodyBytesMax();
             bodyBytesMax.accept(bytesMax);
             if (HttpUtil.getContentLength(exchange.head(), 0L) > bytesMax) {
-                throw HttpConnection.tooLarge(bytesMax);
+                throw BodyBounds.tooLarge(bytesMax);
             }
             if (route.isLight()) {
                 run(route, exchange);

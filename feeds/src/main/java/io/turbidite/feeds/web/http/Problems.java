@@ -1,5 +1,7 @@
 package io.turbidite.feeds.web.http;
 
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.turbidite.core.CacheFullException;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.QueryMemoryException;
@@ -26,5 +28,14 @@ public final class Problems {
             default -> Problem.of(500, what);
         };
         return problem.advise(Failures.advice(failure));
+    }
+
+    /** Of a request that is none. */
+    static Problem malformed(Throwable broken) {
+        return switch (broken) {
+            case TooLongHttpLineException e -> Problem.of(414, "the first line is too long");
+            case TooLongHttpHeaderException e -> Problem.of(431, "the headers are too long");
+            default -> Problem.of(400, "this is no request of HTTP/1.1");
+        };
     }
 }
