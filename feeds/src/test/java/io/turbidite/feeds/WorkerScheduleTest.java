@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -33,7 +34,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
-import java.util.function.BiFunction;
+import java.util.function.Function;
 
 /**
  * Several parse workers over several partitions that come, go and end, on a machine that loses its
@@ -61,53 +62,6 @@ class WorkerScheduleTest {
 
         boolean isBad(int number) {
             return number % 31 == 7;
-        }
-    }
-
-    private static WorkerPolicy fixed(SplittableRandom random) {
-        return WorkerPolicy.fixed(random.nextInt(2, 5));
-    }
-
-    /** Changes its mind all the time. */
-    private static final class Erratic implements WorkerPolicy {
-        private final SplittableRandom random;
-        private final int[] met;
-
-        /** Of a hundred times that it is asked. */
-        private final int changePercent;
-
-        Erratic(SplittableRandom random, int[] met) {
-            this.random = random.split();
-            this.met = met;
-            this.changePercent = 5 + random.nextInt(60);
-        }
-
-        @Override
-        public int workersMin() {
-            return 1;
-        }
-
-        @Override
-        public int workersMax() {
-            return 4;
-        }
-
-        @Override
-        public long everyNanos() {
-            return 0;
-        }
-
-        @Override
-        public Change decide(long[] busyNanos, boolean mayAdd, long nanos) {
-            if (random.nextInt(100) >= changePercent) {
-                return Change.KEEP;
-            }
-            if (random.nextBoolean()) {
-                met[0] += mayAdd ? 1 : 0;
-                return mayAdd ? Change.ADD : Change.KEEP;
-            }
-            met[1] += busyNanos.length > 1 ? 1 : 0;
-            return busyNanos.length > 1 ? Change.TAKE : Change.KEEP;
         }
     }
 
@@ -217,7 +171,7 @@ class WorkerScheduleTest {
 
     @Test
     void eachRecordIsThereOnceAndInOrderWhateverTheWorkersDoAndWhereverThePowerFails() {
-        int[] met = play("WorkerScheduleTest", (random, changes) -> fixed(random));
+        int[] met = play("WorkerScheduleTest", random -> WorkerPolicy.fixed(random.nextInt(2, 5)));
         assertThat(Arrays.copyOf(met, 5))
                 .as("power cuts, endless sources, partitions that went, several at once, upserts")
                 .doesNotContain(0);
@@ -225,7 +179,14 @@ class WorkerScheduleTest {
 
     @Test
     void soItIsWhileWorkersComeAndGo() {
-        int[] met = play("WorkerScheduleTest-elastic", Erratic::new);
+        List<ErraticPolicy> policies = new ArrayList<>();
+        int[] met = play("WorkerScheduleTest-elastic", random -> {
+            ErraticPolicy policy = new ErraticPolicy(random);
+            policies.add(policy);
+            return policy;
+        });
+        met[5] = policies.stream().mapToInt(policy -> policy.addedCount).sum();
+        met[6] = policies.stream().mapToInt(policy -> policy.takenCount).sum();
         assertThat(met)
                 .as("power cuts, endless sources, partitions that went, several at once, upserts,"
                         + " workers that came, workers that went, sources that can't go back,"
@@ -234,12 +195,10 @@ class WorkerScheduleTest {
     }
 
     /** Returns how often things were met. */
-    private static int[] play(
-            String name, BiFunction<SplittableRandom, int[], WorkerPolicy> policies) {
+    private static int[] play(String name, Function<SplittableRandom, WorkerPolicy> policies) {
         long first = Seeds.of(name);
         int schedules = Tier.count(24, 240, 10_000);
         int[] met = new int[9];
-        int[] changes = new int[2];
         for (int schedule = 0; schedule < schedules; schedule++) {
             long seed = first + schedule;
             String as = "%s schedule %d".formatted(Seeds.replay(name, first), schedule);
@@ -267,7 +226,7 @@ class WorkerScheduleTest {
                     }
                 });
                 source.begin();
-                assertThat(run(disk, seed + round, policies.apply(random, changes), shape, source))
+                assertThat(run(disk, seed + round, policies.apply(random), shape, source))
                         .as(as)
                         .isNull();
                 disk.onOperation(operation -> {});
@@ -277,7 +236,7 @@ class WorkerScheduleTest {
                 }
             }
             source.begin();
-            assertThat(run(disk, seed, policies.apply(random, changes), shape, source))
+            assertThat(run(disk, seed, policies.apply(random), shape, source))
                     .as(as)
                     .isNull();
             isComplete(disk, shape, as);
@@ -288,8 +247,6 @@ class WorkerScheduleTest {
             met[7] += source.canGoBack ? 0 : 1;
             met[8] += source.canGoBack ? 0 : source.movedCount;
         }
-        met[5] = changes[0];
-        met[6] = changes[1];
         return met;
     }
 }

@@ -17,9 +17,9 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Reads the parcels of one partition, each from its beginning: a record's number is told by
- * counting. Those that were taken before are passed over. <em>Confined to the thread of the
- * run.</em>
+ * Reads the parcels of one partition, each from its beginning, or from where another reader of the
+ * run has left it: a record's number is told by counting. Those that were taken before are passed
+ * over. <em>Confined to one thread at a time, as its source.</em>
  */
 final class ParcelReader implements PartitionReader {
     private final ParcelSource source;
@@ -41,11 +41,23 @@ final class ParcelReader implements PartitionReader {
     private long textOffset;
     private long bytesRead;
 
-    ParcelReader(ParcelSource source, String partition, long position, SourceHost host) {
+    /** @param begun what another reader has left of a parcel, up to {@code position}; or null */
+    ParcelReader(
+            ParcelSource source,
+            String partition,
+            long position,
+            SourceHost host,
+            @Nullable BegunParcel begun) {
         this.source = source;
         this.partition = partition;
         this.position = position;
         this.host = host;
+        if (begun != null) {
+            ticket = begun.ticket();
+            framer = begun.framer();
+            header = begun.header();
+            number = begun.number();
+        }
     }
 
     @Override
@@ -185,14 +197,26 @@ final class ParcelReader implements PartitionReader {
         framed.frame().moveTo(number);
     }
 
-    /** What is not begun is the source's. */
+    /** What is not begun is the source's, and what is goes back to it: see {@link #close}. */
     @Override
     public boolean isBetween() {
-        return ticket == null;
+        return true;
     }
 
     @Override
     public long bytesRead() {
         return bytesRead;
+    }
+
+    @Override
+    public void close() {
+        Ticket begun = ticket;
+        if (begun != null) {
+            source.giveBack(
+                    partition,
+                    new BegunParcel(begun, Objects.requireNonNull(framer), header, number));
+            ticket = null;
+            framer = null;
+        }
     }
 }

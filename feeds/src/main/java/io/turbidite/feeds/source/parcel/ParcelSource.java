@@ -40,6 +40,9 @@ public final class ParcelSource implements FeedSource {
     /** Producers of a feed, those of earlier runs included. */
     public static final int PRODUCER_COUNT_MAX = 100_000;
 
+    private static final String ENDED = "the feed ended before all of it was durable";
+    private static final String OVERTAKEN = "another run of the feed has read on meanwhile";
+
     /** No producer's: those have an owner and a stroke. */
     private static final String PLAIN = "plain";
 
@@ -65,6 +68,10 @@ public final class ParcelSource implements FeedSource {
     private static final class Lane {
         private final ArrayDeque<Ticket> unread = new ArrayDeque<>();
         private final ArrayDeque<Ticket> unsettled = new ArrayDeque<>();
+
+        /** One of the unsettled, whose reader was closed in its middle: it comes first. */
+        private @Nullable BegunParcel begun;
+
         private long durableTo;
     }
 
@@ -186,10 +193,15 @@ public final class ParcelSource implements FeedSource {
                     producers.put(name, state.position().number());
                 }
             });
-            // of whom something came before the run began, when nothing was known of them
-            lanes.forEach((name, lane) -> lane.durableTo = producers.getOrDefault(name, 0L));
+            lanes.forEach((name, lane) -> {
+                // of whom something came before the run began, when nothing was known of them
+                lane.durableTo = producers.getOrDefault(name, 0L);
+                lane.begun = null;
+                cut(lane.unsettled, lane.durableTo); // begun by an earlier run of the same source
+            });
         }
         host = newHost;
+        signal();
     }
 
     /** Those to which something was sent. */
@@ -244,10 +256,24 @@ public final class ParcelSource implements FeedSource {
     public PartitionReader open(
             String partition, @Nullable PartitionState taken, SourceHost newHost) {
         long position = taken == null ? 0 : taken.position().number();
+        BegunParcel begun;
+        boolean isOvertaken;
         synchronized (this) {
-            lane(partition).durableTo = position;
+            Lane lane = lane(partition);
+            lane.durableTo = position;
+            begun = lane.begun;
+            lane.begun = null;
+            isOvertaken = begun != null && begun.number() != position;
+            if (begun != null && isOvertaken) {
+                // another run has read on meanwhile: these numbers may be other records
+                lane.unsettled.remove(begun.ticket());
+                settle(begun.ticket(), begun.ticket().cut(begun.number(), OVERTAKEN));
+            }
         }
-        return new ParcelReader(this, partition, position, newHost);
+        if (isOvertaken) {
+            signal();
+        }
+        return new ParcelReader(this, partition, position, newHost, isOvertaken ? null : begun);
     }
 
     private Lane lane(String partition) {
@@ -300,6 +326,17 @@ public final class ParcelSource implements FeedSource {
             settleDurable(lane(partition));
         }
         signal();
+    }
+
+    /**
+     * A reader is closed within a parcel. The next one of the partition goes on with it, once all
+     * that was given out is delivered; at the end of the run there is none.
+     */
+    void giveBack(String partition, BegunParcel begun) {
+        synchronized (this) {
+            lane(partition).begun = begun;
+            ready.add(partition);
+        }
     }
 
     /** Nothing of the ticket's parcel was given to the run, and nothing will be. */
@@ -371,6 +408,7 @@ public final class ParcelSource implements FeedSource {
         synchronized (this) {
             closed = true;
             for (Lane lane : lanes.values()) {
+                lane.begun = null;
                 cut(lane.unsettled, lane.durableTo);
                 cut(lane.unread, lane.durableTo);
             }
@@ -380,7 +418,7 @@ public final class ParcelSource implements FeedSource {
 
     private void cut(Collection<Ticket> tickets, long durableTo) {
         for (Ticket ticket : tickets) {
-            settle(ticket, ticket.cut(durableTo, "the feed ended before all of it was durable"));
+            settle(ticket, ticket.cut(durableTo, ENDED));
         }
         tickets.clear();
     }
