@@ -118,7 +118,8 @@ final class ParseWorker {
         SpillPlace spill = parts.spill();
         this.flow = spill == null
                 ? ring
-                : SpilledFlow.open(ring, spill, parts.source(), share.meters, parts.tasks());
+                : SpilledFlow.open(
+                        ring, spill, parts.source(), share.meters, parts.tasks(), share::lost);
         this.maker = new BatchMaker(share, tools, flow, report, this::holds);
     }
 

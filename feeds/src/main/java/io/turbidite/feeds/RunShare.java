@@ -1,6 +1,7 @@
 package io.turbidite.feeds;
 
 import io.turbidite.core.meter.StoreEvent.SourceContinued;
+import io.turbidite.core.meter.StoreEvent.SpillLost;
 import io.turbidite.feeds.flow.FeedMeters;
 
 import org.jspecify.annotations.Nullable;
@@ -133,6 +134,11 @@ final class RunShare {
     void continues(SourceContinued told) {
         continued.add(told);
         parts.events().publish(told);
+    }
+
+    /** Something that was acknowledged lay in a file of a spill, and can't be delivered. */
+    void lost(String file, String how) {
+        parts.events().publish(new SpillLost(parts.clock().wallMicros(), parts.feed(), file, how));
     }
 
     List<SourceContinued> continued() {

@@ -137,9 +137,13 @@ public final class FeedMeters {
     }
 
     /** The time of the consumer behind one more ring. */
-    StoreTime flowsThrough(Pipeline flow) {
-        pipelines.add(flow);
+    StoreTime newStoreTime() {
         return new StoreTime(this, clock, busyStoring, waitsForBatches);
+    }
+
+    /** Shows one more ring, which is whole: it may be asked at once, by any thread. */
+    void flowsThrough(Pipeline flow) {
+        pipelines.add(flow);
     }
 
     void flowsNoMore(Pipeline flow) {

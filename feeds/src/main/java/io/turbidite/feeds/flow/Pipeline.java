@@ -73,13 +73,15 @@ public final class Pipeline implements BatchFlow {
         // The wait strategy is for consumers that block in the ring; this one is woken by Tasks.
         ring = RingBuffer.createSingleProducer(Batch::new, SLOT_COUNT, new YieldingWaitStrategy());
         ring.addGatingSequences(delivered);
-        time = meters.flowsThrough(this);
+        time = meters.newStoreTime();
         worker = tasks.start(name, () -> comesAgain ? AGAIN_MICROS : IDLE_MICROS, this::step);
     }
 
     /** Starts a worker called {@code name} that hands batches to {@code consumer}. */
     public static Pipeline start(Tasks tasks, String name, FeedMeters meters, Consumer consumer) {
-        return new Pipeline(tasks, name, meters, consumer);
+        Pipeline pipeline = new Pipeline(tasks, name, meters, consumer);
+        meters.flowsThrough(pipeline);
+        return pipeline;
     }
 
     @Override

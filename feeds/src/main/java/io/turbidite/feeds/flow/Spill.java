@@ -51,6 +51,7 @@ final class Spill implements AutoCloseable {
     private final SpillPlace place;
     private final Disk disk;
     private final SpillMark mark;
+    private final Lost lost;
     private final Crc32c crc = new Crc32c();
     private final FrameReader reader = new FrameReader();
     private ByteSink frame = new ByteSink(INITIAL_BYTES, FRAME_BYTES_MAX);
@@ -115,8 +116,15 @@ final class Spill implements AutoCloseable {
         }
     }
 
-    private Spill(SpillPlace place) {
+    /** Hears of what was acknowledged and can't be delivered, where somebody has said to go on. */
+    @FunctionalInterface
+    interface Lost {
+        void lost(String file, String how);
+    }
+
+    private Spill(SpillPlace place, Lost lost) {
         this.place = place;
+        this.lost = lost;
         this.disk = place.disk();
         this.mark = new SpillMark(place);
     }
@@ -126,8 +134,11 @@ final class Spill implements AutoCloseable {
      *
      * @throws CorruptionException if a file is missing that the others, or the mark, tell of
      */
-    static Spill open(SpillPlace place) {
-        Spill spill = new Spill(place);
+    static Spill open(SpillPlace place, Lost lost) {
+        Spill spill = new Spill(place, lost);
+        if (place.isAcknowledged() && spill.mark.takeDeleted()) {
+            lost.lost(place.directory(), "was deleted");
+        }
         if (place.disk().exists(place.directory())) {
             spill.find();
         }
@@ -162,7 +173,10 @@ final class Spill implements AutoCloseable {
         if (place.isAcknowledged()) {
             Segment last = unread.peekLast();
             if (last == null ? mark.wantsSegment() : last.number < mark.segment()) {
-                throw missing(last == null ? mark.segment() : last.number + 1);
+                throw missing(last == null ? mark.first() : last.number + 1);
+            }
+            if (mark.wantsSegment() && unread.element().number > mark.first()) {
+                throw missing(mark.first());
             }
             segmentNumber = Math.max(mark.segment(), last == null ? 0 : last.number) + 1;
             hasLeftovers = last != null;
@@ -318,7 +332,8 @@ final class Spill implements AutoCloseable {
         if (last.equals(writing)) {
             file(last).sync();
         }
-        mark.write(last.number, last.bytes);
+        Segment oldest = read.isEmpty() ? unread.peekFirst() : read.peekFirst();
+        mark.write(oldest == null ? last.number : oldest.number, last.number, last.bytes);
         isInDoubt = false;
         unmarked = null;
     }
@@ -491,6 +506,9 @@ final class Spill implements AutoCloseable {
         segment.close();
         if (segment.isSkipped) {
             wantedNumber = -1;
+            if (mark.covers(segment.number, SpillFormat.FRAMES_OFFSET)) {
+                lost.lost(segment.name, "is passed over, as its name says");
+            }
         }
         read.add(segment);
         readOffset = SpillFormat.FRAMES_OFFSET;
@@ -537,7 +555,9 @@ final class Spill implements AutoCloseable {
                 unmarked = null; // a mark in it would be missed
             }
             if (mark.endsIn(gone.number) && mark.wantsSegment()) {
-                mark.write(gone.number, 0); // or the next opening would miss it
+                mark.write(gone.number, gone.number, 0); // or the next opening would miss it
+            } else if (place.isAcknowledged()) {
+                mark.forget(gone.number);
             }
             disk.delete(gone.name);
             if (place.isAcknowledged()) {

@@ -41,7 +41,7 @@ import io.turbidite.core.format.FileHeader;
  * slot, at offset 512 and 1,024
  * offset bytes field
  *      0     4 checksum      masked CRC32C of everything behind it
- *      4     4 zero
+ *      4     4 olderCount    segments before that one that are not delivered; 0 by older releases
  *      8     8 generation    from 1
  *     16     8 segment       up to which all is acknowledged
  *     24     8 bytes         of that segment that are; 0: it is delivered, and may be gone
@@ -65,11 +65,17 @@ final class SpillFormat {
 
     static final String MARK = "MARK";
 
+    /**
+     * Behind the name of the directory: an empty file beside it, as long as the directory has a
+     * mark. It tells that somebody has deleted that. No feed's name has a dot.
+     */
+    static final String BESIDE_SUFFIX = ".open";
+
     /** A sector each: what is torn leaves the other. */
     static final int SLOT_STRIDE = 512;
 
-    static final int SLOT_ZERO_OFFSET = 4;
-    static final int SLOT_GENERATION_OFFSET = SLOT_ZERO_OFFSET + 4;
+    static final int SLOT_OLDER_OFFSET = CHECKSUM_OFFSET + 4;
+    static final int SLOT_GENERATION_OFFSET = SLOT_OLDER_OFFSET + 4;
     static final int SLOT_SEGMENT_OFFSET = SLOT_GENERATION_OFFSET + 8;
     static final int SLOT_BYTES_OFFSET = SLOT_SEGMENT_OFFSET + 8;
     static final int SLOT_BYTES = SLOT_BYTES_OFFSET + 8;

@@ -31,6 +31,9 @@ final class SpillMark {
     private long segment;
     private long bytes;
 
+    /** Of the oldest segment that is not delivered. */
+    private long first;
+
     /** Whether names in the directory, or it, may not be durable. */
     private boolean needsNames;
 
@@ -60,6 +63,7 @@ final class SpillMark {
                     generation = found;
                     segment = slot.get(Bytes.I64, SpillFormat.SLOT_SEGMENT_OFFSET);
                     bytes = slot.get(Bytes.I64, SpillFormat.SLOT_BYTES_OFFSET);
+                    first = segment - slot.get(Bytes.I32, SpillFormat.SLOT_OLDER_OFFSET);
                 }
             }
             if (generation > 0) { // else the header may be torn as the slots are
@@ -72,8 +76,8 @@ final class SpillMark {
     private int checksum() {
         return crc.compute(
                 slot,
-                SpillFormat.SLOT_ZERO_OFFSET,
-                SpillFormat.SLOT_BYTES - SpillFormat.SLOT_ZERO_OFFSET);
+                SpillFormat.SLOT_OLDER_OFFSET,
+                SpillFormat.SLOT_BYTES - SpillFormat.SLOT_OLDER_OFFSET);
     }
 
     /** The segment up to which all is acknowledged; 0 if nothing was. */
@@ -84,6 +88,11 @@ final class SpillMark {
     /** Whether there are batches in that segment that were acknowledged and are not delivered. */
     boolean wantsSegment() {
         return bytes > 0;
+    }
+
+    /** The oldest segment that is not delivered, as far as that is known. */
+    long first() {
+        return first;
     }
 
     /** Whether what begins there is acknowledged. */
@@ -101,22 +110,42 @@ final class SpillMark {
         needsNames = true;
     }
 
-    /** All up to there is durable; so is that it is, when this returns. */
-    void write(long newSegment, long newBytes) {
+    /**
+     * The segments up to that one are delivered, of those before the last: they may be gone, when
+     * this returns.
+     */
+    void forget(long delivered) {
+        if (first <= delivered && delivered < segment) {
+            write(delivered + 1, segment, bytes);
+        }
+    }
+
+    /**
+     * All up to there is durable; so is that it is, when this returns.
+     *
+     * @param newFirst the oldest segment that is not delivered
+     */
+    void write(long newFirst, long newSegment, long newBytes) {
         DiskFile target = file();
         if (needsNames) {
             syncNames();
             needsNames = false;
+            if (!disk.exists(beside())) { // behind the mark's name: without it it says deleted
+                disk.create(beside()).close();
+                disk.syncDirectory(SpillPlace.parentOf(beside()));
+            }
         }
         generation++;
         slot.fill((byte) 0);
         slot.set(Bytes.I64, SpillFormat.SLOT_GENERATION_OFFSET, generation);
         slot.set(Bytes.I64, SpillFormat.SLOT_SEGMENT_OFFSET, newSegment);
         slot.set(Bytes.I64, SpillFormat.SLOT_BYTES_OFFSET, newBytes);
+        slot.set(Bytes.I32, SpillFormat.SLOT_OLDER_OFFSET, (int) (newSegment - newFirst));
         slot.set(Bytes.I32, SpillFormat.CHECKSUM_OFFSET, checksum());
         long at = (1 + generation % SLOTS) * SpillFormat.SLOT_STRIDE;
         target.write(at, slot, 0, SpillFormat.SLOT_BYTES);
         target.sync();
+        first = newFirst;
         segment = newSegment;
         bytes = newBytes;
     }
@@ -145,6 +174,22 @@ final class SpillMark {
         return open;
     }
 
+    private String beside() {
+        return place.directory() + SpillFormat.BESIDE_SUFFIX;
+    }
+
+    /**
+     * Whether there was a mark that somebody has deleted, with the directory. It is asked once:
+     * then that is forgotten.
+     */
+    boolean takeDeleted() {
+        if (disk.exists(name) || !disk.exists(beside())) {
+            return false;
+        }
+        disk.delete(beside());
+        return true;
+    }
+
     private void syncNames() {
         String directory = place.directory();
         for (int end = directory.length(); end > 0; end = directory.lastIndexOf('/', end - 1)) {
@@ -165,6 +210,10 @@ final class SpillMark {
             open.close();
         }
         if (isDone && place.isAcknowledged() && disk.exists(place.directory())) {
+            if (disk.exists(beside())) {
+                disk.delete(beside());
+                disk.syncDirectory(SpillPlace.parentOf(beside())); // it is to go for good first
+            }
             if (disk.exists(name)) {
                 disk.delete(name);
             }

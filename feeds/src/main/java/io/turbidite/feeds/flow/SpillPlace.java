@@ -83,10 +83,22 @@ public record SpillPlace(
                 RESERVE_BYTES);
     }
 
-    /** Whether there may be something that a feed has left. */
+    /** Whether there may be something that a feed has left, or had. */
     public static boolean isLeft(Disk disk, String feed) {
         String directory = DIRECTORY + "/" + feed;
-        return disk.exists(directory) && !disk.list(directory).isEmpty();
+        return (disk.exists(directory) && !disk.list(directory).isEmpty())
+                || disk.exists(directory + SpillFormat.BESIDE_SUFFIX);
+    }
+
+    /** Whether there are files of batches that a feed has spilled. */
+    public static boolean hasBatches(Disk disk, String feed) {
+        String directory = DIRECTORY + "/" + feed;
+        return disk.exists(directory)
+                && disk.list(directory).stream().anyMatch(name -> !name.equals(SpillFormat.MARK));
+    }
+
+    static String parentOf(String path) {
+        return path.substring(0, Math.max(0, path.lastIndexOf('/')));
     }
 
     String fileName(long number, String suffix) {

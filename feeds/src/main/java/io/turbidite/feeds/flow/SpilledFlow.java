@@ -11,6 +11,7 @@ import io.turbidite.feeds.source.SourcePosition;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 
 /**
  * A pipeline whose producer goes on while the ring is full: whole batches go to a {@link Spill},
@@ -76,13 +77,20 @@ public final class SpilledFlow implements BatchFlow {
      * A flow in front of {@code ring}, which it closes.
      *
      * @param source is told what is in the spill for good, if it can't go back
+     * @param lost is told of a file, and how it is: what was acknowledged and lay in it can't be
+     *     delivered, and somebody has said to go on
      * @throws io.turbidite.core.CorruptionException if a file of what was left is missing
      */
     public static SpilledFlow open(
-            Pipeline ring, SpillPlace place, FeedSource source, FeedMeters meters, Tasks tasks) {
+            Pipeline ring,
+            SpillPlace place,
+            FeedSource source,
+            FeedMeters meters,
+            Tasks tasks,
+            BiConsumer<String, String> lost) {
         try (Undo undo = Undo.of(ring::close)) {
-            SpilledFlow flow =
-                    new SpilledFlow(ring, Spill.open(place), place, source, meters, tasks);
+            SpilledFlow flow = new SpilledFlow(
+                    ring, Spill.open(place, lost::accept), place, source, meters, tasks);
             meters.spillsTo(flow);
             return undo.keep(flow);
         }

@@ -1,5 +1,10 @@
 package io.turbidite.feeds.manage;
 
+import io.turbidite.core.CacheFullException;
+import io.turbidite.core.QueryMemoryException;
+import io.turbidite.core.StorageIoException;
+import io.turbidite.feeds.store.OvertakenException;
+
 import java.util.random.RandomGenerator;
 
 /** How long a feed waits before it tries again. Static, without state. */
@@ -24,5 +29,13 @@ final class BackOff {
         int doublings = Math.min(Math.max(failures, 1) - 1, DOUBLINGS_MAX);
         long most = Math.min(MICROS_MAX, MICROS_MIN << doublings);
         return Math.max(MICROS_MIN, most / 2 + random.nextLong(most / 2 + 1));
+    }
+
+    /** Whether another try may find it mended. */
+    static boolean mayPass(Throwable failure) {
+        return failure instanceof StorageIoException
+                || failure instanceof CacheFullException
+                || failure instanceof QueryMemoryException
+                || failure instanceof OvertakenException;
     }
 }

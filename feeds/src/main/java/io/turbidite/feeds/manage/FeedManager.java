@@ -8,17 +8,20 @@ import io.turbidite.feeds.DefinitionChange;
 import io.turbidite.feeds.DefinitionException;
 import io.turbidite.feeds.Feed;
 import io.turbidite.feeds.FeedDefinition;
+import io.turbidite.feeds.FeedDefinition.Mode;
+import io.turbidite.feeds.FeedDefinition.PolicyPart;
 import io.turbidite.feeds.FeedReport;
 import io.turbidite.feeds.flow.FeedMeters;
+import io.turbidite.feeds.flow.SpillPlace;
 import io.turbidite.feeds.manage.FeedState.Cue;
 import io.turbidite.feeds.manage.KeptDefinition.Wanted;
-import io.turbidite.feeds.manage.ManagedFeed.Defined;
 import io.turbidite.feeds.manage.ManagedFeed.Shared;
 import io.turbidite.feeds.source.parcel.HttpKind;
 import io.turbidite.feeds.source.parcel.Parcel;
 import io.turbidite.feeds.source.parcel.Receipt;
 import io.turbidite.feeds.source.parcel.TcpKind;
 import io.turbidite.feeds.source.parcel.Ticket;
+import io.turbidite.feeds.source.tail.TailKind;
 import io.turbidite.lsm.Store;
 
 import org.jspecify.annotations.Nullable;
@@ -99,7 +102,7 @@ public final class FeedManager implements AutoCloseable {
             ManagedFeed there = find(name);
             if (there != null) {
                 throw new InvalidRequestException(
-                        "there is a feed %s, which is %s: resume or change that one, drop it, or give this one another name"
+                        "there is a feed %s, which is %s: let it go on by this definition with --change, resume or drop it, or give this one another name"
                                 .formatted(name, there.status().state().label()));
             }
             Feed.check(defined.read(), store);
@@ -157,11 +160,32 @@ public final class FeedManager implements AutoCloseable {
         if (!refused.isEmpty()) {
             throw new DefinitionException(refused);
         }
+        checkSpill(feed, definition);
         Feed.check(definition, store);
         Defined changed = new Defined(to.kept().with(before.wanted()), definition);
         changed.kept().keep(store);
         feed.change(changed);
         return feed.status();
+    }
+
+    /** What waits in files is records, or keys to be deleted; a feed of the other mode can't. */
+    private void checkSpill(ManagedFeed feed, FeedDefinition to) {
+        FeedDefinition before = feed.defined().definition();
+        if (before == null || (before.mode() == Mode.DELETE) == (to.mode() == Mode.DELETE)) {
+            return;
+        }
+        boolean spillsOn = before.policy() instanceof PolicyPart.Spill
+                && !before.source().kind().equals(TailKind.NAME) // which is read again
+                && feed.state().isActive();
+        if (spillsOn || SpillPlace.hasBatches(store.environment().disk(), to.feed())) {
+            throw new DefinitionException(
+                    List.of(
+                            new DefinitionException.Problem(
+                                    to.origin().file(),
+                                    to.origin().line("mode"),
+                                    "mode",
+                                    "can't change to delete, or from it, while records of the feed wait in files, or may: give it policy basic, resume it if it does not run, and change the mode when ./turbidite feed status tells of none that are spilled")));
+        }
     }
 
     private static boolean mayChange(String key) {

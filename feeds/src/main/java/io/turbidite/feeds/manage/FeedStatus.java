@@ -22,6 +22,7 @@ import java.util.OptionalLong;
  * @param bytes read from its source since then, as they are stored there
  * @param lagBytes how many bytes its source has beyond what is read, where that is known
  * @param workers how many parse workers it has now; 0 while it does not run
+ * @param namesWorkers whether its definition says how many there are, or between which bounds
  * @param retryMicros when it tries again, by the wall clock, if it is retrying
  * @param cause of its last failure, or null if there was none since it was started
  * @param stages what each stage came to since the store was opened; empty of a feed that does not
@@ -42,6 +43,7 @@ public record FeedStatus(
         long bytes,
         OptionalLong lagBytes,
         int workers,
+        boolean namesWorkers,
         OptionalLong retryMicros,
         @Nullable String cause,
         List<FeedStage> stages,

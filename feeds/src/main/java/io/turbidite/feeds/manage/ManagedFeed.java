@@ -1,16 +1,11 @@
 package io.turbidite.feeds.manage;
 
-import io.turbidite.core.CacheFullException;
-import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.QueryMemoryException;
-import io.turbidite.core.StorageIoException;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.meter.StoreEvent.FeedChanged;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.Feed;
-import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedProgress;
 import io.turbidite.feeds.FeedReport;
 import io.turbidite.feeds.FeedTurns;
@@ -21,12 +16,10 @@ import io.turbidite.feeds.source.parcel.Parcel;
 import io.turbidite.feeds.source.parcel.ParcelSource;
 import io.turbidite.feeds.source.parcel.Receipt;
 import io.turbidite.feeds.source.parcel.Ticket;
-import io.turbidite.feeds.store.OvertakenException;
 import io.turbidite.lsm.Store;
 
 import org.jspecify.annotations.Nullable;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -41,18 +34,6 @@ import java.util.random.RandomGenerator;
  * is waited for or a listener is told; the run itself belongs to the worker. <em>Thread-safe.</em>
  */
 final class ManagedFeed {
-    /** How soon a source without news is asked for some; each time in vain, twice as late. */
-    private static final long WAIT_MICROS = 2_000;
-
-    /**
-     * How late at most: a feed at rest then wakes 40 times a second. Who hands a parcel in, as over
-     * HTTP, wakes it at once; of a file, and of a topic, it hears when it asks.
-     */
-    private static final long WAIT_MICROS_MAX = 25_000;
-
-    /** How often a store that is behind is asked: its ring of batches lasts some milliseconds. */
-    private static final long FULL_MICROS = 250;
-
     /** A feed that does nothing is woken when something is asked of it. */
     private static final long REST_MICROS = 3_600_000_000L;
 
@@ -67,26 +48,9 @@ final class ManagedFeed {
         }
     }
 
-    /**
-     * A definition, as it is kept and as it is read.
-     *
-     * @param definition null if it was right once, and is no more
-     */
-    record Defined(KeptDefinition kept, @Nullable FeedDefinition definition) {
-        String dataset() {
-            return definition == null ? "" : definition.dataset().name();
-        }
-
-        /** The definition; if it is not right, this says what is wrong. */
-        FeedDefinition read() {
-            return definition == null
-                    ? FeedDefinition.parse(kept.feed(), Path.of(kept.directory()), kept.text())
-                    : definition;
-        }
-    }
-
     private final Shared shared;
     private final String name;
+    private final FeedCounts counts = new FeedCounts();
     private volatile Tasks.@Nullable Worker worker;
 
     // guarded by this
@@ -101,81 +65,15 @@ final class ManagedFeed {
     private @Nullable Feed feed;
     private boolean closing;
     private boolean open;
-    private @Nullable Retry retry;
-    private Counts before = Counts.NONE;
-    private Counts current = Counts.NONE;
+    private @Nullable LetterRetry retry;
 
     // of the worker alone
-    private @Nullable FeedTurns turns;
-    private boolean isFull;
-    private long waitMicros = WAIT_MICROS;
-
-    /** Whether the last turn rested, and the source is asked for news right away. */
-    private boolean asksAgain;
-
-    private boolean finished;
+    private @Nullable ManagedRun run;
     private int failures;
-
-    /** Dead letters that are fed again, between runs of the feed. */
-    private static final class Retry {
-        /** Of the worker. */
-        private boolean isBegun;
-
-        // guarded by the feed
-        private @Nullable FeedReport report;
-        private @Nullable Throwable failure;
-
-        boolean isDone() {
-            return report != null || failure != null;
-        }
-    }
-
-    /** What was counted; of one run, or of all before it. */
-    private record Counts(
-            long records,
-            long rejected,
-            long dropped,
-            long spilled,
-            long spillBytes,
-            long bytes,
-            OptionalLong lagBytes,
-            int workers) {
-        static final Counts NONE = of(OptionalLong.empty(), 0);
-
-        /** Of a run that has not begun: what the one before has left. */
-        static Counts of(OptionalLong lagBytes, long spillBytes) {
-            return new Counts(0, 0, 0, 0, spillBytes, 0, lagBytes, 0);
-        }
-
-        /** With what a run says of itself. */
-        Counts with(FeedReport report, long waiting) {
-            return new Counts(
-                    report.records(),
-                    report.rejected(),
-                    report.dropped(),
-                    report.spilled(),
-                    waiting,
-                    bytes,
-                    lagBytes,
-                    workers);
-        }
-
-        Counts plus(Counts more) {
-            return new Counts(
-                    records + more.records,
-                    rejected + more.rejected,
-                    dropped + more.dropped,
-                    spilled + more.spilled,
-                    more.spillBytes,
-                    bytes + more.bytes,
-                    more.lagBytes,
-                    more.workers);
-        }
-    }
 
     private ManagedFeed(Shared shared, Defined defined) {
         this.shared = shared;
-        this.name = defined.kept.feed();
+        this.name = defined.kept().feed();
         this.defined = defined;
         this.sinceMicros = shared.clock().wallMicros();
     }
@@ -183,7 +81,7 @@ final class ManagedFeed {
     /** A feed that does what its kept definition says it is to do. */
     static ManagedFeed start(Shared shared, Defined defined) {
         ManagedFeed feed = new ManagedFeed(shared, defined);
-        FeedState first = switch (defined.kept.wanted()) {
+        FeedState first = switch (defined.kept().wanted()) {
             case RUN -> FeedState.STARTING;
             case PAUSE -> FeedState.PAUSED;
             case STOP -> FeedState.ENDED;
@@ -209,25 +107,26 @@ final class ManagedFeed {
     }
 
     synchronized FeedStatus status() {
-        Counts counts = before.plus(current);
+        FeedCounts.Counts all = counts.all();
         return new FeedStatus(
                 name,
                 defined.dataset(),
                 state,
                 sinceMicros,
-                counts.records,
-                counts.rejected,
-                counts.dropped,
-                counts.spilled,
-                counts.spillBytes,
-                counts.bytes,
-                counts.lagBytes,
-                counts.workers,
+                all.records(),
+                all.rejected(),
+                all.dropped(),
+                all.spilled(),
+                all.spillBytes(),
+                all.bytes(),
+                all.lagBytes(),
+                all.workers(),
+                defined.namesWorkers(),
                 state == FeedState.RETRYING ? OptionalLong.of(retryMicros) : OptionalLong.empty(),
                 cause,
                 feed == null ? List.of() : feed.stages(),
-                defined.kept.text(),
-                defined.kept.directory());
+                defined.kept().text(),
+                defined.kept().directory());
     }
 
     synchronized Defined defined() {
@@ -236,7 +135,7 @@ final class ManagedFeed {
 
     /** What is wanted of it from now on. */
     synchronized void setKept(KeptDefinition kept) {
-        defined = new Defined(kept, defined.definition);
+        defined = new Defined(kept, defined.definition());
     }
 
     /** Has it go on by another definition, from the end of a batch on. */
@@ -321,7 +220,7 @@ final class ManagedFeed {
 
     /** Feeds the dead letters again, and waits until that is done. */
     FeedReport retryLetters() {
-        Retry wanted = new Retry();
+        LetterRetry wanted = new LetterRetry();
         Feed running;
         synchronized (this) {
             retry = wanted;
@@ -337,14 +236,7 @@ final class ManagedFeed {
             }
         });
         synchronized (this) {
-            if (wanted.report != null) {
-                return wanted.report;
-            }
-            switch (wanted.failure) {
-                case RuntimeException e -> throw e;
-                case Error e -> throw e;
-                case null, default -> throw new ClosedException("the manager of feeds");
-            }
+            return wanted.result();
         }
     }
 
@@ -390,16 +282,17 @@ final class ManagedFeed {
     }
 
     private long idleMicros() {
+        ManagedRun running = run;
         synchronized (this) {
             if (retry != null) {
-                return FULL_MICROS;
+                return ManagedRun.FULL_MICROS;
             }
             return switch (state) {
-                case STARTING, RUNNING -> FULL_MICROS;
-                case WAITING -> isFull ? FULL_MICROS : waitMicros;
+                case STARTING, RUNNING -> ManagedRun.FULL_MICROS;
+                case WAITING -> running == null ? ManagedRun.WAIT_MICROS : running.waitMicros();
                 case RETRYING ->
                     Math.max(
-                            WAIT_MICROS,
+                            ManagedRun.WAIT_MICROS,
                             (retryNanos - shared.clock().monotonicNanos()) / 1_000 + 1);
                 case PAUSED, FAILED, ENDED -> REST_MICROS;
             };
@@ -411,7 +304,7 @@ final class ManagedFeed {
         Cue cue;
         FeedState now;
         boolean ends;
-        Retry letters;
+        LetterRetry letters;
         synchronized (this) {
             letters = retry;
             cue = asked;
@@ -419,8 +312,9 @@ final class ManagedFeed {
             ends = closing;
         }
         try {
-            FeedTurns running = turns;
-            if ((ends || cue != null || finished) && running != null && !running.isDelivered()) {
+            ManagedRun running = run;
+            boolean hasFinished = running != null && running.hasFinished();
+            if ((ends || cue != null || hasFinished) && running != null && !running.isDelivered()) {
                 return false;
             }
             if (ends) {
@@ -435,7 +329,7 @@ final class ManagedFeed {
                 move(cue, null);
                 return true;
             }
-            if (finished) {
+            if (hasFinished) {
                 endRun();
                 failures = 0;
                 move(Cue.FINISHED, null);
@@ -443,7 +337,7 @@ final class ManagedFeed {
             }
             return switch (now) {
                 case STARTING -> startRun();
-                case RUNNING, WAITING -> turn(now);
+                case RUNNING, WAITING -> running != null && turn(running, now);
                 case RETRYING -> retry();
                 case PAUSED, FAILED, ENDED -> false;
             };
@@ -475,27 +369,16 @@ final class ManagedFeed {
                 return true; // the next step ends it
             }
         }
-        turns = opened.begin(this::count);
+        FeedTurns begun = opened.begin(this::count);
+        run = new ManagedRun(begun);
+        counts.begin(begun);
         move(Cue.OPENED, null);
         return true;
     }
 
-    private boolean turn(FeedState now) {
-        FeedTurns running = turns;
-        if (running == null || (isFull && !running.hasRoom())) {
-            return false;
-        }
-        if (!isFull && now == FeedState.WAITING && !running.hasNews()) {
-            waitMicros = Math.min(2 * waitMicros, WAIT_MICROS_MAX);
-            asksAgain = false;
-            return false;
-        }
-        boolean wasFull = isFull;
-        isFull = false;
-        return switch (running.next()) {
+    private boolean turn(ManagedRun running, FeedState now) {
+        return switch (running.turn(now == FeedState.WAITING)) {
             case READ -> {
-                waitMicros = WAIT_MICROS;
-                asksAgain = false;
                 if (failures > 0 && running.report().records() > 0) {
                     failures = 0;
                 }
@@ -507,36 +390,20 @@ final class ManagedFeed {
             case RESTED -> {
                 failures = 0;
                 if (now == FeedState.RUNNING) {
-                    FeedReport report = running.report();
-                    synchronized (this) {
-                        current = current.with(report, 0);
-                    }
+                    counts.rest(running.report());
                     move(Cue.RESTED, null);
                 }
-                // who woke it while it was full has woken it for this; once, for a source may
-                // always say that it has news
-                asksAgain = wasFull && !asksAgain;
-                yield asksAgain;
+                yield running.asksAgain();
             }
-            case FULL -> {
-                isFull = true;
-                waitMicros = WAIT_MICROS; // something has come, or has gone
-                yield false;
-            }
-            case FINISHED -> {
-                finished = true; // the next steps wait until it is delivered
-                yield true;
-            }
-            case STOPPED -> {
-                yield true; // the next step knows who asked for it
-            }
+            case WAITS -> false;
+            case FINISHED, STOPPED -> true; // the next steps end it
         };
     }
 
     /** A step of feeding letters again: ends the run, is a run of its own, and ends that. */
-    private boolean retryStep(Retry letters, FeedState now) {
+    private boolean retryStep(LetterRetry letters, FeedState now) {
         try {
-            FeedTurns running = turns;
+            ManagedRun running = run;
             if (!letters.isBegun) {
                 if (running != null && !running.isDelivered()) {
                     return false;
@@ -553,22 +420,18 @@ final class ManagedFeed {
                 }
                 return true;
             }
-            if (running == null || !finished) {
-                switch (Objects.requireNonNull(running).next()) {
-                    case FINISHED -> finished = true;
-                    case FULL, RESTED -> {
-                        return false;
-                    }
-                    case READ, STOPPED -> {}
-                }
-                return true;
+            if (!Objects.requireNonNull(running).hasFinished()) {
+                return switch (running.turn(false)) {
+                    case WAITS, RESTED -> false;
+                    case READ, FINISHED, STOPPED -> true;
+                };
             }
             if (!running.isDelivered()) {
                 return false;
             }
             endRun();
             FeedReport report = running.report();
-            endRetry(() -> letters.report = report, now);
+            endRetry(() -> letters.end(report), now);
         } catch (RuntimeException | Error e) {
             try {
                 endRun();
@@ -577,7 +440,7 @@ final class ManagedFeed {
                     e.addSuppressed(also);
                 }
             }
-            endRetry(() -> letters.failure = e, now);
+            endRetry(() -> letters.fail(e), now);
         }
         return true;
     }
@@ -597,7 +460,7 @@ final class ManagedFeed {
         if (stops) {
             opened.stop();
         }
-        turns = opened.begin(FeedProgress.none());
+        run = new ManagedRun(opened.begin(FeedProgress.none()));
     }
 
     private void endRetry(Runnable result, FeedState now) {
@@ -623,10 +486,8 @@ final class ManagedFeed {
 
     /** Delivers what was read, and lets go of the source; does nothing if there is no run. */
     private void endRun() {
-        FeedTurns ended = turns;
-        turns = null;
-        finished = false;
-        isFull = false;
+        ManagedRun ended = run;
+        run = null;
         Feed opened;
         synchronized (this) {
             opened = feed;
@@ -642,41 +503,19 @@ final class ManagedFeed {
                     opened.close();
                 }
             } finally {
-                total(ended);
+                synchronized (this) {
+                    boolean isOfLetters = retry != null && retry.isBegun;
+                    counts.end(ended == null ? null : ended.turns(), isOfLetters);
+                    open = false;
+                }
                 shared.tasks().signal();
             }
         }
     }
 
-    private synchronized void total(@Nullable FeedTurns ended) {
-        if (ended != null) {
-            boolean ofLetters =
-                    retry != null && retry.isBegun; // has no spill, and leaves the feed's
-            long waiting = ofLetters ? before.spillBytes : ended.spillBytes();
-            before = before.plus(current.with(ended.report(), waiting));
-        }
-        current = Counts.of(before.lagBytes, before.spillBytes);
-        open = false;
-    }
-
     private void count(long records, long rejected, long sourceBytes, long sourceBytesTotal) {
-        FeedTurns running = turns;
-        long dropped = running == null ? 0 : running.dropped();
-        long spilled = running == null ? 0 : running.spilled();
-        long spillBytes = running == null ? 0 : running.spillBytes();
-        synchronized (this) {
-            current = new Counts(
-                    records,
-                    rejected,
-                    dropped,
-                    spilled,
-                    spillBytes,
-                    sourceBytes,
-                    sourceBytesTotal == 0
-                            ? OptionalLong.empty()
-                            : OptionalLong.of(Math.max(0, sourceBytesTotal - sourceBytes)),
-                    running == null ? 0 : running.workers());
-        }
+        FeedTurns running = run == null ? null : run.turns();
+        counts.count(running, records, rejected, sourceBytes, sourceBytesTotal);
     }
 
     private void fail(Throwable failure) {
@@ -700,7 +539,7 @@ final class ManagedFeed {
             move(heard, why); // it is to end anyway
         } else if (failure instanceof FunctionPauseException) {
             move(Cue.PAUSE, why);
-        } else if (mayPass(failure)) {
+        } else if (BackOff.mayPass(failure)) {
             long waitMicros = BackOff.micros(failures, shared.jitter());
             synchronized (this) {
                 retryNanos = shared.clock().monotonicNanos() + waitMicros * 1_000;
@@ -712,14 +551,6 @@ final class ManagedFeed {
                     Cue.FAILURE,
                     failure instanceof InvalidRequestException ? why : failure.toString());
         }
-    }
-
-    /** Whether another try may find it mended. */
-    private static boolean mayPass(Throwable failure) {
-        return failure instanceof StorageIoException
-                || failure instanceof CacheFullException
-                || failure instanceof QueryMemoryException
-                || failure instanceof OvertakenException;
     }
 
     private void move(Cue cue, @Nullable String why) {

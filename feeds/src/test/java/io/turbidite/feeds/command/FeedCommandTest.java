@@ -93,10 +93,14 @@ class FeedCommandTest {
                     .hasSize(2);
             await(store, feeds, "f", FeedState.WAITING);
 
-            assertThat(feed("start", yaml).err()).contains("there is a feed f, which is waiting");
-            definition("f", "transform: { name: upper(name) }");
+            assertThat(feed("start", yaml).err())
+                    .contains("there is a feed f, which is waiting", "with --change");
+            assertThat(feed("status", "f").out()).doesNotContain("worker");
+            definition("f", "transform: { name: upper(name) }\nworkers: 2");
             assertThat(feed("start", yaml, "--change").code()).isZero();
             await(store, feeds, "f", FeedState.WAITING);
+            assertThat(feed("status", "f").out()).as("of one file").contains(", 1 worker\n");
+            assertThat(feed("list").out()).contains(", 1 worker\n");
             Files.writeString(yaml, Files.readString(yaml).replace("in.json", "out.json"));
             Result refused = feed("start", yaml, "--change");
             assertThat(refused.code()).isEqualTo(2);

@@ -34,6 +34,34 @@ class SpillTest {
         return new SpillPlace(disk, DIRECTORY, "", isAcknowledged, 7, bytesMax, 1_000, 0);
     }
 
+    private static Spill open(SpillPlace place) {
+        return Spill.open(place, (file, how) -> {
+            throw new AssertionError(file + " " + how);
+        });
+    }
+
+    /** Reads all that was left, as {@link #read}, and returns what is told to be lost. */
+    private static List<String> lost(SimDisk disk) {
+        List<String> lost = new ArrayList<>();
+        Batch batch = new Batch();
+        try (Spill spill =
+                Spill.open(place(disk, true, 1 << 20), (file, how) -> lost.add(file + " " + how))) {
+            while (spill.next(batch)) {
+                spill.moved(1);
+            }
+            spill.release(sequence -> true);
+            assertThat(spill.hasLeftovers()).isFalse();
+        }
+        return lost;
+    }
+
+    private static List<String> segments(SimDisk disk) {
+        return disk.files().stream()
+                .filter(name -> name.endsWith(".spill"))
+                .sorted()
+                .toList();
+    }
+
     private static Batch batch(int number) {
         Batch batch = new Batch();
         batch.begin("p", number == 0 ? null : SourcePosition.of(number));
@@ -70,7 +98,7 @@ class SpillTest {
     /** A disk with {@code count} batches that were acknowledged, and {@code more} that were not. */
     private static SimDisk left(int count, int more) {
         SimDisk disk = disk();
-        Spill spill = Spill.open(place(disk, true, 1 << 20));
+        Spill spill = open(place(disk, true, 1 << 20));
         for (int i = 0; i < count; i++) {
             assertThat(spill.append(batch(i), false)).isTrue();
         }
@@ -86,7 +114,7 @@ class SpillTest {
     private static List<Leftover> read(SimDisk disk) {
         List<Leftover> read = new ArrayList<>();
         Batch batch = new Batch();
-        try (Spill spill = Spill.open(place(disk, true, 1 << 20))) {
+        try (Spill spill = open(place(disk, true, 1 << 20))) {
             while (spill.next(batch)) {
                 same(batch, read.size());
                 read.add(batch.leftover());
@@ -98,7 +126,7 @@ class SpillTest {
     @Test
     void what_is_appended_is_read_back_in_order_and_goes_when_it_is_delivered() {
         SimDisk disk = disk();
-        Spill spill = Spill.open(place(disk, false, 1 << 20));
+        Spill spill = open(place(disk, false, 1 << 20));
         Batch read = new Batch();
         int at = 0;
         for (int i = 0; i < 100; i++) {
@@ -134,7 +162,7 @@ class SpillTest {
                 call <= 3;
                 call++) { // of the segment, of the mark's file, and of the mark
             SimDisk disk = disk();
-            Spill spill = Spill.open(place(disk, true, 1 << 20));
+            Spill spill = open(place(disk, true, 1 << 20));
             assertThat(spill.append(batch(0), false)).isTrue();
             disk.fault(FaultScript.with(Fault.EIO).on(OperationKind.SYNC).call(call));
             assertThatThrownBy(spill::acknowledge).isInstanceOf(StorageIoException.class);
@@ -151,7 +179,7 @@ class SpillTest {
     @Test
     void what_a_full_segment_has_is_acknowledged_without_a_next_one() {
         SimDisk disk = disk();
-        Spill spill = Spill.open(place(disk, true, 1 << 20));
+        Spill spill = open(place(disk, true, 1 << 20));
         assertThat(spill.append(batch(0), false)).isTrue();
         disk.fault(FaultScript.with(Fault.ENOSPC)
                 .on(OperationKind.CREATE)
@@ -187,7 +215,7 @@ class SpillTest {
     @Test
     void a_full_segment_that_was_delivered_before_it_was_marked_is_not_missed() {
         SimDisk disk = disk();
-        Spill spill = Spill.open(place(disk, true, 1 << 20));
+        Spill spill = open(place(disk, true, 1 << 20));
         int count = 0;
         while (disk.files().size() < 2) { // one that is full, and one batch of the next
             assertThat(spill.append(batch(count++), false)).isTrue();
@@ -208,7 +236,7 @@ class SpillTest {
     @Test
     void no_more_bytes_than_the_bound_are_on_the_disk() {
         SimDisk disk = disk();
-        try (Spill spill = Spill.open(place(disk, false, 4_000))) {
+        try (Spill spill = open(place(disk, false, 4_000))) {
             int count = 0;
             while (spill.append(batch(count), false)) {
                 count++;
@@ -228,7 +256,7 @@ class SpillTest {
         SimDisk disk = disk();
         disk.capacity(100_000);
         SpillPlace narrow = new SpillPlace(disk, DIRECTORY, "", false, 7, 1 << 20, 1_000, 99_500);
-        try (Spill spill = Spill.open(narrow)) {
+        try (Spill spill = open(narrow)) {
             assertThat(spill.append(batch(0), false)).isFalse();
         }
         assertThat(disk.files()).isEmpty();
@@ -297,10 +325,15 @@ class SpillTest {
                 .hasMessageContaining("acknowledged");
         disk.rename(first, first.replace(".spill", ".skip"));
         Batch batch = new Batch();
-        try (Spill spill = Spill.open(place(disk, true, 1 << 20))) {
+        List<String> lost = new ArrayList<>();
+        try (Spill spill =
+                Spill.open(place(disk, true, 1 << 20), (file, how) -> lost.add(file + " " + how))) {
             assertThat(spill.next(batch)).isTrue();
             assertThat(batch.follows()).isGreaterThan(SourcePosition.of(1));
         }
+        assertThat(lost)
+                .containsExactly(
+                        first.replace(".spill", ".skip") + " is passed over, as its name says");
         disk.delete(first.replace(".spill", ".skip"));
         String second = disk.files().stream()
                 .filter(name -> name.endsWith(".spill"))
@@ -308,7 +341,7 @@ class SpillTest {
                 .findFirst()
                 .orElseThrow();
         disk.delete(second);
-        assertThatThrownBy(() -> Spill.open(place(disk, true, 1 << 20)))
+        assertThatThrownBy(() -> open(place(disk, true, 1 << 20)))
                 .isInstanceOf(CorruptionException.class)
                 .hasMessageContaining(second + " is missing");
     }
@@ -322,22 +355,106 @@ class SpillTest {
                     .filter(name -> name.endsWith(".spill"))
                     .toList()
                     .forEach(disk::delete);
-            assertThatThrownBy(() -> Spill.open(place(disk, true, 1 << 20)))
+            assertThatThrownBy(() -> open(place(disk, true, 1 << 20)))
                     .isInstanceOf(CorruptionException.class)
                     .hasMessageContaining(".spill is missing")
                     .hasMessageContaining("acknowledged");
         }
         SimDisk disk = left(5, 0);
-        Spill spill = Spill.open(place(disk, true, 1 << 20));
+        Spill spill = open(place(disk, true, 1 << 20));
         Batch batch = new Batch();
         while (spill.next(batch)) {
             spill.moved(1);
         }
         spill.release(sequence -> true);
-        assertThat(disk.files()).containsExactly(DIRECTORY + "/MARK");
+        assertThat(disk.files())
+                .containsExactlyInAnyOrder(DIRECTORY + "/MARK", DIRECTORY + ".open");
         SimDisk later = disk.crashImage(1);
         spill.close();
         assertThat(read(later)).isEmpty();
+    }
+
+    /** The bugs: the last one was passed over, and the oldest were missed, without a word. */
+    @Test
+    void what_somebody_goes_on_without_is_told_whichever_file_it_is() {
+        List<String> whole = segments(left(12, 0));
+        assertThat(whole.size()).isGreaterThan(2);
+        for (String segment : whole) {
+            SimDisk disk = left(12, 0);
+            String skip = segment.replace(".spill", ".skip");
+            disk.delete(segment);
+            assertThatThrownBy(() -> open(place(disk, true, 1 << 20)))
+                    .isInstanceOf(CorruptionException.class)
+                    .hasMessageContaining(segment + " is missing");
+            disk.put(skip, new byte[0]);
+            assertThat(lost(disk)).containsExactly(skip + " is passed over, as its name says");
+            assertThat(disk.files()).isEmpty();
+        }
+        SimDisk disk = left(12, 0);
+        disk.delete(whole.get(0));
+        disk.delete(whole.get(1));
+        for (String segment : whole.subList(0, 2)) {
+            assertThatThrownBy(() -> open(place(disk, true, 1 << 20)))
+                    .hasMessageContaining(segment + " is missing");
+            disk.put(segment.replace(".spill", ".skip"), new byte[0]);
+        }
+        assertThat(lost(disk)).hasSize(2);
+    }
+
+    @Test
+    void the_oldest_that_is_delivered_is_not_missed_wherever_the_power_fails() {
+        SimDisk disk = left(12, 0);
+        List<SimDisk> cuts = new ArrayList<>();
+        Batch batch = new Batch();
+        Spill spill = open(place(disk, true, 1 << 20));
+        for (int i = 0; spill.next(batch); i++) {
+            spill.moved(i);
+        }
+        disk.onOperation(operation -> cuts.add(disk.crashImage(cuts.size())));
+        for (int to = 0; to < 12; to++) {
+            int taken = to;
+            spill.release(sequence -> sequence <= taken);
+        }
+        spill.close();
+        disk.onOperation(operation -> {});
+        assertThat(cuts.size()).isGreaterThan(12);
+        for (SimDisk cut : cuts) {
+            assertThat(lost(cut)).isEmpty();
+        }
+    }
+
+    @Test
+    void a_directory_that_somebody_has_deleted_is_told_once() {
+        SimDisk disk = left(2, 0);
+        disk.files().stream()
+                .filter(name -> name.startsWith(DIRECTORY + "/"))
+                .toList()
+                .forEach(disk::delete);
+        disk.delete(DIRECTORY);
+        assertThat(SpillPlace.isLeft(disk, "f")).isTrue();
+        assertThat(lost(disk)).containsExactly(DIRECTORY + " was deleted");
+        assertThat(lost(disk)).isEmpty();
+        assertThat(SpillPlace.isLeft(disk, "f")).isFalse();
+    }
+
+    @Test
+    void no_power_cut_looks_like_a_directory_that_somebody_has_deleted() {
+        SimDisk disk = disk();
+        List<SimDisk> cuts = new ArrayList<>();
+        disk.onOperation(operation -> cuts.add(disk.crashImage(cuts.size())));
+        try (Spill spill = open(place(disk, true, 1 << 20))) {
+            assertThat(spill.append(batch(0), false)).isTrue();
+            spill.acknowledge();
+            assertThat(spill.next(new Batch())).isTrue();
+            spill.moved(1);
+            spill.release(sequence -> true);
+        }
+        disk.onOperation(operation -> {});
+        assertThat(disk.files()).isEmpty();
+        assertThat(cuts.size()).isGreaterThan(10);
+        for (SimDisk cut : cuts) {
+            assertThat(lost(cut)).isEmpty();
+        }
     }
 
     /** A segment whose deletion a power cut took back is delivered already. */
@@ -346,7 +463,7 @@ class SpillTest {
         SimDisk disk = left(2, 0);
         String segment = DIRECTORY + "/000000000001.spill";
         byte[] whole = disk.content(segment);
-        Spill spill = Spill.open(place(disk, true, 1 << 20));
+        Spill spill = open(place(disk, true, 1 << 20));
         Batch batch = new Batch();
         while (spill.next(batch)) {
             spill.moved(1);
@@ -362,7 +479,7 @@ class SpillTest {
     void the_spill_of_another_feed_of_the_name_is_not_delivered() {
         SimDisk disk = left(2, 0);
         SpillPlace other = new SpillPlace(disk, DIRECTORY, "", true, 8, 1 << 20, 1_000, 0);
-        try (Spill spill = Spill.open(other)) {
+        try (Spill spill = open(other)) {
             assertThatThrownBy(() -> spill.next(new Batch()))
                     .isInstanceOf(InvalidRequestException.class)
                     .hasMessageContaining("another feed of this name");
@@ -372,10 +489,10 @@ class SpillTest {
     @Test
     void what_was_not_acknowledged_is_thrown_away_at_the_next_opening() {
         SimDisk disk = disk();
-        Spill spill = Spill.open(place(disk, false, 1 << 20));
+        Spill spill = open(place(disk, false, 1 << 20));
         assertThat(spill.append(batch(0), false)).isTrue();
         assertThat(disk.files()).hasSize(1);
-        try (Spill next = Spill.open(place(disk, false, 1 << 20))) {
+        try (Spill next = open(place(disk, false, 1 << 20))) {
             assertThat(next.isEmpty()).isTrue();
             assertThat(disk.files()).isEmpty();
         }

@@ -326,6 +326,15 @@ public sealed interface StoreEvent {
             implements StoreEvent {}
 
     /**
+     * A feed goes on without records that it had acknowledged, and kept in a file until the store
+     * would take them: somebody has said so.
+     *
+     * @param file of the spill, or its directory
+     * @param how it is: {@code "was deleted"}, {@code "is passed over, as its name says"}
+     */
+    record SpillLost(long wallMicros, String feed, String file, String how) implements StoreEvent {}
+
+    /**
      * A feed among many came to another state: see {@code FeedState}.
      *
      * @param before the state's word, {@code "running"} for one, as is {@code after}; empty if the

@@ -113,8 +113,8 @@ public final class FeedCommand implements Callable<Integer> {
             if (status.spillBytes() > 0) {
                 line.append(", ").append(Words.bytes(status.spillBytes())).append(" spilled");
             }
-            if (status.workers() > 1) {
-                line.append(", ").append(status.workers()).append(" workers");
+            if (status.namesWorkers() && status.workers() > 0) {
+                line.append(", ").append(Words.count(status.workers(), "worker"));
             }
             status.lagBytes()
                     .ifPresent(bytes ->

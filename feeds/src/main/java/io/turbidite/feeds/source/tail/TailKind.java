@@ -17,6 +17,9 @@ import java.util.Set;
  * of the file's name alone.
  */
 public final class TailKind implements SourceKind {
+    /** In definitions. */
+    public static final String NAME = "tail";
+
     /** Made by {@link java.util.ServiceLoader}. */
     public TailKind() {}
 
@@ -32,7 +35,7 @@ public final class TailKind implements SourceKind {
 
     @Override
     public String name() {
-        return "tail";
+        return NAME;
     }
 
     @Override
