@@ -249,8 +249,7 @@ class ParcelScheduleTest {
                         return asked[0] > stopsAfter || clients.areDone();
                     });
             try (source;
-                    Tasks.Worker _ =
-                            tasks.start("clients", () -> 300, () -> clients.step(as))) {
+                    Tasks.Worker _ = tasks.start("clients", () -> 300, () -> clients.step(as))) {
                 assertThat(run.run()).as(as).isFalse();
             }
             clients.clients.forEach(client -> clients.hear(client, as));
