@@ -7,7 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The terms of a condition with {@code or}, each with what it leaves of the fields together with
@@ -22,10 +24,14 @@ public final class Alternatives {
 
     private final List<Conditions> conditions;
 
+    /** Whether no record has two of them. */
+    private final boolean areDisjoint;
+
     private Alternatives(RecordType type, List<Where.Test> terms, List<Conditions> conditions) {
         this.type = type;
         this.terms = terms;
         this.conditions = conditions;
+        this.areDisjoint = OneOf.areDisjoint(type, terms);
     }
 
     /**
@@ -34,8 +40,10 @@ public final class Alternatives {
      * @param all what is asked beside it
      */
     static @Nullable Alternatives of(Conditions all, Where.AnyOf any) {
-        List<Where.Test> terms = new ArrayList<>();
-        flatten(any, terms);
+        // the same term twice would be read twice
+        Set<Where.Test> different = new LinkedHashSet<>();
+        flatten(any, different);
+        List<Where.Test> terms = new ArrayList<>(different);
         // as they are tested (Compilation): a function sees no record of which another term holds
         terms.sort(Comparator.comparing(Where::callsFunctions));
         List<Conditions> conditions = new ArrayList<>(terms.size());
@@ -51,7 +59,7 @@ public final class Alternatives {
     }
 
     /** Terms that can hold, of this condition and of those in it. */
-    private static void flatten(Where.AnyOf any, List<Where.Test> to) {
+    private static void flatten(Where.AnyOf any, Set<Where.Test> to) {
         for (Where.Test test : any.tests()) {
             switch (test) {
                 case Where.AnyOf inner -> flatten(inner, to);
@@ -87,6 +95,9 @@ public final class Alternatives {
     /** Whether a record belongs to a term; for one thread. */
     public RecordPredicate belongingTo(int term) {
         Compilation compilation = new Compilation(type);
+        if (areDisjoint) {
+            return compilation.compile(terms.get(term));
+        }
         RecordPredicate[] tests = new RecordPredicate[term + 1];
         for (int i = 0; i <= term; i++) {
             tests[i] = compilation.compile(terms.get(i));

@@ -19,7 +19,10 @@ record Compilation(RecordType type) {
             case Where.Evaluated(BoundExpression expression) ->
                 new TestPredicates.Evaluated(expression);
             case Where.AllOf(List<Where.Test> terms) -> new TestPredicates.All(compiled(terms));
-            case Where.AnyOf(List<Where.Test> terms) -> new TestPredicates.Any(compiled(terms));
+            case Where.AnyOf(List<Where.Test> terms) -> {
+                RecordPredicate oneOf = OneOf.of(type, terms);
+                yield oneOf != null ? oneOf : new TestPredicates.Any(compiled(terms));
+            }
         };
     }
 

@@ -12,9 +12,11 @@ import io.turbidite.core.type.TypeKind;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -269,6 +271,27 @@ public final class Conditions {
         narrowed.tests = tests;
         narrowed.testTexts = testTexts;
         narrowed.never = never;
+        return narrowed;
+    }
+
+    /**
+     * These, and that a field has one of some values.
+     *
+     * @param values of the class that the field's kind has
+     */
+    public Conditions andOneOf(String field, Collection<?> values) {
+        List<Where.Test> terms = new ArrayList<>(values.size());
+        for (Object value : values) {
+            terms.add(new Where.Is(new Predicate.Eq(field, value), false));
+        }
+        Where.AnyOf any = new Where.AnyOf(terms);
+        Conditions narrowed = and(List.of());
+        narrowed.tests = new ArrayList<>(tests);
+        narrowed.tests.add(any);
+        narrowed.testTexts = new ArrayList<>(testTexts);
+        narrowed.testTexts.add(String.format(
+                Locale.ROOT, "%s is one of %,d of the other side", field, values.size()));
+        new Hulls(type).of(any).forEach(narrowed::and);
         return narrowed;
     }
 

@@ -61,7 +61,7 @@ final class RangePredicates {
         return none ? new Longs(field, 1, 0) : new Longs(field, low + above, high - below);
     }
 
-    private static @Nullable Slice bytesOf(@Nullable Object value) {
+    static @Nullable Slice bytesOf(@Nullable Object value) {
         byte[] bytes = switch (value) {
             case null -> null;
             case String text -> text.getBytes(StandardCharsets.UTF_8);

@@ -6,6 +6,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.OperatorMemory;
@@ -27,6 +28,8 @@ import java.util.Set;
  *   <li>Build: rows of the held side go into the table. When its memory is used up, the half of
  *       the hash values that it keeps is halved, again and again: rows of the others are sorted by
  *       key and written as runs.
+ *   <li>Where the table has few keys, the other side may be read by an index of them: then this is
+ *       an index nested-loop join.
  *   <li>Probe: a row that passes by is joined at once if the table keeps its hash; others go into
  *       runs too.
  *   <li>Merge: the runs of both sides are read in the order of their keys and joined by {@link
@@ -47,6 +50,10 @@ public final class HashJoin implements Rows {
     private static final int STOP_INTERVAL = 1_024;
 
     private static final int HASH_SHIFT = 40;
+
+    /** With more keys in the table the other side is read as it was planned. */
+    private static final int NARROWING_KEYS_MAX = 1_000;
+
     private static final Slice NO_KEY = Slice.of(new byte[0]);
 
     /** The table keeps the rows whose hash, cut to these bits, is below {@link #kept}. */
@@ -157,11 +164,14 @@ public final class HashJoin implements Rows {
     @Override
     public boolean next() {
         paused = false;
-        if (!built && !build()) {
-            paused = true;
-            return false;
+        if (!built) {
+            if (!build()) {
+                paused = true;
+                return false;
+            }
+            built = true;
+            narrow();
         }
-        built = true;
         boolean found = (!probed && probe()) || nextOfRest();
         if (!found && merged != null) {
             found = merged.next();
@@ -208,6 +218,18 @@ public final class HashJoin implements Rows {
             }
         }
         return hasRightNull || !held.isPaused();
+    }
+
+    /** Has the other side read no more than these keys want, where they are few. */
+    private void narrow() {
+        TypeKind kindOfKey = passing.narrowedBy();
+        boolean isAll = heldSpill == null && !givesPassingAlone() && kind != JoinKind.NOT_IN;
+        if (kindOfKey != null
+                && isAll
+                && table.keyCount() > 0
+                && table.keyCount() <= NARROWING_KEYS_MAX) {
+            passing.narrow(table.keys(kindOfKey));
+        }
     }
 
     /** Whether rows of the held side are wanted that met none. */

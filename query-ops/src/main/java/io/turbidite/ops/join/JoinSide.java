@@ -4,9 +4,12 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldKey;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.Rows;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 
@@ -14,7 +17,8 @@ import java.util.List;
  * One side of a join: its rows, and their keys. <em>Confined to one thread.</em> Owns the rows.
  */
 public final class JoinSide implements AutoCloseable {
-    private final Rows rows;
+    private Rows rows;
+    private final @Nullable Narrowing narrowing;
     private final RecordType type;
     private final int[] fields;
     private final FieldKey[] keys;
@@ -23,11 +27,41 @@ public final class JoinSide implements AutoCloseable {
     private final Slice key = new Slice();
     private final Slice row = new Slice();
 
+    /** Reads less of a side, once it is known which keys the other one has. */
+    @FunctionalInterface
+    public interface Narrowing {
+        /**
+         * All rows of the side with one of some values in its only key field, and perhaps others;
+         * null where that saves nothing.
+         *
+         * @param values of the class that the field's kind has, each once
+         */
+        @Nullable
+        Rows to(List<Object> values);
+    }
+
     /**
+     * One whose rows are read whatever the other one has.
+     *
      * @param fields what its keys are made of
      * @param meter counts its rows
      */
     public JoinSide(Rows rows, RecordType type, List<Integer> fields, OperatorMeter meter) {
+        this(rows, type, fields, meter, null);
+    }
+
+    /**
+     * As {@link #JoinSide(Rows, RecordType, List, OperatorMeter)}.
+     *
+     * @param narrowing asked before the first row, if there is one
+     */
+    public JoinSide(
+            Rows rows,
+            RecordType type,
+            List<Integer> fields,
+            OperatorMeter meter,
+            @Nullable Narrowing narrowing) {
+        this.narrowing = narrowing;
         this.meter = meter;
         this.rows = rows;
         this.type = type;
@@ -39,6 +73,24 @@ public final class JoinSide implements AutoCloseable {
 
     RecordType type() {
         return type;
+    }
+
+    /** The kind of its key, of which there may be less to read; null: all is read. */
+    @Nullable
+    TypeKind narrowedBy() {
+        return narrowing == null || fields.length != 1
+                ? null
+                : type.field(fields[0]).kind();
+    }
+
+    /** Reads no more than it must for these values of its key; before the first row. */
+    void narrow(List<Object> values) {
+        Rows fewer = narrowing == null ? null : narrowing.to(values);
+        if (fewer != null) {
+            Rows all = rows;
+            rows = fewer;
+            all.close();
+        }
     }
 
     /** Whether its keys have fields; without any, all are one. */

@@ -1,12 +1,16 @@
 package io.turbidite.ops.join;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.sort.SortBuffer;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Rows by key: a hash table with open addressing whose slots have the newest row of a key; each
@@ -124,6 +128,25 @@ final class JoinTable implements AutoCloseable {
             }
         }
         return true;
+    }
+
+    int keyCount() {
+        return keyCount;
+    }
+
+    /** All keys, each once, decoded; without those that are empty. */
+    List<Object> keys(TypeKind kind) {
+        List<Object> keys = new ArrayList<>(keyCount);
+        for (long slot : slots) {
+            if (slot != 0) {
+                rows.key((slot & ADDRESS_MASK) - 1, rowKey);
+                Object key = rowKey.length() == 0 ? null : KeyCodec.decode(kind, rowKey, 0);
+                if (key != null) {
+                    keys.add(key);
+                }
+            }
+        }
+        return keys;
     }
 
     void clear() {

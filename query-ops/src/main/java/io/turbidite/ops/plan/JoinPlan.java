@@ -53,6 +53,9 @@ public final class JoinPlan implements ResultPlan {
     /** Fields of the rows that are looked at; null: all. */
     private @Nullable Set<Integer> used;
 
+    /** The side that passes by, where it is read by the keys of the other one. */
+    private @Nullable Plan narrowed;
+
     /** About how many rows the sides have; null: not known yet. */
     private @Nullable JoinRows estimated;
 
@@ -281,7 +284,7 @@ public final class JoinPlan implements ResultPlan {
         }
         List<PlanStep> steps = new ArrayList<>();
         steps.add(new PlanStep("join", text, estimatedRows(), joined));
-        steps.addAll(PlanStep.below((isBuiltFromLeft() ? right : left).steps()));
+        steps.addAll(PlanStep.below(passing().steps()));
         if (looksUp) {
             steps.add(new PlanStep(
                     "lookup",
@@ -343,7 +346,8 @@ public final class JoinPlan implements ResultPlan {
                 left.rows(),
                 left.rowType(),
                 type.leftKeys(),
-                fromLeft ? built : new OperatorMeter());
+                fromLeft ? built : new OperatorMeter(),
+                fromLeft ? null : narrowing(left, type.leftKeys()));
         HashJoin.Output output = output(type, used, test(), fromLeft);
         if (looksUp) {
             CheckedQuery query = looked().query();
@@ -364,8 +368,28 @@ public final class JoinPlan implements ResultPlan {
                 right.rows(),
                 right.rowType(),
                 type.rightKeys(),
-                fromLeft ? new OperatorMeter() : built);
+                fromLeft ? new OperatorMeter() : built,
+                fromLeft ? narrowing(right, type.rightKeys()) : null);
         return new HashJoin(leftSide, rightSide, output, options, joined);
+    }
+
+    /** How less is read of the side that passes by, once the keys of the other one are known. */
+    private JoinSide.@Nullable Narrowing narrowing(ResultPlan side, List<Integer> keys) {
+        if (!(side instanceof Plan all) || keys.size() != 1) {
+            return null;
+        }
+        String name = side.rowType().field(keys.getFirst()).name();
+        return values -> {
+            Plan fewer = all.narrowedTo(name, values);
+            narrowed = fewer;
+            return fewer == null ? null : fewer.rows();
+        };
+    }
+
+    /** The side that passes by, as it is read. */
+    private ResultPlan passing() {
+        Plan fewer = narrowed;
+        return fewer != null ? fewer : isBuiltFromLeft() ? right : left;
     }
 
     private HashJoin.Output output(

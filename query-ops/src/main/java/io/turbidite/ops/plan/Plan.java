@@ -6,6 +6,8 @@ import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.CellGrid;
+import io.turbidite.ops.expr.Column;
+import io.turbidite.ops.expr.Conditions;
 import io.turbidite.ops.expr.Distances;
 import io.turbidite.ops.expr.FieldKey;
 import io.turbidite.ops.expr.NewestFirst;
@@ -70,6 +72,9 @@ public final class Plan implements ResultPlan {
     private final RunOptions options;
     private final AccessChoice choice;
 
+    /** Whether the way in was asked for, whatever it costs. */
+    private final boolean isAccessGiven;
+
     /** Null where one key is asked for: what it needs, {@link PointRows} has. */
     private final @Nullable SourceBuilder sources;
 
@@ -78,7 +83,13 @@ public final class Plan implements ResultPlan {
     private final OperatorMeter limited;
     private @Nullable PointRows point;
 
-    private Plan(CheckedQuery query, ReadView view, RunOptions options, AccessChoice choice) {
+    private Plan(
+            CheckedQuery query,
+            ReadView view,
+            RunOptions options,
+            AccessChoice choice,
+            boolean isAccessGiven) {
+        this.isAccessGiven = isAccessGiven;
         this.query = query;
         this.view = view;
         this.options = options;
@@ -138,7 +149,8 @@ public final class Plan implements ResultPlan {
                 query,
                 view,
                 options,
-                AccessChoice.of(query, view, access, options.spill() != null));
+                AccessChoice.of(query, view, access, options.spill() != null),
+                access != null);
     }
 
     @Override
@@ -310,6 +322,42 @@ public final class Plan implements ResultPlan {
         return partitions.contains(0)
                 ? rows()
                 : new ValuesPlan(query.rowType(), List.of(), options).rows();
+    }
+
+    /**
+     * The same rows as far as a field of theirs has one of some values; null where these are not
+     * got by them sooner.
+     *
+     * @param name of the field in the rows
+     * @param values of the class that the field's kind has, each once
+     */
+    @Nullable
+    Plan narrowedTo(String name, List<Object> values) {
+        int field = query.columns().isEmpty() ? query.type().indexOf(name) : declared(name);
+        boolean isPlain = !isAccessGiven
+                && query.kind() == CheckedQuery.Kind.ROWS
+                && query.near() == null
+                && query.order().isEmpty()
+                && !query.hasLimit()
+                && choice.chosen() instanceof Access.Scan
+                && !(view instanceof PlannedRows);
+        if (!isPlain || field < 0 || query.type().isEach(field)) {
+            return null;
+        }
+        Conditions narrowed =
+                query.conditions().andOneOf(query.type().field(field).name(), values);
+        Plan plan = of(query.of(narrowed), null, view, options);
+        return plan.choice.chosen() instanceof Access.Scan ? null : plan;
+    }
+
+    /** The field of the records that a column shows as it is; -1 if it is none. */
+    private int declared(String column) {
+        for (Column one : query.columns()) {
+            if (one instanceof Column.Declared(String name, int field) && name.equals(column)) {
+                return field;
+            }
+        }
+        return -1;
     }
 
     private boolean sorts() {

@@ -1,0 +1,109 @@
+package io.turbidite.ops.expr;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.KindValues;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.core.type.TypeKind;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A field has one of many values: they are sorted, and a record's is searched among them, which
+ * costs the logarithm of their number. Static.
+ */
+final class OneOf {
+    /** Fewer are looked at one by one sooner. */
+    private static final int COUNT_MIN = 4;
+
+    private OneOf() {}
+
+    /**
+     * Whether all terms are equalities of one field with values of a kind of which equal ones are
+     * the same, so that at most one of different terms holds of a record.
+     */
+    static boolean areDisjoint(RecordType type, List<Where.Test> terms) {
+        String field = null;
+        for (Where.Test term : terms) {
+            if (!(term instanceof Where.Is(Predicate predicate, boolean negated))
+                    || negated
+                    || !(predicate instanceof Predicate.Eq(String name, Object value))
+                    || value == null
+                    || (field != null && !field.equals(name))) {
+                return false;
+            }
+            field = name;
+        }
+        int index = field == null ? -1 : type.indexOf(field);
+        return index >= 0 && !type.isEach(index) && isExact(type.field(index).kind());
+    }
+
+    private static boolean isExact(TypeKind kind) {
+        return KindValues.isLong(kind) || kind == TypeKind.STRING || kind == TypeKind.UUID;
+    }
+
+    /** The test of a record; null where the terms are no such, or so few that it does not pay. */
+    static @Nullable RecordPredicate of(RecordType type, List<Where.Test> terms) {
+        if (terms.size() < COUNT_MIN || !areDisjoint(type, terms)) {
+            return null;
+        }
+        List<Predicate.Eq> equalities = terms.stream()
+                .map(term -> (Predicate.Eq) ((Where.Is) term).predicate())
+                .toList();
+        int field = type.indexOf(equalities.getFirst().field());
+        TypeKind kind = type.field(field).kind();
+        return KindValues.isLong(kind)
+                ? new Longs(
+                        field,
+                        equalities.stream()
+                                .mapToLong(one -> KindValues.toLong(
+                                        kind, Objects.requireNonNull(one.value())))
+                                .sorted()
+                                .toArray())
+                : new Strings(
+                        field,
+                        equalities.stream()
+                                .map(one -> RangePredicates.bytesOf(one.value()))
+                                .sorted(Slice::compareBytes)
+                                .toArray(Slice[]::new));
+    }
+
+    private static final class Longs implements RecordPredicate {
+        private final int field;
+        private final long[] values;
+
+        Longs(int field, long[] values) {
+            this.field = field;
+            this.values = values;
+        }
+
+        @Override
+        public boolean matches(RecordView record) {
+            return !record.isAbsent(field)
+                    && Arrays.binarySearch(values, record.getLong(field)) >= 0;
+        }
+    }
+
+    private static final class Strings implements RecordPredicate {
+        private final int field;
+        private final Slice[] values;
+        private final Slice bytes = new Slice();
+
+        Strings(int field, Slice[] values) {
+            this.field = field;
+            this.values = values;
+        }
+
+        @Override
+        public boolean matches(RecordView record) {
+            return !record.isAbsent(field)
+                    && Arrays.binarySearch(
+                                    values, record.getBytes(field, bytes), Slice::compareBytes)
+                            >= 0;
+        }
+    }
+}
