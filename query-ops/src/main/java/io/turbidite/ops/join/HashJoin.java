@@ -224,11 +224,11 @@ public final class HashJoin implements Rows {
     private void narrow() {
         TypeKind kindOfKey = passing.narrowedBy();
         boolean isAll = heldSpill == null && !givesPassingAlone() && kind != JoinKind.NOT_IN;
-        if (kindOfKey != null
-                && isAll
-                && table.keyCount() > 0
-                && table.keyCount() <= NARROWING_KEYS_MAX) {
-            passing.narrow(table.keys(kindOfKey));
+        if (kindOfKey != null && isAll && table.keyCount() <= NARROWING_KEYS_MAX) {
+            List<Object> keys = table.keys(kindOfKey);
+            if (!keys.isEmpty()) {
+                passing.narrow(keys);
+            }
         }
     }
 

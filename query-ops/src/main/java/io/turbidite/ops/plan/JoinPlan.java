@@ -53,8 +53,8 @@ public final class JoinPlan implements ResultPlan {
     /** Fields of the rows that are looked at; null: all. */
     private @Nullable Set<Integer> used;
 
-    /** The side that passes by, where it is read by the keys of the other one. */
-    private @Nullable Plan narrowed;
+    /** The side that is not held; null: not known yet. */
+    private @Nullable PassingSide passing;
 
     /** About how many rows the sides have; null: not known yet. */
     private @Nullable JoinRows estimated;
@@ -284,7 +284,7 @@ public final class JoinPlan implements ResultPlan {
         }
         List<PlanStep> steps = new ArrayList<>();
         steps.add(new PlanStep("join", text, estimatedRows(), joined));
-        steps.addAll(PlanStep.below(passing().steps()));
+        steps.addAll(PlanStep.below(passing().plan().steps()));
         if (looksUp) {
             steps.add(new PlanStep(
                     "lookup",
@@ -341,55 +341,45 @@ public final class JoinPlan implements ResultPlan {
         if (better != null) {
             return better.rows();
         }
-        boolean fromLeft = isBuiltFromLeft();
-        JoinSide leftSide = new JoinSide(
-                left.rows(),
-                left.rowType(),
-                type.leftKeys(),
-                fromLeft ? built : new OperatorMeter(),
-                fromLeft ? null : narrowing(left, type.leftKeys()));
-        HashJoin.Output output = output(type, used, test(), fromLeft);
         if (looksUp) {
-            CheckedQuery query = looked().query();
-            Projection projection = query.columns().isEmpty()
-                    ? null
-                    : Projection.of(query.type(), query.columns(), right.rowType());
-            int recordBytesMax = (int) Math.min(options.memoryBytesMax(), Integer.MAX_VALUE - 8);
-            return new LookupRows(
-                    leftSide,
-                    new LookupRows.Inner(
-                            looked().view(), query.compile(List.of()), projection, recordBytesMax),
-                    output,
-                    right.rowType(),
-                    options,
-                    joined);
+            return lookedUp();
         }
-        JoinSide rightSide = new JoinSide(
-                right.rows(),
+        boolean fromLeft = isBuiltFromLeft();
+        ResultPlan held = fromLeft ? left : right;
+        JoinSide heldSide = new JoinSide(
+                held.rows(), held.rowType(), fromLeft ? type.leftKeys() : type.rightKeys(), built);
+        JoinSide passingSide = passing().side(fromLeft ? type.rightKeys() : type.leftKeys());
+        return new HashJoin(
+                fromLeft ? heldSide : passingSide,
+                fromLeft ? passingSide : heldSide,
+                output(type, used, test(), fromLeft),
+                options,
+                joined);
+    }
+
+    private Rows lookedUp() {
+        CheckedQuery query = looked().query();
+        Projection projection = query.columns().isEmpty()
+                ? null
+                : Projection.of(query.type(), query.columns(), right.rowType());
+        int recordBytesMax = (int) Math.min(options.memoryBytesMax(), Integer.MAX_VALUE - 8);
+        return new LookupRows(
+                new JoinSide(left.rows(), left.rowType(), type.leftKeys(), new OperatorMeter()),
+                new LookupRows.Inner(
+                        looked().view(), query.compile(List.of()), projection, recordBytesMax),
+                output(type, used, test(), false),
                 right.rowType(),
-                type.rightKeys(),
-                fromLeft ? new OperatorMeter() : built,
-                fromLeft ? narrowing(right, type.rightKeys()) : null);
-        return new HashJoin(leftSide, rightSide, output, options, joined);
+                options,
+                joined);
     }
 
-    /** How less is read of the side that passes by, once the keys of the other one are known. */
-    private JoinSide.@Nullable Narrowing narrowing(ResultPlan side, List<Integer> keys) {
-        if (!(side instanceof Plan all) || keys.size() != 1) {
-            return null;
+    private PassingSide passing() {
+        PassingSide known = passing;
+        if (known == null) {
+            known = new PassingSide(isBuiltFromLeft() ? right : left);
+            passing = known;
         }
-        String name = side.rowType().field(keys.getFirst()).name();
-        return values -> {
-            Plan fewer = all.narrowedTo(name, values);
-            narrowed = fewer;
-            return fewer == null ? null : fewer.rows();
-        };
-    }
-
-    /** The side that passes by, as it is read. */
-    private ResultPlan passing() {
-        Plan fewer = narrowed;
-        return fewer != null ? fewer : isBuiltFromLeft() ? right : left;
+        return known;
     }
 
     private HashJoin.Output output(

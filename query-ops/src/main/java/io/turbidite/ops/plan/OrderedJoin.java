@@ -44,6 +44,7 @@ final class OrderedJoin implements ResultPlan {
 
     private final Part left;
     private final Part right;
+    private final PassingSide passing;
     private final JoinOrder.Chosen order;
     private final long mask;
     private final long leftMask;
@@ -100,6 +101,7 @@ final class OrderedJoin implements ResultPlan {
         conditions.forEach(condition -> needed.addAll(condition.sources().values()));
         this.left = part(tree.left(), needed);
         this.right = part(tree.right(), needed);
+        this.passing = new PassingSide(left.plan());
         this.rowType = isTop ? order.graph().rowType() : inner(wanted);
         Map<Integer, LeafField> sources = isTop ? order.graph().fields() : places(wanted);
         this.fields = fields(isTop ? looked(sources, used) : sources);
@@ -257,7 +259,7 @@ final class OrderedJoin implements ResultPlan {
     public List<PlanStep> steps() {
         List<PlanStep> steps = new ArrayList<>();
         steps.add(new PlanStep("join", text(), estimatedRows(), joined));
-        steps.addAll(PlanStep.below(left.plan().steps()));
+        steps.addAll(PlanStep.below(passing.plan().steps()));
         steps.add(new PlanStep(
                 "build", "from the right side", right.plan().estimatedRows(), built, 1));
         steps.addAll(PlanStep.below(PlanStep.below(right.plan().steps())));
@@ -285,8 +287,7 @@ final class OrderedJoin implements ResultPlan {
     @Override
     public Rows rows() {
         RunOptions options = order.graph().options();
-        JoinSide leftSide =
-                new JoinSide(left.plan().rows(), left.type(), keys(true), new OperatorMeter());
+        JoinSide leftSide = passing.side(keys(true));
         JoinSide rightSide = new JoinSide(right.plan().rows(), right.type(), keys(false), built);
         return new HashJoin(
                 leftSide,
