@@ -246,6 +246,9 @@ public final class Conditions {
 
     /** The conditions with {@code or} of which each term bounds some field. */
     public List<Alternatives> alternatives() {
+        if (tests.isEmpty()) {
+            return List.of();
+        }
         List<Alternatives> all = new ArrayList<>(1);
         for (Where.Test test : tests) {
             Alternatives terms =

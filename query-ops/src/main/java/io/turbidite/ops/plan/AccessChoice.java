@@ -8,6 +8,7 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.ops.expr.Alternatives;
 import io.turbidite.ops.scan.PrimaryRange;
 import io.turbidite.ops.search.IndexRange;
 
@@ -213,11 +214,12 @@ final class AccessChoice {
                 new PrimaryRange(key.range(), filter), query.primaryKeyOrder(), key.decided());
         List<IndexDescription> indexes = view.indexes();
         List<Access> others = IndexWays.of(query, indexes, filter);
+        List<Alternatives> alternatives = query.conditions().alternatives();
         boolean isScan = wanted == null || wanted.equals(QueryRequest.SCAN);
-        if (others.isEmpty() && isScan && query.conditions().alternatives().isEmpty()) {
+        if (others.isEmpty() && alternatives.isEmpty() && isScan) {
             return only(query, scan);
         }
-        return choose(query, view, wanted, scan, others, indexes, maySpill);
+        return choose(query, view, wanted, scan, others, alternatives, indexes, maySpill);
     }
 
     private static AccessChoice choose(
@@ -226,6 +228,7 @@ final class AccessChoice {
             @Nullable String wanted,
             Access.Scan scan,
             List<Access> others,
+            List<Alternatives> alternatives,
             List<IndexDescription> indexes,
             boolean maySpill) {
         FilterPredicate filter = scan.range().filter();
@@ -272,7 +275,8 @@ final class AccessChoice {
             costed.add(new Costed(
                     joined.access(), joined.rows(), joined.cost(cost.part(joined.access()))));
         }
-        for (EitherWays.Counted either : EitherWays.of(query, view, indexes, (double) scanRows)) {
+        for (EitherWays.Counted either :
+                EitherWays.of(query, alternatives, view, indexes, (double) scanRows)) {
             costed.add(new Costed(
                     either.access(),
                     either.rows(),

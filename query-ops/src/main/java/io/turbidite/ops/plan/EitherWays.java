@@ -28,11 +28,19 @@ final class EitherWays {
 
     private EitherWays() {}
 
-    /** All that the conditions of a query give. */
+    /**
+     * All that the conditions of a query give.
+     *
+     * @param alternatives those of the query
+     */
     static List<Counted> of(
-            CheckedQuery query, ReadView view, List<IndexDescription> indexes, double scanRows) {
-        List<Counted> ways = new ArrayList<>();
-        for (Alternatives terms : query.conditions().alternatives()) {
+            CheckedQuery query,
+            List<Alternatives> alternatives,
+            ReadView view,
+            List<IndexDescription> indexes,
+            double scanRows) {
+        List<Counted> ways = new ArrayList<>(alternatives.size());
+        for (Alternatives terms : alternatives) {
             Counted way = terms.count() <= TERM_COUNT_MAX
                     ? way(query, terms, view, indexes, scanRows)
                     : null;
