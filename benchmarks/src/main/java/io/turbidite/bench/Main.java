@@ -72,6 +72,7 @@ import java.util.stream.IntStream;
             Main.HashLogCommand.class,
             Main.NavigationCommand.class,
             Main.PlansCommand.class,
+            PlannerCommand.class,
             Main.StatisticsCommand.class,
             Main.SpatialCommand.class,
             Main.RecencyCommand.class,
