@@ -169,7 +169,7 @@ public final class JsonRecordParser implements RecordParser {
             byte[] changed = TREES.writeValueAsBytes(tree);
             return writer.writeJson(bytes.set(MemorySegment.ofArray(changed), 0, changed.length));
         } catch (JacksonException e) {
-            throw new InvalidRequestException(e.getOriginalMessage(), e);
+            throw new InvalidRequestException(JsonMessages.told(e.getOriginalMessage()), e);
         }
     }
 
@@ -181,7 +181,7 @@ public final class JsonRecordParser implements RecordParser {
             }
             throw new MalformedFrameException("it is not a JSON object");
         } catch (JacksonException e) {
-            throw new MalformedFrameException(JsonMessages.told(e.getOriginalMessage()));
+            throw new MalformedFrameException(JsonMessages.told(e, "a JSON object"));
         } catch (NumberFormatException e) {
             throw new MalformedFrameException("it has a number whose exponent is too large");
         } catch (IOException e) {

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
+import io.turbidite.core.record.JsonMessages;
 import io.turbidite.feeds.web.http.Exchange;
 import io.turbidite.feeds.web.http.Problem;
 
@@ -62,7 +63,7 @@ final class Bodies {
                                     e.getLocation() == null
                                             ? 1
                                             : e.getLocation().getColumnNr(),
-                                    e.getOriginalMessage()));
+                                    JsonMessages.told(e.getOriginalMessage())));
         } catch (NumberFormatException e) {
             throw Problem.of(400, "the body has a number whose exponent is too large");
         }

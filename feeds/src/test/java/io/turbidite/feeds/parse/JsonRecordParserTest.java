@@ -40,12 +40,39 @@ class JsonRecordParserTest {
                     "{\"id\":1",
                     "{\"id\":[1,{\"a\"",
                     "{\"id\":tru}",
-                    "{\"id\":1}}")) {
+                    "{\"id\":1}}",
+                    "{\"id\":NaN}",
+                    "{\"id\":-Infinity}",
+                    "{\"id\":1,\"id\":2}",
+                    "{\"x\":" + "1".repeat(1_200) + "}",
+                    "{\"" + "k".repeat(60_000) + "\":1}",
+                    "{\"a\":".repeat(70) + "1" + "}".repeat(70),
+                    "{\"id\":1]",
+                    "{\"id\":01}",
+                    "{\"id\":\"\\q\"}")) {
                 assertThatThrownBy(() -> parser.parse(RecordFrame.of(text)))
                         .isInstanceOf(InvalidRequestException.class)
                         .message()
-                        .doesNotContain("REDACTED", "StreamReadFeature", "Source:");
+                        .doesNotContain("REDACTED", "Stream", "Source:", "Feature", "`")
+                        .doesNotContain("Unexpected", "exceeds", "allow", "Duplicate", "token");
             }
+        }
+    }
+
+    /** The bug: where a record is made a tree, as transforms need, no place was told. */
+    @Test
+    void reasonsTellThePlace() {
+        RecordType type = RecordType.builder().field("id", "int64").build();
+        for (List<Transform> transforms :
+                List.of(List.<Transform>of(), List.of(new Transform("id", "id")))) {
+            JsonRecordParser parser = new JsonRecordParser(type, true, transforms);
+            assertThatThrownBy(() -> parser.parse(RecordFrame.of("{\"id\":1;}")))
+                    .hasMessage(
+                            "the text is not a JSON object at byte 7: ',' or the end is expected, not ';'");
+            assertThatThrownBy(() -> parser.parse(RecordFrame.of("{\"id\":1}}")))
+                    .hasMessageEndingWith("'}' closes nothing");
+            assertThatThrownBy(() -> parser.parse(RecordFrame.of("{\"id\":1,\"id\":2}")))
+                    .hasMessageEndingWith(" at byte 12: the field 'id' is there twice");
         }
     }
 

@@ -1,5 +1,8 @@
 package io.turbidite.core.record;
 
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.JsonLocation;
+
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -7,6 +10,8 @@ import java.util.regex.Pattern;
 
 /** What Jackson says of wrong JSON, for people. Static, without state. */
 public final class JsonMessages {
+    private static final int MESSAGE_CHARS_MAX = 160;
+
     /** Stands before the line and column of a bracket; the text itself is never told. */
     private static final Pattern SOURCE = Pattern.compile("\\[Source: [^;\\]]*; ");
 
@@ -30,7 +35,15 @@ public final class JsonMessages {
         put(words, CHARACTER + "comment.*", "'$1' can't stand here; JSON has no comments");
         put(words, CHARACTER, "'$1' can't stand here");
         put(words, "Unexpected close marker '(.)': expected '(.)'.*", "'$2' is expected, not '$1'");
+        put(words, "Unexpected close marker '(.)': no open .*", "'$1' closes nothing");
         put(words, "Unexpected end-of-input.*", "it ends too early");
+        put(words, "Non-standard token '(.*?)': .*", "'$1' is no number of JSON");
+        put(words, "Duplicate field '(.*)'.*", "the field '$1' is there twice");
+        put(words, "Invalid UTF-8 (?:start|middle) byte 0x(\\w+).*", "byte 0x$1 is not UTF-8");
+        put(words, limit("Number value"), "a number of $1 characters is over the limit of $2");
+        put(words, limit("String value"), "a text of $1 characters is over the limit of $2");
+        put(words, limit("Name"), "a name is longer than the limit of $2 bytes");
+        put(words, limit("Document nesting"), "it is nested deeper than the limit of $2");
         put(
                 words,
                 "Unrecognized token '(.*?)': .*",
@@ -51,8 +64,28 @@ public final class JsonMessages {
         return words;
     }
 
+    private static String limit(String of) {
+        return of + " (?:length|depth) \\((\\d+)\\) exceeds the maximum allowed \\((\\d+),.*";
+    }
+
     private static void put(Map<Pattern, String> words, String pattern, String told) {
         words.put(Pattern.compile(pattern, Pattern.DOTALL), told);
+    }
+
+    /**
+     * What is wrong, and where.
+     *
+     * @param what the text should be: "a JSON object"
+     */
+    public static String told(JacksonException wrong, String what) {
+        String first = told(wrong.getOriginalMessage());
+        String cut = first.length() > MESSAGE_CHARS_MAX
+                ? first.substring(0, MESSAGE_CHARS_MAX) + "…"
+                : first;
+        JsonLocation at = wrong.getLocation();
+        boolean isPlaced = at != null && at.getByteOffset() >= 0;
+        return "the text is not %s%s: %s"
+                .formatted(what, isPlaced ? " at byte " + at.getByteOffset() : "", cut);
     }
 
     /** The message, in a line: in words of ours if it is one of those that are common. */

@@ -37,8 +37,6 @@ final class JsonRecordReader {
      */
     private static final int JSON_BYTES_MAX = 6 * Limits.RECORD_BYTES_MAX;
 
-    private static final int MESSAGE_CHARS_MAX = 160;
-
     /** A parser that is kept remembers all names that it met: it is replaced behind so much. */
     private static final int FED_BYTES_MAX = 1 << 20;
 
@@ -189,13 +187,7 @@ final class JsonRecordReader {
     }
 
     private static InvalidRequestException malformed(JsonProcessingException e, String what) {
-        String first = JsonMessages.told(e.getOriginalMessage());
-        String cut = first.length() > MESSAGE_CHARS_MAX
-                ? first.substring(0, MESSAGE_CHARS_MAX) + "…"
-                : first;
-        long at = e.getLocation() == null ? -1 : e.getLocation().getByteOffset();
-        return new InvalidRequestException(
-                "the text is not %s%s: %s".formatted(what, at < 0 ? "" : " at byte " + at, cut), e);
+        return new InvalidRequestException(JsonMessages.told(e, what), e);
     }
 
     private void record(JsonParser parser) throws IOException {
