@@ -30,7 +30,7 @@ public final class Pipeline implements BatchFlow {
     private static final long BYTES_MAX = 32 << 20;
 
     /** The worker is woken at each publication; this is how often it looks without that. */
-    private static final long IDLE_MICROS = 50_000;
+    private static final long IDLE_MICROS = 500_000;
 
     /** What a consumer waits for that asks for its batch again: another one's write. */
     private static final long AGAIN_MICROS = 250;

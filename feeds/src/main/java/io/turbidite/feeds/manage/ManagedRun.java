@@ -15,10 +15,10 @@ final class ManagedRun {
     static final long FULL_MICROS = 250;
 
     /**
-     * How late at most: a feed at rest then wakes 40 times a second. Who hands a parcel in, as over
+     * How late at most: a feed at rest then wakes 20 times a second. Who hands a parcel in, as over
      * HTTP, wakes it at once; of a file, and of a topic, it hears when it asks.
      */
-    private static final long WAIT_MICROS_MAX = 25_000;
+    private static final long WAIT_MICROS_MAX = 50_000;
 
     private final FeedTurns turns;
     private boolean isFull;

@@ -74,7 +74,7 @@ public interface FeedSource extends AutoCloseable {
 
     /**
      * For an endless source whose partitions had nothing to read: whether they may have something
-     * now. Asked about once a millisecond by a run of its own; by one of a manager 2 to 25 ms
+     * now. Asked about once a millisecond by a run of its own; by one of a manager 2 to 50 ms
      * apart, the later the longer there was nothing.
      */
     default boolean hasNews() {

@@ -70,7 +70,7 @@ final class KafkaSource implements FeedSource {
 
     /**
      * A poll that brings nothing takes two threads some 100 µs. A topic at rest is polled this
-     * often, or when its feed asks for news: a managed one does that 25 ms apart. A message that
+     * often, or when its feed asks for news: a managed one does that 50 ms apart. A message that
      * comes then waits for the next poll.
      */
     private static final long REST_NANOS_MAX = 20_000_000;

@@ -54,8 +54,11 @@ import java.util.regex.PatternSyntaxException;
  * <p><em>Confined to the thread of the run.</em>
  */
 final class TailSource implements FeedSource {
-    /** How often the directory is looked at. */
+    /** How often the directory is looked at; each time that all is as before, twice as late. */
     private static final long LOOK_NANOS = 100_000_000;
+
+    /** How late at most: a line is to be visible within half a second. */
+    private static final long LOOK_NANOS_MAX = 200_000_000;
 
     /** Files that have not grown for so long are closed. */
     private static final long IDLE_NANOS = 600_000_000_000L;
@@ -77,6 +80,12 @@ final class TailSource implements FeedSource {
 
     private @Nullable SourceHost host;
     private long nextLookNanos;
+
+    private long lookNanos = LOOK_NANOS;
+
+    /** What was there at the last look. */
+    private Map<String, FileStatus> seen = Map.of();
+
     private boolean hasLooked;
 
     /** Whether no content has lost its file since the look before. */
@@ -142,7 +151,7 @@ final class TailSource implements FeedSource {
         if (!hasLooked || hasNews()) {
             look();
             hasLooked = true;
-            nextLookNanos = host().clock().monotonicNanos() + LOOK_NANOS;
+            nextLookNanos = host().clock().monotonicNanos() + lookNanos;
         }
         return contents.values().stream()
                 .filter(TailedFile::mayHaveMore)
@@ -204,6 +213,8 @@ final class TailSource implements FeedSource {
 
     private void look() {
         Map<String, FileStatus> files = list();
+        lookNanos = files.equals(seen) ? Math.min(2 * lookNanos, LOOK_NANOS_MAX) : LOOK_NANOS;
+        seen = Map.copyOf(files);
         Set<String> owned = stay(files);
         passed.keySet().retainAll(files.keySet());
         List<String> left = new ArrayList<>();
