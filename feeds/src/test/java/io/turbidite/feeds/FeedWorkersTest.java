@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.log.LogOptions;
 import io.turbidite.core.type.RecordType;
@@ -19,13 +20,16 @@ import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -34,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.zip.GZIPOutputStream;
 
 /** A feed with several parse workers, on threads. */
 @Timeout(60)
@@ -133,6 +138,52 @@ class FeedWorkersTest {
         FeedReport again = run(DEFINITION);
         assertThat(again.records() + again.rejected()).isZero();
         assertThat(again.resumed()).isTrue();
+    }
+
+    /** Text that can't be compressed much, so that damage in its middle is not at its end. */
+    private static byte[] packed(int file, int count) throws IOException {
+        SplittableRandom random = new SplittableRandom(file);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (GZIPOutputStream pack = new GZIPOutputStream(bytes)) {
+            for (int number = 0; number < count; number++) {
+                pack.write("{\"id\":%d,\"name\":\"%x\"}\n"
+                        .formatted(file * 1_000_000L + number, random.nextLong())
+                        .getBytes(StandardCharsets.UTF_8));
+            }
+        }
+        return bytes.toByteArray();
+    }
+
+    @Test
+    void aDamagedFileIsNamedAndCostsNoOtherFileARecord() throws IOException {
+        int count = 2_000;
+        Path damaged = directory.resolve("in/f2.json.gz");
+        for (int file = 0; file < FILES; file++) {
+            Files.write(directory.resolve("in/f%d.json.gz".formatted(file)), packed(file, count));
+        }
+        byte[] whole = Files.readAllBytes(damaged);
+        byte[] flipped = whole.clone();
+        flipped[2 * whole.length / 3] ^= 0x40;
+        Files.write(damaged, flipped);
+        for (int i = 0; i < 3; i++) { // each run gets at least one file further
+            assertThatThrownBy(() -> run(DEFINITION))
+                    .isInstanceOf(StorageException.class)
+                    .hasMessageContaining("f2.json.gz");
+        }
+        Files.write(damaged, whole);
+        assertThat(run(DEFINITION).finished()).isTrue();
+        Dataset dataset = store.dataset("Many");
+        for (int file = 0; file < FILES; file++) {
+            for (int number = 0; number < count; number++) {
+                assertThat(dataset.get(file * 1_000_000L + number))
+                        .as("record %d of file %d", number, file)
+                        .isNotNull();
+            }
+            Map<String, @Nullable Object> row = Objects.requireNonNull(
+                    store.dataset("_feeds").get("many", "f%d.json.gz".formatted(file)));
+            assertThat(row.get("records")).as("of file %d", file).isEqualTo((long) count);
+            assertThat(row.get("rejected")).as("taken twice of file %d", file).isEqualTo(0L);
+        }
     }
 
     @Test

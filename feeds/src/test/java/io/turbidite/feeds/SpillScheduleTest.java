@@ -83,6 +83,28 @@ class SpillScheduleTest {
         }
     }
 
+    /** A disk on which nobody may make a file of a spill. */
+    private record ClosedDisk(Disk disk) implements ForwardingDisk {
+        @Override
+        public DiskFile wrap(DiskFile file) {
+            return file;
+        }
+
+        @Override
+        public DiskFile create(String name) {
+            if (name.endsWith(".spill")) {
+                throw new StorageIoException(
+                        StorageIoException.Kind.IO, "create", name, "permission denied", null);
+            }
+            return disk.create(name);
+        }
+
+        @Override
+        public String description() {
+            return "closed " + disk.description();
+        }
+    }
+
     /** A disk that says it has synced what it has not: bugs to be planted. */
     private record CarelessDisk(Disk disk, Predicate<String> skips) implements ForwardingDisk {
         @Override
@@ -203,6 +225,30 @@ class SpillScheduleTest {
         }
         assertThat(met.keySet())
                 .contains("spilled", "stopped", "finished", "power cut", "left", "forgetful");
+    }
+
+    @Test
+    void aSpillThatCanNotBeMadeEndsTheRunByItsPathAndCostsNothing() {
+        int[] ended = {0};
+        for (long seed = 1; seed <= 8; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            SimulatedSource source = new SimulatedSource(
+                    PARTITIONS, RECORDS, SpillScheduleTest::text, random.split());
+            source.forgets = true;
+            SimDisk disk = new SimDisk(seed, Profile.ADVERSARIAL);
+            Choice closed = new Choice(Durability.SYNC, true, 1 << 18, 1 << 12, ClosedDisk::new);
+            StorageException problem = run(disk, seed, closed, source, Integer.MAX_VALUE);
+            if (problem != null) {
+                ended[0]++;
+                assertThat(problem)
+                        .isInstanceOf(StorageIoException.class)
+                        .hasMessageContainingAll("feed-spill/f/", ".spill", "permission denied");
+            }
+            Choice open = new Choice(Durability.SYNC, true, 1 << 18, 1 << 12, now -> now);
+            assertThat(run(disk, seed, open, source, Integer.MAX_VALUE)).isNull();
+            isComplete(disk, "seed " + seed);
+        }
+        assertThat(ended[0]).isPositive();
     }
 
     @Test

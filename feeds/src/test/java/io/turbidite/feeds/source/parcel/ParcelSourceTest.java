@@ -226,6 +226,7 @@ class ParcelSourceTest {
                         assertThat(taken.repeated()).as(as).isZero();
                     }
                     assertThat(source.partitions()).as(as).isEmpty();
+                    open(source, partition, 8L).close();
                     for (int i = 0; i < ParcelSource.PARCEL_COUNT_MAX; i++) {
                         assertThat(source.offer(lines(1)).isSettled()).as(as).isFalse();
                     }
