@@ -5,6 +5,8 @@ module io.turbidite.query.ops {
     requires com.fasterxml.jackson.core;
     // optional: who connects by JDBC has it
     requires static transitive java.sql;
+    // optional: processes of a cluster have it
+    requires static java.naming;
     // optional: who asks in SQL has them; those of Calcite have no names but those of their files
     requires static avatica.core;
     requires static calcite.babel;
@@ -24,6 +26,8 @@ module io.turbidite.query.ops {
     exports io.turbidite.ops.run;
     exports io.turbidite.ops.sql;
     exports io.turbidite.ops.window;
+    exports io.turbidite.ops.cluster to
+            io.turbidite.feeds;
     exports io.turbidite.ops.join to
             io.turbidite.feeds;
 

@@ -4,6 +4,7 @@ import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.Given;
 import io.turbidite.ops.job.JobGraph;
+import io.turbidite.ops.job.JobHost;
 import io.turbidite.ops.plan.ResultPlan;
 import io.turbidite.ops.run.RunOptions;
 
@@ -26,6 +27,7 @@ import java.util.List;
  */
 public final class JobQuery extends Relation {
     private final JobGraph graph;
+    private @Nullable JobHost host;
 
     private JobQuery(JobGraph graph) {
         this.graph = graph;
@@ -34,6 +36,16 @@ public final class JobQuery extends Relation {
     /** The result of this graph. */
     public static JobQuery of(JobGraph graph) {
         return new JobQuery(Given.notNull(graph, "the graph of a job"));
+    }
+
+    /**
+     * Runs it on a host, such as a cluster's nodes, instead of here.
+     *
+     * @return this
+     */
+    public JobQuery on(JobHost newHost) {
+        host = Given.notNull(newHost, "the host of a job");
+        return this;
     }
 
     @Override
@@ -49,13 +61,15 @@ public final class JobQuery extends Relation {
 
     @Override
     ResultPlan plan(Moments moments, RunOptions given) {
-        return graph.plan(moments::of, given);
+        JobHost elsewhere = host;
+        return elsewhere == null ? graph.plan(moments::of, given) : graph.hosted(elsewhere, given);
     }
 
     @Override
     @Nullable
     QueryMeans means() {
-        return graph.means();
+        // a host's operators have its memory
+        return host == null ? graph.means() : null;
     }
 
     @Override

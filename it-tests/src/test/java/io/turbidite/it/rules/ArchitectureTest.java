@@ -50,6 +50,10 @@ class ArchitectureTest {
         "io.turbidite.ops.."
     };
 
+    private static final String[] CLUSTER = {
+        "io.turbidite.ops.cluster..", "io.turbidite.feeds.cluster..", "io.turbidite.bench.."
+    };
+
     private static void check(ArchRule rule) {
         rule.check(MAIN);
     }
@@ -234,5 +238,27 @@ class ArchitectureTest {
     @Test
     void nothing_is_deserialized_by_java() {
         check(noClasses().should().dependOnClassesThat().belongToAnyOf(ObjectInputStream.class));
+    }
+
+    /** Decision 0211: another engine would cost one room. */
+    @Test
+    void the_engine_of_a_cluster_is_seen_in_its_rooms_only() {
+        check(noClasses()
+                .that()
+                .resideOutsideOfPackages(CLUSTER)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.apache.hyracks..", "org.bouncycastle.."));
+    }
+
+    /** So that who embeds a store, and the commands on one machine, load no class of it. */
+    @Test
+    void rooms_of_a_cluster_are_entered_from_its_rooms_only() {
+        check(noClasses()
+                .that()
+                .resideOutsideOfPackages(CLUSTER)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(CLUSTER));
     }
 }

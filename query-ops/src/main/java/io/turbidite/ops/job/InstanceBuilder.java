@@ -2,7 +2,6 @@ package io.turbidite.ops.job;
 
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.ops.exchange.Exchange;
 import io.turbidite.ops.job.GraphCheck.Checked;
 import io.turbidite.ops.plan.GivenPlan;
 import io.turbidite.ops.plan.JoinPlan;
@@ -13,6 +12,8 @@ import io.turbidite.ops.plan.ValuesPlan;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * Makes the instances of operators: plans of queries and joins above one another, which end at
@@ -30,27 +32,44 @@ final class InstanceBuilder {
     private final JobGraph graph;
     private final JobParts parts;
     private final Map<String, ReadView> views;
-    private final Map<String, Exchange> exchanges;
+    private final Arriving arriving;
+    private final Reading reading;
     private final JobRun.Meters meters;
     private final RunOptions options;
 
+    /** Where the rows of operators come from that others run. */
+    @FunctionalInterface
+    interface Arriving {
+        /** Makes the rows of an operator for this partition of its reader; null: it is run here. */
+        @Nullable
+        Supplier<Rows> of(Checked operator, int partition);
+    }
+
+    /** Which partitions of its dataset an instance of a source reads. */
+    @FunctionalInterface
+    interface Reading {
+        List<Integer> of(Checked operator, int partition, ReadView view);
+    }
+
     /**
      * @param views what sources read, by dataset
-     * @param exchanges by the operator whose rows go through them
+     * @param arriving the rows that others make
      * @param options of each instance
      */
     InstanceBuilder(
             JobGraph graph,
             JobParts parts,
             Map<String, ReadView> views,
-            Map<String, Exchange> exchanges,
+            Arriving arriving,
+            Reading reading,
             JobRun.Meters meters,
             RunOptions options) {
         graph.checked().forEach(operator -> operators.put(operator.name(), operator));
         this.graph = graph;
         this.parts = parts;
         this.views = views;
-        this.exchanges = exchanges;
+        this.arriving = arriving;
+        this.reading = reading;
         this.meters = meters;
         this.options = options;
     }
@@ -106,10 +125,8 @@ final class InstanceBuilder {
 
     private ResultPlan input(JobConnector connector, int partition, StageWorker.Turn turn) {
         Checked from = Objects.requireNonNull(operators.get(connector.from()));
-        Exchange exchange = exchanges.get(from.name());
-        return exchange == null
-                ? plan(from, partition, turn)
-                : new GivenPlan(from.type(), () -> exchange.rows(partition));
+        Supplier<Rows> rows = arriving.of(from, partition);
+        return rows == null ? plan(from, partition, turn) : new GivenPlan(from.type(), rows);
     }
 
     private Rows own(
@@ -128,13 +145,13 @@ final class InstanceBuilder {
         Settings settings = operator.settings();
         String dataset = settings.text("dataset");
         ReadView view = Objects.requireNonNull(views.get(dataset), dataset);
-        List<Integer> reads = reads(operator, partition, view);
+        List<Integer> reads = reading.of(operator, partition, view);
         Plan plan = Plan.of(kind.request(settings, parts.dataset(dataset).type()), view, options);
         return new GivenPlan(operator.type(), () -> plan.rows(reads));
     }
 
-    /** The partitions of the dataset that an instance reads. */
-    private List<Integer> reads(Checked operator, int partition, ReadView view) {
+    /** The partitions of a dataset that is here as a whole. */
+    static List<Integer> reads(JobGraph graph, Checked operator, int partition, ReadView view) {
         int count = view.partitionCount();
         List<JobConstraint> constraints = graph.constraints().stream()
                 .filter(one -> one.operator().equals(operator.name()))

@@ -142,6 +142,25 @@ public final class JobGraph {
                 () -> new JobRun(this, parts, opened, meters, options, capacity));
     }
 
+    /**
+     * Plans a run on a host, for {@code JobQuery}.
+     *
+     * @param options who may stop it
+     */
+    @SuppressWarnings("exports") // as plan
+    public ResultPlan hosted(JobHost host, RunOptions options) {
+        return new GivenPlan(
+                type(),
+                "job of %d operators, hosted".formatted(operators.size()),
+                List::of,
+                () -> host.run(this, options));
+    }
+
+    /** A dataset that it reads, as its parts have it. */
+    public Source dataset(String name) {
+        return parts.dataset(name);
+    }
+
     /** What the first dataset that it reads has for queries; null: none has anything. */
     @SuppressWarnings("exports") // as plan
     public @Nullable QueryMeans means() {
@@ -176,6 +195,11 @@ public final class JobGraph {
                     depth));
         }
         return steps;
+    }
+
+    /** What its operators may name. */
+    JobParts parts() {
+        return parts;
     }
 
     /** The operators, each behind those that it reads; the result is the last. */

@@ -100,7 +100,18 @@ final class JobRun implements Rows {
                 exchanges.put(operator.name(), exchange(operator, output, capacity));
             }
         }
-        InstanceBuilder builder = new InstanceBuilder(graph, parts, views, exchanges, meters, each);
+        InstanceBuilder builder = new InstanceBuilder(
+                graph,
+                parts,
+                views,
+                (from, partition) -> {
+                    Exchange exchange = exchanges.get(from.name());
+                    return exchange == null ? null : () -> exchange.rows(partition);
+                },
+                (operator, partition, view) ->
+                        InstanceBuilder.reads(graph, operator, partition, view),
+                meters,
+                each);
         for (Checked operator : graph.checked()) {
             Exchange exchange = exchanges.get(operator.name());
             if (exchange != null) {

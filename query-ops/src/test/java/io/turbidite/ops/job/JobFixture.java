@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntPredicate;
 
 /** Two datasets for jobs: flights on four partitions, and airports. */
 final class JobFixture {
@@ -23,6 +24,11 @@ final class JobFixture {
     private JobFixture() {}
 
     static MemorySource flights(int count) {
+        return flights(count, 4, _ -> true);
+    }
+
+    /** Those of the flights whose number is chosen. */
+    static MemorySource flights(int count, int partitions, IntPredicate chosen) {
         MemorySource flights = new MemorySource(
                 "Flights",
                 FLIGHT,
@@ -30,8 +36,11 @@ final class JobFixture {
                 List.of(),
                 List.of(new IndexDescription(
                         "by_dest", IndexDescription.Kind.BTREE, List.of("dest"), true)),
-                4);
+                partitions);
         for (int i = 0; i < count; i++) {
+            if (!chosen.test(i)) {
+                continue;
+            }
             Map<String, @Nullable Object> flight = new LinkedHashMap<>();
             flight.put("id", (long) i);
             flight.put("dest", "D" + i * 7 % 13);
@@ -47,13 +56,21 @@ final class JobFixture {
     }
 
     static MemorySource airports() {
+        return airports(3, _ -> true);
+    }
+
+    /** Those of the airports whose number is chosen. */
+    static MemorySource airports(int partitions, IntPredicate chosen) {
         RecordType type = RecordType.builder()
                 .field("code", "string")
                 .field("city", "string?")
                 .build();
-        MemorySource airports =
-                new MemorySource("Airports", type, List.of("code"), List.of(), List.of(), 3);
+        MemorySource airports = new MemorySource(
+                "Airports", type, List.of("code"), List.of(), List.of(), partitions);
         for (int i = 0; i < 10; i++) {
+            if (!chosen.test(i)) {
+                continue;
+            }
             airports.upsert(Map.of("code", "D" + i, "city", "City " + i % 4));
         }
         return airports;

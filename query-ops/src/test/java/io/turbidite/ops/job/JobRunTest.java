@@ -52,7 +52,7 @@ class JobRunTest {
     }
 
     /** By the reader alone, by simulated workers, by threads. */
-    private void check(JobGraph graph, List<String> expected, boolean isOrdered) {
+    void check(JobGraph graph, List<String> expected, boolean isOrdered) {
         List<String> wanted = isOrdered ? expected : sorted(expected);
         List<String> alone = lines(JobQuery.of(graph));
         assertThat(isOrdered ? alone : sorted(alone)).isEqualTo(wanted);

@@ -1,0 +1,265 @@
+package io.turbidite.ops.cluster;
+
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.run.Rows;
+import io.turbidite.ops.run.RunOptions;
+
+import org.apache.hyracks.api.comm.IFrameWriter;
+import org.apache.hyracks.api.dataflow.IOperatorNodePushable;
+import org.apache.hyracks.api.dataflow.value.RecordDescriptor;
+import org.apache.hyracks.api.exceptions.HyracksDataException;
+import org.jspecify.annotations.Nullable;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The rows of a job's result, as they come from the engine, one frame at a time: the sender waits
+ * until the reader has read it. The end of the rows is told when the job has ended well on all
+ * nodes, so that no failure is passed over, and nothing of it is left.
+ *
+ * <p>The reader's calls are <em>confined to one thread at a time</em>; the engine's come from
+ * others. One lock guards the slot; a frame under reading is the reader's, without the lock.
+ */
+final class Delivery implements Rows {
+    /** A reader that waits looks that often whether it is to stop. */
+    private static final long STOP_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    /** That long a reader that goes waits for the tasks to end; they take some milliseconds. */
+    private static final long END_WAIT_SECONDS = 10;
+
+    private final RecordView row;
+    private final RunOptions options;
+    private final Slice bytes = new Slice();
+    private final TupleFrame frame = new TupleFrame(1);
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    /** Tells the engine to stop the job. */
+    private Runnable cancel = () -> {};
+
+    private boolean isReading;
+    private boolean isFull;
+    private boolean isAtEnd;
+    private boolean isClosed;
+    private boolean isFinished;
+    private @Nullable Throwable failure;
+
+    Delivery(RecordType type, RunOptions options) {
+        this.row = new RecordView(type);
+        this.options = options;
+    }
+
+    // ---- the engine's side ----------------------------------------------------------------------
+
+    /** The task that takes the rows. */
+    IOperatorNodePushable task() {
+        return new Task();
+    }
+
+    /** The engine has the job. */
+    void startedAs(Runnable canceller) {
+        boolean gone;
+        lock.lock();
+        try {
+            cancel = canceller;
+            gone = isClosed;
+        } finally {
+            lock.unlock();
+        }
+        if (gone) {
+            canceller.run();
+        }
+    }
+
+    /**
+     * No task of the job is at work any more.
+     *
+     * @param cause null: it went well
+     */
+    void finished(@Nullable Throwable cause) {
+        lock.lock();
+        try {
+            isFinished = true;
+            failure = cause;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private final class Task implements IOperatorNodePushable, IFrameWriter {
+        @Override
+        public void initialize() {
+            // the reader is there
+        }
+
+        @Override
+        public void deinitialize() {
+            // the reader is told by what the job ended with
+        }
+
+        @Override
+        public int getInputArity() {
+            return 1;
+        }
+
+        @Override
+        public void setOutputFrameWriter(int index, IFrameWriter writer, RecordDescriptor type) {
+            throw new IllegalStateException("a delivery has no output");
+        }
+
+        @Override
+        public IFrameWriter getInputFrameWriter(int index) {
+            return this;
+        }
+
+        @Override
+        public String getDisplayName() {
+            return "delivery";
+        }
+
+        @Override
+        public void open() {
+            // nothing to open
+        }
+
+        @Override
+        public void nextFrame(ByteBuffer buffer) throws HyracksDataException {
+            lock.lock();
+            try {
+                if (isClosed) {
+                    return;
+                }
+                frame.set(buffer);
+                isFull = true;
+                changed.signalAll();
+                while (isFull && !isClosed) {
+                    changed.await();
+                }
+            } catch (InterruptedException e) {
+                throw HyracksDataException.create(e);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** The failure that made it comes with the end of the job. */
+        @Override
+        public void fail() {
+            lock.lock();
+            try {
+                long left = TimeUnit.SECONDS.toNanos(StageTask.ABORT_WAIT_SECONDS);
+                while (left > 0 && !isFinished) {
+                    left = changed.awaitNanos(left);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public void close() {
+            lock.lock();
+            try {
+                isAtEnd = true;
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    // ---- the reader -----------------------------------------------------------------------------
+
+    @Override
+    public boolean next() {
+        while (!isReading || !frame.hasNext()) {
+            if (!awaitFrame()) {
+                return false;
+            }
+        }
+        row.wrap(frame.next(bytes));
+        return true;
+    }
+
+    /** Until there is a frame; false: there are no more. */
+    private boolean awaitFrame() {
+        lock.lock();
+        try {
+            if (isReading) {
+                isReading = false;
+                isFull = false;
+                changed.signalAll();
+            }
+            while (!isFull) {
+                if (isFinished) {
+                    Throwable cause = failure;
+                    if (cause != null || !isAtEnd) {
+                        throw Failures.ofJob(cause);
+                    }
+                    return false;
+                }
+                if (options.stop().getAsBoolean()) {
+                    throw new CancellationException("the query was stopped");
+                }
+                long _ = changed.awaitNanos(STOP_NANOS);
+            }
+            isReading = true;
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CancellationException("the reader of a job was interrupted");
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public RecordView row() {
+        return row;
+    }
+
+    /** Stops the job, unless it has ended, and waits until nothing of it is left. */
+    @Override
+    public void close() {
+        Runnable canceller;
+        lock.lock();
+        try {
+            if (isClosed) {
+                return;
+            }
+            isClosed = true;
+            changed.signalAll();
+            if (isFinished) {
+                return;
+            }
+            canceller = cancel;
+        } finally {
+            lock.unlock();
+        }
+        canceller.run();
+        awaitEnd();
+    }
+
+    private void awaitEnd() {
+        lock.lock();
+        try {
+            long left = TimeUnit.SECONDS.toNanos(END_WAIT_SECONDS);
+            while (!isFinished && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.turbidite.ops.cluster;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.QueryMemoryException;
+import io.turbidite.ops.job.HostedJobException;
+
+import org.apache.hyracks.api.exceptions.HyracksDataException;
+import org.jspecify.annotations.Nullable;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Failures of tasks travel as text: no process makes objects of classes that another one names. The
+ * text tells the class, the task, and what it says. Static, without state.
+ */
+final class Failures {
+    private static final Pattern TEXT =
+            Pattern.compile("\\{\\{(\\w+)\\|([^|]*)\\|(.*?)\\}\\}", Pattern.DOTALL);
+
+    private static final int TEXT_CHARS_MAX = 4_000;
+    private static final int CAUSES_MAX = 100;
+
+    private Failures() {}
+
+    /** What the engine is told of a failure of a task. */
+    @SuppressWarnings("deprecation") // the engine's codes have none for us
+    static HyracksDataException toEngine(String where, Throwable cause) {
+        if (cause instanceof HyracksDataException ofEngine) {
+            return ofEngine;
+        }
+        String says = Objects.requireNonNullElse(cause.getMessage(), "").replace("}}", "} }");
+        HyracksDataException told = new HyracksDataException("{{%s|%s|%s}}"
+                .formatted(
+                        cause.getClass().getSimpleName(),
+                        where.replace('|', '/'),
+                        says.substring(0, Math.min(says.length(), TEXT_CHARS_MAX))));
+        // for the log of the node; a stack trace travels as text too
+        told.setStackTrace(cause.getStackTrace());
+        return told;
+    }
+
+    /** What the reader of a result is thrown. */
+    static RuntimeException ofJob(@Nullable Throwable told) {
+        Matcher text = found(told);
+        if (text == null) {
+            return new HostedJobException(
+                    "the job failed: " + (told == null ? "the engine does not say why" : told),
+                    "",
+                    "");
+        }
+        String kind = Objects.requireNonNull(text.group(1));
+        String where = Objects.requireNonNull(text.group(2));
+        String says = Objects.requireNonNull(text.group(3));
+        return switch (kind) {
+            case "InvalidRequestException" -> new InvalidRequestException(says);
+            case "QueryMemoryException" -> new QueryMemoryException(says);
+            case "CancellationException" -> new CancellationException(says);
+            default ->
+                new HostedJobException("%s: %s: %s".formatted(where, kind, says), where, kind);
+        };
+    }
+
+    /** The text of a task, in a failure or in what it was caused by or attached to it. */
+    private static @Nullable Matcher found(@Nullable Throwable told) {
+        Deque<Throwable> open = new ArrayDeque<>();
+        Set<Throwable> seen = new HashSet<>();
+        if (told != null) {
+            open.add(told);
+        }
+        while (!open.isEmpty() && seen.size() < CAUSES_MAX) {
+            Throwable next = open.remove();
+            if (!seen.add(next)) {
+                continue;
+            }
+            Matcher text = TEXT.matcher(Objects.requireNonNullElse(next.getMessage(), ""));
+            if (text.find()) {
+                return text;
+            }
+            if (next.getCause() != null) {
+                open.add(next.getCause());
+            }
+            open.addAll(java.util.List.of(next.getSuppressed()));
+        }
+        return null;
+    }
+}

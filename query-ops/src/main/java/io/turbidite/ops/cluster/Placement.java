@@ -1,0 +1,77 @@
+package io.turbidite.ops.cluster;
+
+import io.turbidite.core.InvalidRequestException;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Which nodes there are, and what they hold. <em>Immutable.</em>
+ *
+ * @param nodes at least one, of different names
+ */
+public record Placement(List<Node> nodes) {
+    /**
+     * A node.
+     *
+     * @param partitions how many partitions it holds of each dataset that it has, by name. Those of
+     *     all nodes are numbered in the order of the nodes, from 0
+     */
+    public record Node(String name, Map<String, Integer> partitions) {
+        public Node {
+            partitions = Collections.unmodifiableMap(Map.copyOf(partitions));
+            partitions.forEach((dataset, count) -> {
+                if (count < 1) {
+                    throw new InvalidRequestException(
+                            "node '%s' can't hold %d partitions of dataset '%s'"
+                                    .formatted(name, count, dataset));
+                }
+            });
+        }
+
+        int count(String dataset) {
+            return partitions.getOrDefault(dataset, 0);
+        }
+    }
+
+    public Placement {
+        nodes = List.copyOf(nodes);
+        if (nodes.isEmpty()) {
+            throw new InvalidRequestException("a cluster needs a node");
+        }
+        Set<String> names = new HashSet<>();
+        for (Node node : nodes) {
+            if (!names.add(node.name())) {
+                throw new InvalidRequestException(
+                        "two nodes are named '%s'".formatted(node.name()));
+            }
+        }
+    }
+
+    /** The nodes that hold partitions of a dataset, in order. */
+    List<Node> holding(String dataset) {
+        List<Node> holding = new ArrayList<>();
+        for (Node node : nodes) {
+            if (node.count(dataset) > 0) {
+                holding.add(node);
+            }
+        }
+        return holding;
+    }
+
+    /** The number of the first partition of a dataset that a node holds. */
+    int firstPartition(String dataset, Node of) {
+        int first = 0;
+        for (Node node : nodes) {
+            if (node.equals(of)) {
+                break;
+            }
+            first += node.count(dataset);
+        }
+        return first;
+    }
+}

@@ -1,0 +1,87 @@
+package io.turbidite.ops.cluster;
+
+import io.turbidite.ops.job.JobStage;
+
+import org.apache.hyracks.api.context.IHyracksTaskContext;
+import org.apache.hyracks.api.dataflow.IOperatorNodePushable;
+import org.apache.hyracks.api.dataflow.value.IRecordDescriptorProvider;
+import org.apache.hyracks.api.dataflow.value.ISerializerDeserializer;
+import org.apache.hyracks.api.dataflow.value.RecordDescriptor;
+import org.apache.hyracks.api.exceptions.HyracksDataException;
+import org.apache.hyracks.api.job.JobSpecification;
+import org.apache.hyracks.dataflow.std.base.AbstractSingleActivityOperatorDescriptor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A stage of a job on its way to the nodes: the job's graph as JSON, and which of its stages it is.
+ * With {@link DeliveryDescriptor} it is all of ours that travels by Java serialization.
+ */
+final class StageDescriptor extends AbstractSingleActivityOperatorDescriptor {
+    private static final long serialVersionUID = 1L;
+
+    private final String graph;
+    private final String[] cuts;
+    private final String stage;
+    private final String[] sources;
+
+    /** By source, by instance: the partitions of its node that it reads. */
+    private final int[][][] reads;
+
+    /** By instance: how many operators on its node keep rows. */
+    private final int[] keeping;
+
+    StageDescriptor(JobSpecification job, String graph, HostPlan plan, HostPlan.Placed placed) {
+        super(job, placed.stage().inputs().size(), 1);
+        JobStage of = placed.stage();
+        this.graph = graph;
+        this.cuts = plan.cuts().toArray(String[]::new);
+        this.stage = of.name();
+        this.sources = placed.reads().keySet().toArray(String[]::new);
+        this.reads = new int[sources.length][][];
+        for (int i = 0; i < sources.length; i++) {
+            reads[i] = Objects.requireNonNull(placed.reads().get(sources[i])).stream()
+                    .map(all -> all.stream().mapToInt(Integer::intValue).toArray())
+                    .toArray(int[][]::new);
+        }
+        this.keeping = placed.nodes().stream().mapToInt(plan::keepingOn).toArray();
+        outRecDescs[0] = fields(StageOutput.Head.of(of.output()).fieldCount());
+        setDisplayName("stage " + stage);
+    }
+
+    /** So many fields of bytes. */
+    private static RecordDescriptor fields(int count) {
+        return new RecordDescriptor(new ISerializerDeserializer<?>[count]);
+    }
+
+    @Override
+    public IOperatorNodePushable createPushRuntime(
+            IHyracksTaskContext context,
+            IRecordDescriptorProvider types,
+            int instance,
+            int instanceCount)
+            throws HyracksDataException {
+        HostedNode node = HostedNode.of(context.getJobletContext());
+        String where = "node '%s', stage '%s'".formatted(node.name(), stage);
+        try {
+            HostedJob job = node.job(context.getJobletContext().getJobId(), graph, List.of(cuts));
+            return job.task(context, stage, instance, where, this::reads, keeping[instance]);
+        } catch (RuntimeException e) {
+            throw Failures.toEngine(where, e);
+        }
+    }
+
+    private List<Integer> reads(String source, int instance) {
+        List<Integer> partitions = new ArrayList<>();
+        for (int i = 0; i < sources.length; i++) {
+            if (sources[i].equals(source)) {
+                for (int partition : reads[i][instance]) {
+                    partitions.add(partition);
+                }
+            }
+        }
+        return partitions;
+    }
+}

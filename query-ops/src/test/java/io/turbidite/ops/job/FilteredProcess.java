@@ -1,0 +1,57 @@
+package io.turbidite.ops.job;
+
+import io.turbidite.ops.JobQuery;
+import io.turbidite.ops.cluster.SerialFilter;
+import io.turbidite.ops.run.RunOptions;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InvalidClassException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * A process of a cluster, with the filter of Java serialization: runs a job, then is handed classes
+ * that are known to do harm when they are made. Arguments: a directory, then names of classes.
+ */
+final class FilteredProcess {
+    private FilteredProcess() {}
+
+    /** Prints {@code rows n}, then for each class {@code refused NAME} or {@code made NAME}. */
+    public static void main(String[] arguments) throws Exception {
+        SerialFilter.install();
+        HostedCluster cluster =
+                new HostedCluster(Path.of(arguments[0]), 2, 300, RunOptions.defaults());
+        JobParts parts = JobFixture.parts(10);
+        System.out.println("rows "
+                + JobRunTest.lines(
+                                JobQuery.of(JobFixture.groups(parts, 2, 2)).on(cluster.controller))
+                        .size());
+        for (String name : List.of(arguments).subList(1, arguments.length)) {
+            Class<?> type = Class.forName(name, false, FilteredProcess.class.getClassLoader());
+            System.out.println((isMade(type) ? "made " : "refused ") + name);
+        }
+        cluster.close();
+        System.out.flush();
+        // threads of the engine that wait for connections are no daemons everywhere
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** Whether a stream that names a class is read: an object of it is made no sooner. */
+    private static boolean isMade(Class<?> type) throws IOException, ClassNotFoundException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+            out.writeObject(type);
+        }
+        try (ObjectInputStream in =
+                new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+            in.readObject();
+            return true;
+        } catch (InvalidClassException e) {
+            return false;
+        }
+    }
+}

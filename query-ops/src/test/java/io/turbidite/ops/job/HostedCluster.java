@@ -1,0 +1,87 @@
+package io.turbidite.ops.job;
+
+import io.turbidite.core.Cleanup;
+import io.turbidite.core.time.Clock;
+import io.turbidite.ops.MemorySource;
+import io.turbidite.ops.cluster.ClusterAuthority;
+import io.turbidite.ops.cluster.ClusterController;
+import io.turbidite.ops.cluster.ClusterIdentity;
+import io.turbidite.ops.cluster.ClusterNode;
+import io.turbidite.ops.cluster.Placement;
+import io.turbidite.ops.run.RunOptions;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** A controller and nodes in this process, with the datasets of {@link JobFixture} among them. */
+final class HostedCluster implements AutoCloseable {
+    final ClusterController controller;
+    final List<ClusterNode> nodes = new ArrayList<>();
+    final List<MemorySource> sources = new ArrayList<>();
+
+    /** Partitions of each dataset on each node: numbered alike in the whole, which has all. */
+    private static final int FLIGHT_PARTITIONS = 2;
+
+    HostedCluster(Path directory, int nodeCount, int flights, RunOptions options)
+            throws IOException {
+        List<Placement.Node> placed = new ArrayList<>();
+        for (int i = 0; i < nodeCount; i++) {
+            placed.add(new Placement.Node(
+                    "n" + i, Map.of("Flights", FLIGHT_PARTITIONS, "Airports", 1)));
+        }
+        Placement placement = new Placement(placed);
+        ClusterAuthority authority =
+                ClusterAuthority.create("test", Clock.system(), new SecureRandom());
+        int port = freePort();
+        controller = ClusterController.start(
+                new ClusterController.Settings(
+                        directory(directory, "controller"),
+                        port,
+                        freePort(),
+                        authority.identity(authority.issue(ClusterIdentity.CONTROLLER))),
+                () -> placement);
+        for (int i = 0; i < nodeCount; i++) {
+            int node = i;
+            MemorySource some = JobFixture.flights(
+                    flights, FLIGHT_PARTITIONS, flight -> flight % nodeCount == node);
+            MemorySource few = JobFixture.airports(1, airport -> airport % nodeCount == node);
+            sources.add(some);
+            sources.add(few);
+            nodes.add(ClusterNode.start(
+                    new ClusterNode.Settings(
+                            "n" + i,
+                            directory(directory, "n" + i),
+                            "127.0.0.1",
+                            port,
+                            authority.identity(authority.issue("n" + i))),
+                    JobParts.of(List.of(some, few))
+                            .withOperator("pass", JobRunTestOperators.Passing::new)
+                            .withOperator("fail", HostedFailureTest.Failing::new)
+                            .withOperator("fatten", HostedFailureTest.Fattening::new)
+                            .withOperator("endless", HostedFailureTest.Endless::new),
+                    options));
+        }
+    }
+
+    private static String directory(Path parent, String name) throws IOException {
+        return Files.createDirectories(parent.resolve(name)).toString();
+    }
+
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @Override
+    public void close() {
+        new Cleanup().addAll(nodes, ClusterNode::close).add(controller::close).run();
+    }
+}
