@@ -48,7 +48,7 @@ import java.util.Random;
 @LeaksOnPurpose("the engine keeps its threads and the log of its jobs")
 class HostedStoresTest {
     private static final int NODES = 2;
-    private static final int FLIGHTS = 20_000;
+    private static final int FLIGHTS = 5_000;
     private static final int PARTITIONS = 4;
 
     private static final List<Store> STORES = new ArrayList<>();
