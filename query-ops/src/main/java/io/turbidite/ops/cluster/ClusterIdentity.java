@@ -43,8 +43,8 @@ public final class ClusterIdentity {
      *
      * @param authority the certificate of the cluster's authority
      * @param own signed by it
-     * @throws InvalidRequestException if {@code own} is not signed by the authority, has no name, or
-     *     is not of this time
+     * @throws InvalidRequestException if {@code own} is not signed by the authority, has no name,
+     *     or is not of this time
      */
     public static ClusterIdentity of(
             X509Certificate authority, X509Certificate own, PrivateKey key) {

@@ -17,14 +17,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 
-/** Makes the engine's job of a graph: a task for each instance of a stage. Static, without state. */
+/** Makes the engine's job of a graph: a task for each instance of a stage. Static. */
 final class JobMaker {
     /** The property of a job that has its name. */
     static final String NAME = "turbidite.job";
 
     /**
-     * The unit of the engine's frames. Each connector has one for each of its receivers at a sender,
-     * and they travel whole.
+     * The unit of the engine's frames. Each connector has one for each of its receivers at a
+     * sender, and they travel whole.
      */
     static final int FRAME_BYTES = 32 << 10;
 

@@ -30,9 +30,9 @@ import javax.net.ssl.SSLException;
  *       on how many wait ({@link Members}), and on how long.
  *   <li>Nothing is allocated before the head of a record has come that may be one of TLS, and then
  *       three buffers of a record, 51 KiB; its length is looked at before it is read.
- *   <li>Records are read one at a time, each to its end and no further. What the engine has not been
- *       given is then still in the socket, so that its selector finds it: a byte too many that was
- *       read in the handshake would be looked for by nobody.
+ *   <li>Records are read one at a time, each to its end and no further. What the engine has not
+ *       been given is then still in the socket, so that its selector finds it: a byte too many that
+ *       was read in the handshake would be looked for by nobody.
  *   <li>Likewise, where a record is longer than the engine's buffer its rest is kept here, and the
  *       engine, which gets a larger buffer, has to be woken again. So the last byte of each write
  *       travels in a record of its own: behind a record that did not fit there is always another.

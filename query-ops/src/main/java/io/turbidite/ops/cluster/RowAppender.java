@@ -32,7 +32,7 @@ final class RowAppender extends AbstractFrameAppender {
         reset(frame, true);
     }
 
-    /** Appends a tuple of {@code count} fields; false, and nothing is appended: the frame is full. */
+    /** Appends a tuple of {@code count} fields; false: the frame is full, and stays as it is. */
     boolean append(Slice[] fields, int count) throws HyracksDataException {
         int bytes = 0;
         for (int i = 0; i < count; i++) {

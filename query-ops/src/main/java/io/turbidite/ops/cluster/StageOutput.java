@@ -48,7 +48,7 @@ final class StageOutput {
 
     private static final String DESCENDING = ":desc";
 
-    /** Rows of the first frame; later ones have four times as many, so that first rows come soon. */
+    /** Rows of the first frame; later ones have four times as many: first rows come soon. */
     private static final int FIRST_ROWS = 16;
 
     private final Head head;

@@ -32,7 +32,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Jobs that fail or are stopped on the nodes of a cluster: the reader is told why, all is let go. */
+/** Jobs that fail or are stopped on nodes: the reader is told why, and all is let go. */
 @LeaksOnPurpose("the engine keeps its threads and the log of its jobs")
 class HostedFailureTest {
     private static final int FLIGHTS = 3_000;
