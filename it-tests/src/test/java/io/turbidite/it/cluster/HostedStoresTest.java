@@ -171,6 +171,10 @@ class HostedStoresTest {
 
     @Test
     void groups_by_a_hash_edge_and_merged() {
+        checkGroups();
+    }
+
+    private static void checkGroups() {
         check(graph().add(JobOperator.of("f", "scan")
                         .with("dataset", "Flights")
                         .with("where", "delay > 30")
@@ -240,7 +244,7 @@ class HostedStoresTest {
             }
             MEMBERS.getFirst().close();
             MEMBERS.set(0, join("n0", STORES.getFirst()));
-            groups_by_a_hash_edge_and_merged();
+            checkGroups();
             assertThat(controller.refusedCount()).isPositive();
         } finally {
             for (Socket stranger : strangers) {

@@ -26,10 +26,9 @@ class EngineVersionsTest {
             "guava", "33.5.0-jre",
             "commons-io", "2.21.0",
             "commons-lang3", "3.18.0",
-            "commons-text", "1.10.0");
-
-    /** By which jars and other things are fetched: nothing that we ask for. */
-    private static final List<String> ABSENT = List.of("httpclient", "httpcore", "hyracks-client");
+            "commons-text", "1.10.0",
+            "httpclient", "4.5.14",
+            "httpcore", "4.4.16");
 
     private static final Pattern JAR = Pattern.compile("(.+?)-(\\d[\\w.-]*)\\.jar");
 
@@ -62,8 +61,9 @@ class EngineVersionsTest {
         assertThat(old).isEmpty();
     }
 
+    /** Its threads never end, and one halts the JVM. */
     @Test
-    void what_would_fetch_jars_is_not_there() {
-        assertThat(jars().keySet()).doesNotContainAnyElementsOf(ABSENT);
+    void the_library_of_the_engines_clients_is_not_there() {
+        assertThat(jars().keySet()).doesNotContain("hyracks-client");
     }
 }

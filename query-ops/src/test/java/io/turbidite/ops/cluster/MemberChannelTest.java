@@ -68,7 +68,7 @@ class MemberChannelTest {
     }
 
     @Test
-    void membersKnowOneAnotherAndBytesArriveWhateverTheBuffers() throws IOException {
+    void members_know_one_another_and_bytes_arrive_whatever_the_buffers() throws IOException {
         Members n1 = members(authority, "n1");
         Pair pair = connect();
         MemberChannel client = new MemberChannel(members(authority, "n2"), pair.client(), true);
@@ -104,7 +104,7 @@ class MemberChannelTest {
 
     /** A reader that waits for its socket alone gets everything, also what its buffer cut. */
     @Test
-    void whatDidNotFitIsFollowedByMoreInTheSocket() throws IOException {
+    void what_did_not_fit_is_followed_by_more_in_the_socket() throws IOException {
         Pair pair = connect();
         MemberChannel client = new MemberChannel(members(authority, "n2"), pair.client(), true);
         MemberChannel server = new MemberChannel(members(authority, "n1"), pair.server(), false);
@@ -125,7 +125,7 @@ class MemberChannelTest {
     }
 
     @Test
-    void strangersAreClosedAndCost64KiBAtMost() throws IOException {
+    void strangers_are_closed_and_cost_64_KiB_at_most() throws IOException {
         Members n1 = members(authority, "n1");
         byte[] plain =
                 "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -156,7 +156,7 @@ class MemberChannelTest {
     }
 
     @Test
-    void certificatesOfAnotherAuthorityAnotherClusterAndOfMembersThatMayNotAreRefused()
+    void certificates_of_another_authority_another_cluster_and_of_members_that_may_not_are_refused()
             throws IOException {
         ClusterAuthority other = ClusterAuthority.create("one", Clock.system(), new SecureRandom());
         assertThat(met(members(other, "n2"), members(authority, "n1"))).isFalse();
@@ -182,7 +182,7 @@ class MemberChannelTest {
     }
 
     @Test
-    void thoseWhoSayNothingKeepNobodyOutAndThePoolGoesOn() throws IOException {
+    void those_who_say_nothing_keep_nobody_out_and_the_pool_goes_on() throws IOException {
         Members n1 = members(authority, "n1");
         List<CompletableFuture<Boolean>> silent = new ArrayList<>();
         for (int i = 0; i < 100; i++) {

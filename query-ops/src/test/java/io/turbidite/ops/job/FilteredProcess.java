@@ -20,7 +20,7 @@ import java.util.List;
 final class FilteredProcess {
     private FilteredProcess() {}
 
-    /** Prints {@code rows n}, then for each class {@code refused NAME} or {@code made NAME}. */
+    /** Prints {@code rows n} and {@code failed KIND}, then for each class {@code refused NAME} or {@code made NAME}. */
     public static void main(String[] arguments) throws Exception {
         SerialFilter.install();
         HostedCluster cluster =
@@ -30,6 +30,12 @@ final class FilteredProcess {
                 + JobRunTest.lines(
                                 JobQuery.of(JobFixture.groups(parts, 2, 2)).on(cluster.controller))
                         .size());
+        try {
+            JobRunTest.lines(
+                    JobQuery.of(HostedFailureTest.graph(1, "row", 3)).on(cluster.controller));
+        } catch (HostedJobException e) {
+            System.out.println("failed " + e.kind());
+        }
         for (String name : List.of(arguments).subList(1, arguments.length)) {
             Class<?> type = Class.forName(name, false, FilteredProcess.class.getClassLoader());
             System.out.println((isMade(type) ? "made " : "refused ") + name);

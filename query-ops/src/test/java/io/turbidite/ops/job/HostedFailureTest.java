@@ -118,7 +118,7 @@ class HostedFailureTest {
     }
 
     /** The operator stands behind a source, between exchanges, or before the result. */
-    private static JobGraph graph(int place, String at, long rows) {
+    static JobGraph graph(int place, String at, long rows) {
         JobParts parts = JobParts.of(List.of(JobFixture.flights(10), JobFixture.airports()))
                 .withOperator("pass", JobRunTestOperators.Passing::new)
                 .withOperator("fail", Failing::new);
@@ -151,7 +151,7 @@ class HostedFailureTest {
     }
 
     @Test
-    void aFailureAnywhereIsToldWithItsNodeAndItsCause() {
+    void a_failure_anywhere_is_told_with_its_node_and_its_cause() {
         for (int place = 0; place < 3; place++) {
             for (String at : List.of("open", "row", "end", "close")) {
                 JobGraph graph = graph(place, at, 7L * place);
@@ -167,7 +167,7 @@ class HostedFailureTest {
     }
 
     @Test
-    void requestsThatCantBeMetAreTheSameExceptionsAsEmbedded() {
+    void requests_that_cant_be_met_are_the_same_exceptions_as_embedded() {
         assertThatThrownBy(() -> lines(graph(1, "invalid", 5)))
                 .isInstanceOf(InvalidRequestException.class)
                 .hasMessage("no such thing");
@@ -186,7 +186,7 @@ class HostedFailureTest {
     }
 
     @Test
-    void aFailureOfASourceEndsTheJob() {
+    void a_failure_of_a_source_ends_the_job() {
         three.sources.getFirst().failAfterMoves =
                 three.sources.getFirst().moveCount.get() + 40;
         try {
@@ -227,7 +227,7 @@ class HostedFailureTest {
     }
 
     @Test
-    void aReaderThatGoesEndsTheJobWithinASecond() {
+    void a_reader_that_goes_ends_the_job_within_seconds() {
         long start;
         try (QueryResult rows = JobQuery.of(endless()).on(three.controller).run()) {
             for (int i = 0; i < 100; i++) {
@@ -242,7 +242,7 @@ class HostedFailureTest {
     }
 
     @Test
-    void aJobThatIsStoppedEnds() {
+    void a_job_that_is_stopped_ends() {
         AtomicBoolean stop = new AtomicBoolean();
         try (QueryResult rows = JobQuery.of(endless())
                 .on(three.controller)
@@ -289,7 +289,7 @@ class HostedFailureTest {
     }
 
     @Test
-    void rowsUpToTheLimitOfRecordsPass() {
+    void rows_up_to_the_limit_of_records_pass() {
         JobParts parts = JobParts.of(List.of()).withOperator("fatten", Fattening::new);
         JobGraph graph = JobGraph.builder(parts)
                 .add(JobOperator.of("v", "values")
@@ -314,7 +314,7 @@ class HostedFailureTest {
     }
 
     @Test
-    void aNodeThatIsNotThereIsNamedBefore() {
+    void a_node_that_is_not_there_is_named_before() {
         // see HostedJobTest for constraints; a dataset that no node holds
         JobParts parts = JobParts.of(List.of(new MemorySource(
                 "Elsewhere", JobFixture.FLIGHT, List.of("id"), List.of(), List.of(), 2)));

@@ -47,7 +47,7 @@ class SerialFilterTest {
             "org.apache.hyracks.dataflow.std.file.PlainFileWriterOperatorDescriptor");
 
     @Test
-    void jobsRunAndNothingElseIsMade(@TempDir Path directory) throws Exception {
+    void jobs_run_and_nothing_else_is_made(@TempDir Path directory) throws Exception {
         Path jar = deployed(directory);
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -79,7 +79,7 @@ class SerialFilterTest {
         } finally {
             process.destroyForcibly();
         }
-        List<String> expected = new ArrayList<>(List.of("rows 13"));
+        List<String> expected = new ArrayList<>(List.of("rows 13", "failed IllegalStateException"));
         classes.forEach(name -> expected.add("refused " + name));
         assertThat(Files.readAllLines(out, StandardCharsets.UTF_8)).containsAll(expected);
     }
