@@ -20,7 +20,10 @@ import java.util.List;
 final class FilteredProcess {
     private FilteredProcess() {}
 
-    /** Prints {@code rows n} and {@code failed KIND}, then for each class {@code refused NAME} or {@code made NAME}. */
+    /**
+     * Prints {@code rows n} and {@code failed KIND}, then for each class {@code refused NAME} or
+     * {@code made NAME}.
+     */
     public static void main(String[] arguments) throws Exception {
         SerialFilter.install();
         HostedCluster cluster =
