@@ -8,18 +8,24 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordSample;
 import io.turbidite.core.scan.RecordStream;
+import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.Column;
 import io.turbidite.ops.expr.FieldKey;
 import io.turbidite.ops.run.ByteHash;
 
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * About how many values a field of a relation has, before conditions leave some: so many of the
  * other side's values a join by it can meet. Told from the primary key, else from the source's
- * sample, else from its first records. <em>Confined to one thread.</em>
+ * sample, else from its first records. <em>Confined to one thread</em>, but what is kept, by its
+ * maps.
  */
 final class DistinctValues {
     /** Nothing is known. */
@@ -30,6 +36,19 @@ final class DistinctValues {
 
     /** Of a source that has no sample, which has so few that most of them are looked at. */
     private static final int FIRST_RECORDS = 256;
+
+    /** What was counted holds until there are so many times more records, or fewer. */
+    private static final double GROWN = 1.25;
+
+    /** Of one source. */
+    private static final int FIELDS_MAX = 256;
+
+    /** What was told of the fields of sources that somebody holds: a look is most of an order. */
+    private static final Map<Source, Map<String, Told>> KEPT =
+            Collections.synchronizedMap(new WeakHashMap<>());
+
+    /** How many values there were among so many records. */
+    private record Told(double records, double values) {}
 
     private final long[] hashes = new long[RECORDS_MAX];
     private final ByteSink keyBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
@@ -73,8 +92,28 @@ final class DistinctValues {
         if (query.source().primaryKey().equals(List.of(name))) {
             return Math.max(1, records);
         }
-        double told = told(plan.view(), query.type(), source);
+        double told = kept(query.source(), name, records);
+        if (told == UNKNOWN) {
+            told = told(plan.view(), query.type(), source);
+            keep(query.source(), name, new Told(records, told));
+        }
         return told == UNKNOWN ? told : Math.max(1, Math.min(told, records));
+    }
+
+    private static double kept(Source source, String field, double records) {
+        Told told = KEPT.getOrDefault(source, Map.of()).get(field);
+        if (told == null) {
+            return UNKNOWN;
+        }
+        boolean holds = records <= told.records * GROWN && told.records <= records * GROWN;
+        return holds ? told.values : UNKNOWN;
+    }
+
+    private static void keep(Source source, String field, Told told) {
+        Map<String, Told> fields = KEPT.computeIfAbsent(source, _ -> new ConcurrentHashMap<>());
+        if (fields.size() < FIELDS_MAX) {
+            fields.put(field, told);
+        }
     }
 
     /** The field of the source that a field of the rows is; negative if it is worked out. */
