@@ -2,6 +2,7 @@ package io.turbidite.feeds.parse;
 
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
@@ -181,7 +182,9 @@ public final class JsonRecordParser implements RecordParser {
             }
             throw new MalformedFrameException("it is not a JSON object");
         } catch (JacksonException e) {
-            throw new MalformedFrameException(JsonMessages.told(e, "a JSON object"));
+            JsonLocation at = e.getLocation();
+            throw new MalformedFrameException(JsonMessages.told(
+                    e.getOriginalMessage(), at == null ? -1 : at.getByteOffset(), "a JSON object"));
         } catch (NumberFormatException e) {
             throw new MalformedFrameException("it has a number whose exponent is too large");
         } catch (IOException e) {

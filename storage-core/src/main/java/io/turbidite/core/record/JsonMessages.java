@@ -72,20 +72,24 @@ public final class JsonMessages {
         words.put(Pattern.compile(pattern, Pattern.DOTALL), told);
     }
 
+    static String told(JacksonException wrong, String what) {
+        JsonLocation at = wrong.getLocation();
+        return told(wrong.getOriginalMessage(), at == null ? -1 : at.getByteOffset(), what);
+    }
+
     /**
      * What is wrong, and where.
      *
+     * @param message Jackson's
+     * @param at the byte; -1 if that is not known
      * @param what the text should be: "a JSON object"
      */
-    public static String told(JacksonException wrong, String what) {
-        String first = told(wrong.getOriginalMessage());
+    public static String told(String message, long at, String what) {
+        String first = told(message);
         String cut = first.length() > MESSAGE_CHARS_MAX
                 ? first.substring(0, MESSAGE_CHARS_MAX) + "…"
                 : first;
-        JsonLocation at = wrong.getLocation();
-        boolean isPlaced = at != null && at.getByteOffset() >= 0;
-        return "the text is not %s%s: %s"
-                .formatted(what, isPlaced ? " at byte " + at.getByteOffset() : "", cut);
+        return "the text is not %s%s: %s".formatted(what, at >= 0 ? " at byte " + at : "", cut);
     }
 
     /** The message, in a line: in words of ours if it is one of those that are common. */
