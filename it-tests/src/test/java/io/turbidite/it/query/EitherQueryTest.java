@@ -16,6 +16,7 @@ import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.ops.Explanation;
+import io.turbidite.ops.PreparedQuery;
 import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.run.RunOptions;
@@ -247,6 +248,54 @@ class EitherQueryTest {
                     .hasMessageContaining("by_a or by_text");
             assertThatThrownBy(() -> asked.usingIndex("by_a or by_z").run())
                     .hasMessageContaining("no index 'by_z'");
+        }
+    }
+
+    @Test
+    void a_value_that_is_there_as_two_classes_is_one_term() {
+        try (Store store = open("classes")) {
+            Dataset dataset = dataset(store, Maintenance.EAGER, 1);
+            fill(dataset, new SplittableRandom(10));
+            for (String field : List.of("id", "n")) {
+                PreparedQuery prepared = Query.on(dataset)
+                        .where("%1$s = 5 or %1$s = :a or %1$s = 590".formatted(field))
+                        .prepare();
+                try (QueryResult rows = prepared.run(5);
+                        QueryResult scanned = Query.on(dataset)
+                                .where("%1$s = 5 or %1$s = 590".formatted(field))
+                                .usingScan()
+                                .run()) {
+                    assertThat(rows.count()).as(field).isEqualTo(scanned.count());
+                }
+            }
+        }
+    }
+
+    @Test
+    void a_function_sees_no_record_that_another_condition_refuses() {
+        try (Store store = open("functions")) {
+            Dataset dataset = dataset(store, Maintenance.EAGER, 1);
+            for (int id = 0; id < RECORDS; id++) {
+                dataset.upsert(
+                        Map.of("id", (long) id, "a", id, "b", "b" + id % 7, "n", -id, "text", "w"));
+            }
+            Supplier<Query> asked =
+                    () -> Query.on(dataset).where("n >= 0 and (a = 7 or a = 590 and sqrt(n) > 1)");
+            assertThat(ids(asked.get())).isEqualTo(ids(asked.get().usingScan())).isEmpty();
+        }
+    }
+
+    @Test
+    void keys_come_in_the_order_of_their_last_writes() {
+        try (Store store = open("newest")) {
+            Dataset dataset = dataset(store, Maintenance.EAGER, 2);
+            fill(dataset, new SplittableRandom(11));
+            for (long id : List.of(3L, 500L, 1L, 2L)) {
+                dataset.upsert(Map.of("id", id, "a", 1, "b", "b", "n", 1, "text", "w"));
+            }
+            Supplier<Query> asked = () ->
+                    Query.on(dataset).where("id = 1 or id = 500 or id = 3").newestFirst();
+            assertThat(ids(asked.get())).containsExactly(1L, 500L, 3L);
         }
     }
 }

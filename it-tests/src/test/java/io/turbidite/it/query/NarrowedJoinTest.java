@@ -201,4 +201,74 @@ class NarrowedJoinTest {
             }
         }
     }
+
+    @Test
+    void a_key_that_the_other_sides_type_does_not_have_meets_nothing() {
+        try (Store store = open("widths")) {
+            Dataset narrow = store.createDataset(DatasetSpec.named("Narrow")
+                    .field("id", "int64")
+                    .field("k", "int32")
+                    .primaryKey("id")
+                    .index(IndexSpec.btree("by_k", "k")));
+            Dataset wide = store.createDataset(DatasetSpec.named("Wide")
+                    .field("no", "int64")
+                    .field("wide", "int64")
+                    .primaryKey("no"));
+            for (int id = 0; id < MANY; id++) {
+                narrow.upsert(Map.of("id", (long) id, "k", id));
+            }
+            wide.upsert(Map.of("no", 1L, "wide", 5_000_000_000L));
+            wide.upsert(Map.of("no", 2L, "wide", 17L));
+            Query few = Query.on(wide);
+            Query many = Query.on(narrow);
+            try (QueryResult joined = Join.inner(few, many).on("wide", "k").run()) {
+                assertThat(joined.toList()).hasSize(1).first().extracting("id").isEqualTo(17L);
+                assertThat(isNarrowed(joined.explain())).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void keys_that_lie_together_are_read_as_a_range() {
+        try (Store store = open("range")) {
+            create(store, Maintenance.EAGER);
+            for (long id = 0; id < 20_000; id++) {
+                store.dataset("Many").upsert(Map.of("id", id, "n", id));
+            }
+            for (long id = 0; id < 400; id++) {
+                store.dataset("Few").upsert(Map.of("id", 2 * id, "m", id));
+            }
+            store.dataset("Many").flush();
+            Answer answer =
+                    answer(store, "select count(*) as c from Few f join Many t on f.id = t.id");
+            assertThat(answer.rows()).containsExactly(Map.of("c", 400L));
+            assertThat(isNarrowed(answer.explanation())).isTrue();
+        }
+    }
+
+    @Test
+    void what_is_estimated_refuses_no_value_and_rows_of_a_query_have_no_keys() {
+        try (Store store = open("guards")) {
+            create(store, Maintenance.EAGER);
+            Dataset many = store.dataset("Many");
+            for (long id = 0; id < 25_000; id++) {
+                many.upsert(Map.of("id", id, "k", id % 100, "n", id % 50));
+            }
+            many.flush();
+            store.dataset("Few").upsert(Map.of("id", 1L, "k", 3L, "m", 1L));
+            Query guarded = Query.on(many).where("n != 0 and 10 / n > 1").select("id", "k");
+            try (QueryResult joined = Join.inner(
+                            guarded, Query.on(store.dataset("Few")).select("k"))
+                    .on("k")
+                    .run()) {
+                assertThat(joined.count()).isEqualTo(250);
+            }
+            Query rows = Query.on(Query.on(many).select("id", "k"))
+                    .where("k = 3 or id = 7")
+                    .limit(10);
+            try (QueryResult result = rows.run()) {
+                assertThat(result.count()).isEqualTo(10);
+            }
+        }
+    }
 }

@@ -17,6 +17,9 @@ import java.util.Set;
  * that holds of it, and so to one of them alone. <em>Immutable.</em>
  */
 public final class Alternatives {
+    /** Estimates are made for each term: beyond this many they cost more than they save. */
+    private static final int TERM_COUNT_MAX = 1_000;
+
     private final RecordType type;
 
     /** In the order in which they are tested. */
@@ -35,7 +38,8 @@ public final class Alternatives {
     }
 
     /**
-     * The terms of a condition; null if one of them bounds no field.
+     * The terms of a condition; null if one of them bounds no field, none can hold, or there are
+     * too many.
      *
      * @param all what is asked beside it
      */
@@ -43,6 +47,9 @@ public final class Alternatives {
         // the same term twice would be read twice
         Set<Where.Test> different = new LinkedHashSet<>();
         flatten(any, different);
+        if (different.isEmpty() || different.size() > TERM_COUNT_MAX) {
+            return null;
+        }
         List<Where.Test> terms = new ArrayList<>(different);
         // as they are tested (Compilation): a function sees no record of which another term holds
         terms.sort(Comparator.comparing(Where::callsFunctions));
@@ -92,34 +99,43 @@ public final class Alternatives {
         return conditions.get(term);
     }
 
-    /** Whether a record belongs to a term; for one thread. */
-    public RecordPredicate belongingTo(int term) {
-        Compilation compilation = new Compilation(type);
-        if (areDisjoint) {
-            return compilation.compile(terms.get(term));
-        }
-        RecordPredicate[] tests = new RecordPredicate[term + 1];
-        for (int i = 0; i <= term; i++) {
-            tests[i] = compilation.compile(terms.get(i));
-        }
-        return new FirstThatHolds(tests);
+    /** Whether a term calls a function, which may refuse a value. */
+    public boolean callsFunctions() {
+        return Where.callsFunctions(terms.getLast());
     }
 
-    /** The last one holds, and none before it. */
+    /** For each term whether a record belongs to it; for one thread, which asks one at a time. */
+    public List<RecordPredicate> belonging() {
+        Compilation compilation = new Compilation(type);
+        RecordPredicate[] tests =
+                terms.stream().map(compilation::compile).toArray(RecordPredicate[]::new);
+        if (areDisjoint) {
+            return List.of(tests);
+        }
+        List<RecordPredicate> belonging = new ArrayList<>(tests.length);
+        for (int i = 0; i < tests.length; i++) {
+            belonging.add(new FirstThatHolds(tests, i));
+        }
+        return belonging;
+    }
+
+    /** One holds, and none before it. */
     private static final class FirstThatHolds implements RecordPredicate {
         private final RecordPredicate[] tests;
+        private final int wanted;
 
-        FirstThatHolds(RecordPredicate[] tests) {
+        FirstThatHolds(RecordPredicate[] tests, int wanted) {
             this.tests = tests;
+            this.wanted = wanted;
         }
 
         @Override
         public boolean matches(RecordView record) {
             int first = 0;
-            while (first < tests.length && !tests[first].matches(record)) {
+            while (first <= wanted && !tests[first].matches(record)) {
                 first++;
             }
-            return first == tests.length - 1;
+            return first == wanted;
         }
     }
 }

@@ -188,10 +188,17 @@ final class Where {
                     field,
                     comparison);
             checkClass(field, comparison, value);
-            return matching(field, operator, value);
+            return matching(field, operator, canonical(field.kind, value));
         }
         operator.requireTakesNull(comparison);
         return nullTest(field, operator);
+    }
+
+    /** In the class of the kind: equal values are equal objects. */
+    private static Object canonical(TypeKind kind, Object value) {
+        return KindValues.isLong(kind)
+                ? KindValues.fromLong(kind, KindValues.toLong(kind, value))
+                : value;
     }
 
     private static InvalidRequestException whole(Field field, Expression.Comparison comparison) {

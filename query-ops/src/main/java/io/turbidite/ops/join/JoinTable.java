@@ -2,11 +2,14 @@ package io.turbidite.ops.join;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
+import io.turbidite.core.record.KindValues;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -134,19 +137,34 @@ final class JoinTable implements AutoCloseable {
         return keyCount;
     }
 
-    /** All keys, each once, decoded; without those that are empty. */
+    /**
+     * All keys, each once, as values of a kind; without those that are empty, or that no value of
+     * the kind equals.
+     */
     List<Object> keys(TypeKind kind) {
         List<Object> keys = new ArrayList<>(keyCount);
         for (long slot : slots) {
             if (slot != 0) {
                 rows.key((slot & ADDRESS_MASK) - 1, rowKey);
-                Object key = rowKey.length() == 0 ? null : KeyCodec.decode(kind, rowKey, 0);
+                Object key = rowKey.length() == 0 ? null : decoded(kind);
                 if (key != null) {
                     keys.add(key);
                 }
             }
         }
         return keys;
+    }
+
+    /** Whole numbers of all widths have one form of key: the held one may be a wider one. */
+    private @Nullable Object decoded(TypeKind kind) {
+        return switch (kind) {
+            case INT8, INT16, INT32 ->
+                KeyCodec.decode(TypeKind.INT64, rowKey, 0) instanceof Long number
+                                && KindValues.inRange(kind, number)
+                        ? KindValues.fromLong(kind, number)
+                        : null;
+            default -> KeyCodec.decode(kind, rowKey, 0);
+        };
     }
 
     void clear() {

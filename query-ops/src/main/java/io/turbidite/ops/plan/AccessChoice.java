@@ -214,12 +214,35 @@ final class AccessChoice {
                 new PrimaryRange(key.range(), filter), query.primaryKeyOrder(), key.decided());
         List<IndexDescription> indexes = view.indexes();
         List<Access> others = IndexWays.of(query, indexes, filter);
-        List<Alternatives> alternatives = query.conditions().alternatives();
+        List<EitherWays.Counted> eithers = eithers(query, view, wanted, scan, indexes);
         boolean isScan = wanted == null || wanted.equals(QueryRequest.SCAN);
-        if (others.isEmpty() && alternatives.isEmpty() && isScan) {
+        if (others.isEmpty() && eithers.isEmpty() && isScan) {
             return only(query, scan);
         }
-        return choose(query, view, wanted, scan, others, alternatives, indexes, maySpill);
+        return choose(query, view, wanted, scan, others, eithers, indexes, maySpill);
+    }
+
+    /** None where a scan of all costs less than a fetch for each term, unless one is asked for. */
+    private static List<EitherWays.Counted> eithers(
+            CheckedQuery query,
+            ReadView view,
+            @Nullable String wanted,
+            Access.Scan scan,
+            List<IndexDescription> indexes) {
+        // the rows of a query have neither keys nor indexes
+        List<Alternatives> alternatives =
+                view instanceof PlannedRows ? List.of() : query.conditions().alternatives();
+        if (alternatives.isEmpty()) {
+            return List.of();
+        }
+        double scanRows =
+                (double) view.estimateScan(scan.range().keys(), scan.range().filter());
+        List<Alternatives> cheap = wanted != null
+                ? alternatives
+                : alternatives.stream()
+                        .filter(terms -> terms.count() * AccessCost.FETCH_MIN < scanRows)
+                        .toList();
+        return EitherWays.of(query, cheap, view, indexes, scanRows);
     }
 
     private static AccessChoice choose(
@@ -228,7 +251,7 @@ final class AccessChoice {
             @Nullable String wanted,
             Access.Scan scan,
             List<Access> others,
-            List<Alternatives> alternatives,
+            List<EitherWays.Counted> eithers,
             List<IndexDescription> indexes,
             boolean maySpill) {
         FilterPredicate filter = scan.range().filter();
@@ -275,8 +298,7 @@ final class AccessChoice {
             costed.add(new Costed(
                     joined.access(), joined.rows(), joined.cost(cost.part(joined.access()))));
         }
-        for (EitherWays.Counted either :
-                EitherWays.of(query, alternatives, view, indexes, (double) scanRows)) {
+        for (EitherWays.Counted either : eithers) {
             costed.add(new Costed(
                     either.access(),
                     either.rows(),

@@ -24,7 +24,8 @@ final class AccessCost {
 
     private static final double FETCH_OF_TEN_TIMES = CostStep.FETCH_TENFOLD.units();
 
-    private static final double FETCH_MIN = CostStep.FETCH_LEAST.units();
+    /** The least that a fetch costs. */
+    static final double FETCH_MIN = CostStep.FETCH_LEAST.units();
 
     /** Of as many records as this, or more, two are often on one page. */
     private static final double SHARE_DENSE = 0.1;

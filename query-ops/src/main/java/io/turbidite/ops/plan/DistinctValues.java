@@ -1,5 +1,7 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.CorruptionException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
@@ -94,7 +96,11 @@ final class DistinctValues {
         }
         double told = kept(query.source(), name, records);
         if (told == UNKNOWN) {
-            told = told(plan.view(), query.type(), source);
+            try {
+                told = told(plan.view(), query.type(), source);
+            } catch (CorruptionException | StorageIoException e) {
+                return UNKNOWN; // who reads the page when the query runs is told
+            }
             keep(query.source(), name, new Told(records, told));
         }
         return told == UNKNOWN ? told : Math.max(1, Math.min(told, records));
@@ -163,6 +169,9 @@ final class DistinctValues {
     private void drawFirst(
             ReadView view, int partition, RecordView record, int field, FieldKey value) {
         int room = FIRST_RECORDS / view.partitionCount();
+        if (room == 0) {
+            return;
+        }
         try (RecordStream records =
                 view.scanUnordered(partition, KeyRange.all(), FilterPredicate.none())) {
             for (int i = 0; i < room && records.next(); i++) {

@@ -20,9 +20,6 @@ import java.util.List;
  * neither. Static.
  */
 final class EitherWays {
-    /** Estimates are made for each term: beyond this many they cost more than they save. */
-    private static final int TERM_COUNT_MAX = 1_000;
-
     /** A way in, about how many records it reads, and what it costs but for opening. */
     record Counted(Access.Either access, long rows, double cost) {}
 
@@ -32,6 +29,7 @@ final class EitherWays {
      * All that the conditions of a query give.
      *
      * @param alternatives those of the query
+     * @param scanRows records that a scan reads
      */
     static List<Counted> of(
             CheckedQuery query,
@@ -41,9 +39,7 @@ final class EitherWays {
             double scanRows) {
         List<Counted> ways = new ArrayList<>(alternatives.size());
         for (Alternatives terms : alternatives) {
-            Counted way = terms.count() <= TERM_COUNT_MAX
-                    ? way(query, terms, view, indexes, scanRows)
-                    : null;
+            Counted way = way(query, terms, view, indexes, scanRows);
             if (way != null) {
                 ways.add(way);
             }
@@ -83,7 +79,9 @@ final class EitherWays {
         FilterPredicate filter = KnownFilter.of(query);
         Part best = null;
         byte[] whole = NarrowedKey.wholeKey(query);
-        if (whole != null) {
+        // what is got by its key has no timestamp to order by
+        boolean isInTime = query.order().stream().anyMatch(CheckedQuery.Order::isNewest);
+        if (whole != null && !isInTime) {
             return AccessChoice.isTooLong(whole)
                     ? new Part(new Access.Nothing(AccessChoice.TOO_LONG), 0, 0)
                     : new Part(

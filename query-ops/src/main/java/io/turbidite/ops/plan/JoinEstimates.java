@@ -66,7 +66,8 @@ final class JoinEstimates {
             if (rows == PlanStep.UNKNOWN) {
                 return null;
             }
-            leafRows[i] = (double) rows;
+            // none are expected of a few that were guessed: what is joined with them is not free
+            leafRows[i] = (double) Math.max(1, rows);
             all += rows;
         }
         return all < rowsMin ? null : new JoinEstimates(graph, leafRows);

@@ -341,13 +341,24 @@ public final class Plan implements ResultPlan {
                 && !query.hasLimit()
                 && choice.chosen() instanceof Access.Scan
                 && !(view instanceof PlannedRows);
-        if (!isPlain || field < 0 || query.type().isEach(field)) {
+        if (!isPlain || field < 0 || !leadsAnIndex(query.type().field(field).name())) {
             return null;
         }
         Conditions narrowed =
                 query.conditions().andOneOf(query.type().field(field).name(), values);
         Plan plan = of(query.of(narrowed), null, view, options);
-        return plan.choice.chosen() instanceof Access.Scan ? null : plan;
+        return plan.choice.chosen() instanceof Access.Scan scan
+                        && scan.range().keys().isAll()
+                ? null
+                : plan;
+    }
+
+    /** Whether something may be found by the field without looking at all records. */
+    private boolean leadsAnIndex(String name) {
+        List<String> key = query.source().primaryKey();
+        return (!key.isEmpty() && key.getFirst().equals(name))
+                || view.indexes().stream()
+                        .anyMatch(index -> index.fields().getFirst().equals(name));
     }
 
     /** The field of the records that a column shows as it is; -1 if it is none. */

@@ -133,7 +133,7 @@ final class SampledShare {
 
     private boolean matches() {
         for (RecordPredicate predicate : predicates) {
-            if (!predicate.matches(record)) {
+            if (!SampledShares.holds(predicate, record)) {
                 return false;
             }
         }

@@ -1,5 +1,6 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.RecordSample;
@@ -109,7 +110,7 @@ final class SampledShares implements Shares {
             }
             boolean all = true;
             for (int j = 0; j < compiled.length; j++) {
-                if (!compiled[j].matches(record)) {
+                if (!holds(compiled[j], record)) {
                     matches[heads[j]] = false;
                     all = false;
                 }
@@ -118,6 +119,18 @@ final class SampledShares implements Shares {
                 alone[j] += matches[j] ? 1 : 0;
             }
             together += all ? 1 : 0;
+        }
+    }
+
+    /**
+     * Whether a predicate holds of a record. One that refuses a value does not: perhaps no such
+     * record is there any more, or another condition keeps it away from a record that is.
+     */
+    static boolean holds(RecordPredicate predicate, RecordView record) {
+        try {
+            return predicate.matches(record);
+        } catch (InvalidRequestException e) {
+            return false; // who meets the record when the query runs is told
         }
     }
 

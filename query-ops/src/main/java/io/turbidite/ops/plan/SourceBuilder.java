@@ -36,6 +36,7 @@ import io.turbidite.ops.scan.OneRecord;
 import io.turbidite.ops.scan.OrderedRecords;
 import io.turbidite.ops.scan.PartitionedRecords;
 import io.turbidite.ops.scan.PointRows;
+import io.turbidite.ops.scan.PrimaryRange;
 import io.turbidite.ops.scan.RecordSource;
 import io.turbidite.ops.scan.RecordsOfEither;
 import io.turbidite.ops.scan.SelectedRecords;
@@ -96,8 +97,9 @@ final class SourceBuilder {
         return switch (choice.chosen()) {
             case Access.Scan scan -> !scan.order().isOrdered();
             case Access.Fetch fetch -> !fetch.looksAtRecords();
-            case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _ -> true;
-            case Access.Get _, Access.Nothing _, Access.Either _ -> false;
+            case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _, Access.Either _ ->
+                true;
+            case Access.Get _, Access.Nothing _ -> false;
         };
     }
 
@@ -238,7 +240,10 @@ final class SourceBuilder {
                 new WayIn(
                         () -> fetch(partitions, range, rowsWanted), meters.fetched, meters.scanned);
             case Access.Either either ->
-                new WayIn(() -> either(either, rowsWanted), meters.fetched, meters.scanned);
+                new WayIn(
+                        () -> either(partitions, either, rowsWanted),
+                        meters.fetched,
+                        meters.scanned);
             case Access.JoinedFetch(var ranges) ->
                 new WayIn(
                         () -> fetch(
@@ -264,16 +269,19 @@ final class SourceBuilder {
                 fetchOptions(!range.index().alwaysValid(), range.filter()));
     }
 
-    /** Of all partitions: some keys are in one alone. */
-    private RecordsOfEither either(Access.Either either, long rowsWanted) {
+    private RecordsOfEither either(
+            List<Integer> partitions, Access.Either either, long rowsWanted) {
+        List<RecordPredicate> belonging = either.terms().belonging();
+        // a function sees no record that another condition refuses
+        List<RecordPredicate> first =
+                either.terms().callsFunctions() ? List.of(query.conditions().compile()) : List.of();
         List<RecordsOfEither.Way> ways = new ArrayList<>(either.ways().size());
         for (int i = 0; i < either.ways().size(); i++) {
             Supplier<RecordStream> opener = switch (either.ways().get(i)) {
-                case Access.Get(var key, var _) -> () -> new OneRecord(view, Slice.of(key));
+                case Access.Get(var key, var _) -> () -> ofKey(partitions, key);
                 case Access.Scan(var range, var _, var _) ->
-                    () -> new PartitionedRecords(view, everyPartition(), range);
-                case Access.Fetch(var range, var _) ->
-                    () -> fetch(everyPartition(), range, rowsWanted);
+                    () -> new PartitionedRecords(view, partitions, range);
+                case Access.Fetch(var range, var _) -> () -> fetch(partitions, range, rowsWanted);
                 case Access.Nothing _ -> NoRecords::new;
                 case Access.Entries _,
                         Access.JoinedFetch _,
@@ -281,9 +289,19 @@ final class SourceBuilder {
                         Access.Either _ ->
                     throw new IllegalStateException(either + " has no such way");
             };
-            ways.add(new RecordsOfEither.Way(opener, either.terms().belongingTo(i)));
+            ways.add(new RecordsOfEither.Way(opener, belonging.get(i)));
         }
-        return new RecordsOfEither(query.type(), ways, options::checkNotStopped);
+        return new RecordsOfEither(query.type(), ways, first, options::checkNotStopped);
+    }
+
+    /** Of some partitions alone it is not known whether one of them has the key. */
+    private RecordStream ofKey(List<Integer> partitions, byte[] key) {
+        return partitions.size() == view.partitionCount()
+                ? new OneRecord(view, Slice.of(key))
+                : new PartitionedRecords(
+                        view,
+                        partitions,
+                        new PrimaryRange(KeyRange.startingWith(key), FilterPredicate.none()));
     }
 
     /** Of all partitions, whose nearest are not known before. */

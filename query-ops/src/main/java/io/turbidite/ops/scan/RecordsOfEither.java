@@ -1,6 +1,7 @@
 package io.turbidite.ops.scan;
 
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.RecordPredicate;
@@ -26,19 +27,24 @@ public final class RecordsOfEither extends RecordsInTurn {
     public record Way(Supplier<? extends RecordStream> opener, RecordPredicate belonging) {}
 
     private final Iterator<Way> ways;
+    private final List<RecordPredicate> first;
     private final RecordView view;
     private final Runnable stopCheck;
     private RecordPredicate belonging = _ -> false;
     private long visitedByEnded;
+    private LayerWork layersOfEnded = LayerWork.NONE;
     private int passedOver;
 
     /**
      * Reads them in their order.
      *
      * @param type of the records
+     * @param first what is asked of a record before it is asked which way it belongs to
      * @param stopCheck throws if the query was stopped
      */
-    public RecordsOfEither(RecordType type, List<Way> ways, Runnable stopCheck) {
+    public RecordsOfEither(
+            RecordType type, List<Way> ways, List<RecordPredicate> first, Runnable stopCheck) {
+        this.first = first;
         this.ways = ways.iterator();
         this.view = new RecordView(type);
         this.stopCheck = stopCheck;
@@ -49,7 +55,7 @@ public final class RecordsOfEither extends RecordsInTurn {
         while (true) {
             RecordStream stream = current();
             while (stream != null && stream.next()) {
-                if (belonging.matches(view.wrap(stream.record()))) {
+                if (belongs(view.wrap(stream.record()))) {
                     return true;
                 }
                 if (++passedOver % RECORDS_A_LOOK == 0) {
@@ -66,6 +72,21 @@ public final class RecordsOfEither extends RecordsInTurn {
         }
     }
 
+    private boolean belongs(RecordView record) {
+        for (RecordPredicate predicate : first) {
+            if (!predicate.matches(record)) {
+                return false;
+            }
+        }
+        return belonging.matches(record);
+    }
+
+    @Override
+    public LayerWork layers() {
+        RecordStream stream = current();
+        return stream == null ? layersOfEnded : layersOfEnded.plus(stream.layers());
+    }
+
     /** Of all ways, those that belong to none included. */
     @Override
     public long visitedCount() {
@@ -78,6 +99,7 @@ public final class RecordsOfEither extends RecordsInTurn {
         RecordStream stream = current();
         if (stream != null) {
             visitedByEnded += stream.visitedCount();
+            layersOfEnded = layersOfEnded.plus(stream.layers());
             standOn(null);
             stream.close();
         }
