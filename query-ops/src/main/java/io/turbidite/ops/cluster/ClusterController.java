@@ -56,6 +56,8 @@ public final class ClusterController implements JobHost, AutoCloseable {
     /** The engine forgets how older jobs ended; nobody asks. */
     private static final int HISTORY_COUNT = 10;
 
+    private static final String CLOSED = "the controller was closed";
+
     private final Service service;
     private final NodeControllerService doorService;
     private final HostedNode door;
@@ -63,6 +65,7 @@ public final class ClusterController implements JobHost, AutoCloseable {
     private final Members members;
     private final Supplier<Placement> placement;
     private final AtomicLong jobNumber = new AtomicLong();
+    private volatile boolean closed;
 
     private ClusterController(
             Service service,
@@ -152,13 +155,18 @@ public final class ClusterController implements JobHost, AutoCloseable {
 
     /** The names of the nodes that have joined, without the door. */
     public List<String> nodes() {
-        List<String> names = new ArrayList<>(service.getNodeManager().getAllNodeIds());
+        List<String> names;
+        // the engine's threads change it under this lock
+        synchronized (service.getNodeManager()) {
+            names = new ArrayList<>(service.getNodeManager().getAllNodeIds());
+        }
         names.remove(DOOR);
         return names;
     }
 
     @Override
     public Rows run(JobGraph graph, RunOptions options) {
+        checkNotClosed();
         Placement placed = placement.get();
         List<String> joined = nodes();
         for (Placement.Node node : placed.nodes()) {
@@ -175,12 +183,19 @@ public final class ClusterController implements JobHost, AutoCloseable {
             delivery.finished(cause);
         });
         try {
+            checkNotClosed();
             start(name, job, delivery);
         } catch (RuntimeException e) {
             ends.tell(name, e);
             throw e;
         }
         return delivery;
+    }
+
+    private void checkNotClosed() {
+        if (closed) {
+            throw new ClusterException(CLOSED, null);
+        }
     }
 
     private void start(String name, JobSpecification job, Delivery delivery) {
@@ -228,11 +243,20 @@ public final class ClusterController implements JobHost, AutoCloseable {
     /** Ends all jobs and lets no node in any more. */
     @Override
     public void close() {
-        Engine.call("stop the controller", () -> {
-            doorService.stop();
-            service.stop();
-            return service;
-        });
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            Engine.call("stop the controller", () -> {
+                doorService.stop();
+                service.stop();
+                return service;
+            });
+        } finally {
+            // the engine, which has stopped, tells nobody any more
+            ends.tellAll(new ClusterException(CLOSED, null));
+        }
     }
 
     /** Who is told that a job has ended, by its name. <em>Thread-safe.</em> */
@@ -250,6 +274,10 @@ public final class ClusterController implements JobHost, AutoCloseable {
             if (end != null) {
                 end.accept(cause);
             }
+        }
+
+        void tellAll(Throwable cause) {
+            waiting.keySet().forEach(name -> tell(name, cause));
         }
 
         @Override

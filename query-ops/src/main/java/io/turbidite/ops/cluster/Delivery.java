@@ -212,6 +212,10 @@ final class Delivery implements Rows {
                 }
                 long _ = changed.awaitNanos(STOP_NANOS);
             }
+            if (isFinished && failure != null) {
+                // what a stage behind the failed one has made may lack rows
+                throw Failures.ofJob(failure);
+            }
             isReading = true;
             return true;
         } catch (InterruptedException e) {

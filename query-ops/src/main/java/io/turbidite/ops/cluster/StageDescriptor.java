@@ -68,7 +68,8 @@ final class StageDescriptor extends AbstractSingleActivityOperatorDescriptor {
         try {
             HostedJob job = node.job(context.getJobletContext().getJobId(), graph, List.of(cuts));
             return job.task(context, stage, instance, where, this::reads, keeping[instance]);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // an Error would end the thread by which the engine gives work to its node
             throw Failures.toEngine(where, e);
         }
     }

@@ -186,6 +186,22 @@ class HostedFailureTest {
     }
 
     @Test
+    void who_reads_while_the_controller_is_closed_is_told(@TempDir Path directory)
+            throws IOException {
+        HostedCluster closing = new HostedCluster(directory, 3, FLIGHTS, RunOptions.defaults());
+        JobGraph graph = graph(0, "nowhere", 0);
+        try (QueryResult rows = JobQuery.of(graph).on(closing.controller).run()) {
+            assertThat(rows.next()).isTrue();
+            closing.controller.close();
+            assertThatThrownBy(rows::count).hasMessageContaining("the controller was closed");
+            assertThatThrownBy(() -> JobRunTest.lines(JobQuery.of(graph).on(closing.controller)))
+                    .hasMessageContaining("the controller was closed");
+        } finally {
+            closing.close();
+        }
+    }
+
+    @Test
     void a_failure_of_a_source_ends_the_job() {
         three.sources.getFirst().failAfterMoves =
                 three.sources.getFirst().moveCount.get() + 40;
