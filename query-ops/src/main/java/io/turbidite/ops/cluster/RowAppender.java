@@ -19,7 +19,7 @@ import java.lang.foreign.ValueLayout;
  * 0             i32 big  size of the frame, in units of the smallest
  * 4             u8       nothing
  * 5             …        tuples, one behind the other; each is
- *                          i32 big × fields: where the field ends, counted from the first byte behind these
+ *                          i32 big × fields: where the field ends, from behind these on
  *                          the fields' bytes
  * end - 4(i+2)  i32 big  where tuple i ends
  * end - 4       i32 big  tuple count

@@ -487,7 +487,7 @@ record CheckedQuery(
         return List.copyOf(order);
     }
 
-    /** The same question about other values. */
+    /** The same question with other conditions, or about other values. */
     CheckedQuery with(Conditions others) {
         return new CheckedQuery(
                 source,
@@ -583,24 +583,6 @@ record CheckedQuery(
             return KeyOrder.ASCENDING;
         }
         return descending == key.size() ? KeyOrder.DESCENDING : KeyOrder.NONE;
-    }
-
-    /** The same with other conditions. */
-    CheckedQuery of(Conditions others) {
-        return new CheckedQuery(
-                source,
-                others,
-                kind,
-                fields,
-                groups,
-                columns,
-                cellField,
-                grid,
-                aggregates,
-                order,
-                near,
-                limit,
-                rowType);
     }
 
     /** What records must fulfil that a way in has not looked at, for one thread. */

@@ -57,7 +57,7 @@ final class EitherWays {
         long rows = 0;
         double cost = 0;
         for (int i = 0; i < terms.count(); i++) {
-            Part part = cheapest(query.of(terms.conditions(i)), view, indexes, scanRows);
+            Part part = cheapest(query.with(terms.conditions(i)), view, indexes, scanRows);
             if (part == null) {
                 return null;
             }

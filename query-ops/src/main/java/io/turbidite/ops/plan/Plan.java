@@ -346,7 +346,7 @@ public final class Plan implements ResultPlan {
         }
         Conditions narrowed =
                 query.conditions().andOneOf(query.type().field(field).name(), values);
-        Plan plan = of(query.of(narrowed), null, view, options);
+        Plan plan = of(query.with(narrowed), null, view, options);
         return plan.choice.chosen() instanceof Access.Scan scan
                         && scan.range().keys().isAll()
                 ? null
