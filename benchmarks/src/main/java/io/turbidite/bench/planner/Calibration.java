@@ -60,6 +60,12 @@ public final class Calibration {
     private static final int SHARES = 100;
     private static final double SIDE = 1_000;
 
+    /** Records below this part of the square have been sent late, others early. */
+    private static final double LATE_SIDE = SIDE / 4;
+
+    /** More than a join asks for by their keys, so that it reads the other side whole. */
+    private static final int HELD = 4_000;
+
     private final Path directory;
     private final SplittableRandom random = new SplittableRandom(87);
     private final Map<String, Double> costs = new TreeMap<>();
@@ -109,10 +115,11 @@ public final class Calibration {
         Map<String, Object> record = new HashMap<>();
         try (BulkLoader load = dataset.bulkLoad(records)) {
             for (long id = 0; id < records; id++) {
+                double y = random.nextDouble() * SIDE;
+                long early = random.nextLong(records / 2);
                 record.put("id", id);
-                record.put(
-                        "place", new Point(random.nextDouble() * SIDE, random.nextDouble() * SIDE));
-                record.put("sent", random.nextLong(records));
+                record.put("place", new Point(random.nextDouble() * SIDE, y));
+                record.put("sent", y < LATE_SIDE ? records / 2 + early : early);
                 record.put("text", "tag" + random.nextInt(SHARES) + " and some more words");
                 record.put("rest", "r".repeat(300));
                 load.add(dataset.newRecordWriter().write(record));
@@ -186,12 +193,10 @@ public final class Calibration {
     }
 
     private void entries(Dataset many) {
-        IndexSearch.Window window =
-                new IndexSearch.Window(SpatialKind.POINT, new Rectangle(0, 0, SIDE / 5, SIDE / 5));
         TermSearch word = new TermSearch(List.of("tag7"));
         KeyRange sent = range(RECORDS / 2, RECORDS / 2 + RECORDS / 20);
         put("entry.btree", each(() -> found(many, "by_sent", sent)));
-        put("entry.rtree", each(() -> found(many, "by_place", window)));
+        put("entry.rtree", each(() -> found(many, "by_place", window(SIDE / 5))));
         put("entry.word", each(() -> found(many, "by_text", word)));
         put("validation", each(() -> valid(many, "by_sent", sent)) - cost("entry.btree"));
     }
@@ -225,23 +230,35 @@ public final class Calibration {
         put("fetch.dense", fetch(many, RECORDS, 10));
     }
 
-    private double joined(Dataset many, int first, int second) {
-        return nanos(() -> rows(Query.on(many)
-                .where(Predicates.within("place", 0, 0, SIDE, SIDE * first / RECORDS))
-                .where(Predicates.range("sent", 100, 100 + second))
-                .usingIndexes("by_place", "by_sent")
-                .count()));
+    /** Records of a square of late ones that were sent early, by both indexes. */
+    private static double joined(Dataset many, double side, int sent) {
+        return nanos(() -> requireNone(rows(Query.on(many)
+                .where(Predicates.within("place", 0, 0, side, side))
+                .where(Predicates.range("sent", 1, sent))
+                .usingIndexes("by_place", "by_sent"))));
     }
 
+    /**
+     * The index with fewer entries is read first, so each is that once: what the other one has more
+     * of is looked up, what the first one has more of is kept and looked up in, for nothing is in
+     * both.
+     */
     private void candidates(Dataset many) {
-        int some = RECORDS / 50;
-        // the entries of the window are kept and looked up in by none, by as many, by four times
-        double none = joined(many, some, -200);
-        double once = joined(many, some, some);
-        double four = joined(many, some, 4 * some);
-        double empty = joined(many, 0, -200);
-        put("candidate.probed", (four - once) / 3 / some - cost("entry.btree"));
-        put("candidate.kept", (none - empty) / some - cost("entry.rtree"));
+        // three of four records are early: 12,000 and 36,000 entries, and up to 6,250 of the square
+        int sent = RECORDS / 12;
+        double smaller = LATE_SIDE * Math.sqrt(0.5);
+        double once = joined(many, LATE_SIDE, sent);
+        double more = joined(many, LATE_SIDE, 3 * sent);
+        double fewer = joined(many, smaller, 3 * sent);
+        long lookedUp = found(many, "by_sent", range(1 + sent, 3L * sent));
+        long kept = found(many, "by_place", window(LATE_SIDE))
+                - found(many, "by_place", window(smaller));
+        put("candidate.probed", (more - once) / lookedUp - cost("entry.btree"));
+        put("candidate.kept", (more - fewer) / kept - cost("entry.rtree"));
+    }
+
+    private static IndexSearch.Window window(double side) {
+        return new IndexSearch.Window(SpatialKind.POINT, new Rectangle(0, 0, side, side));
     }
 
     private static Query side(Dataset many, String key, long low, long high) {
@@ -260,13 +277,16 @@ public final class Calibration {
     /** Of one half of the records with as many, or with a few. */
     private void joins(Dataset many) {
         int half = RECORDS / 2;
-        double read = nanos(() -> rows(side(many, "b", 0, half - 1)));
+        double read = nanos(() ->
+                rows(Query.on(many).where(Predicates.range("id", 0, half - 1)).count()));
         // the few are of the other half: nothing is met, unless both are the same
-        double probed = nanos(() -> pairs(many, half, 100, false));
+        double some = nanos(() -> pairs(many, half, HELD, false));
+        double twice = nanos(() -> pairs(many, half, 2 * HELD, false));
         double both = nanos(() -> pairs(many, half, half, true));
         double met = nanos(() -> pairs(many, 0, half, true));
-        put("join.probed", (probed - read) / half);
-        put("join.held", (both - 2 * read) / half - cost("join.probed"));
+        // a row that is held is read too
+        put("join.held", (twice - some) / HELD - read / half);
+        put("join.probed", (some - (twice - some) - read) / half);
         put("join.pair", (met - both) / half);
     }
 

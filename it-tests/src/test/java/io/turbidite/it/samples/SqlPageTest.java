@@ -26,6 +26,10 @@ class SqlPageTest {
     private static final Pattern BLOCK =
             Pattern.compile("^```sql\n(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
 
+    /** A plan that the page shows below its statement. */
+    private static final Pattern EXPLAINED = Pattern.compile(
+            "^```sql\n(explain.*?)^```\n\n```\n(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
+
     @TempDir
     private Path directory;
 
@@ -41,11 +45,23 @@ class SqlPageTest {
         for (String block : blocks) {
             Path script = directory.resolve("block.sql");
             Files.writeString(script, block);
-            assertThat(run("sql", store, "-f", script.toString())).as(block).isNotEmpty();
+            String said = run("sql", store, "-f", script.toString());
+            assertThat(said).as(block).isNotEmpty();
+            checkPlan(page, block, said);
         }
         assertThat(run("sql", store, "select id, name from Pets order by id"))
                 .contains("Rex B.", "REX II")
                 .doesNotContain("TIB");
+    }
+
+    private static void checkPlan(String page, String block, String said) {
+        EXPLAINED
+                .matcher(page)
+                .results()
+                .filter(shown -> shown.group(1).equals(block))
+                .forEach(shown -> assertThat(said.lines().map(String::stripTrailing))
+                        .as(block)
+                        .containsExactlyElementsOf(shown.group(2).lines().toList()));
     }
 
     /** All that a command printed; it must not fail. */
