@@ -31,6 +31,7 @@ import io.turbidite.feeds.parse.TransformAids;
 import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.source.file.FileSource;
 import io.turbidite.feeds.source.parcel.ParcelSource;
+import io.turbidite.feeds.source.parcel.Producers;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.feeds.store.KeyThrottle;
@@ -348,6 +349,16 @@ public final class Feed implements AutoCloseable {
     /** Where parcels of records are handed in; null if its source takes none. */
     public @Nullable ParcelSource parcels() {
         return source instanceof ParcelSource parcels ? parcels : null;
+    }
+
+    /**
+     * Has its source, if clients send to that, know what an earlier one knew of its producers. To
+     * be called before it runs.
+     */
+    public void remembers(Producers known) {
+        if (source instanceof ParcelSource parcels) {
+            parcels.remembers(known);
+        }
     }
 
     /** The partitions of the source that are there now. */

@@ -152,7 +152,13 @@ final class FeedRun {
                     }
                     return share.isOver();
                 },
-                this::missed);
+                this::missed,
+                new RunRows(parts.delivery, meters, this::isSpillDelivered));
+    }
+
+    /** Whether nothing that its sender was told to be durable waits in a spill. */
+    private boolean isSpillDelivered() {
+        return parts.spill == null || (!crew.first().hasFailed() && crew.first().isDrained());
     }
 
     private void missed(String partition, long from, long to) {

@@ -7,6 +7,8 @@ import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.sim.Seeds;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -65,6 +67,25 @@ class GrowingFileTest {
         assertThat(feed.run("a.csv")).isTrue();
         assertThat(feed.memory.ids).containsExactly(11L, 12L);
         assertThat(feed.clock.monotonicNanos()).isGreaterThan(2 * SimulatedFeed.SECOND);
+    }
+
+    /** The bug: an hour old by the wall clock, so half a record was taken for a whole one. */
+    @ParameterizedTest
+    @ValueSource(longs = {3_600_000_000L, -3_600_000_000L})
+    void aFileIsNoOlderBecauseTheClockIsSet(long jumpMicros) {
+        feed.putYoung("a.csv", "id,name\n11,a\n12,b");
+        feed.whileWaiting(() -> feed.disk.touch("a.csv", feed.clock.wallMicros()));
+        boolean[] isSet = {false};
+        boolean ended = feed.run("a.csv", () -> {
+            if (!isSet[0] && feed.disk.openHandleCount() > 0) {
+                feed.clock.jumpWallMicros(jumpMicros);
+                isSet[0] = true;
+            }
+            return false;
+        });
+        assertThat(ended && isSet[0]).isTrue();
+        assertThat(feed.memory.ids).containsExactly(11L);
+        assertThat(feed.run.waiting()).isEqualTo(1);
     }
 
     @Test

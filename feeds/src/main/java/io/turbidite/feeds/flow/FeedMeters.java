@@ -61,6 +61,8 @@ public final class FeedMeters {
     private volatile boolean isRested;
     private volatile long lagBytes = -1;
     private volatile long bytesAll;
+    private volatile long knownCount = -1;
+    private @Nullable Counter forgotten;
 
     private FeedMeters(Meters all, Clock clock, String feed) {
         this.meters = all.scope(FEED_TAG, feed);
@@ -248,6 +250,23 @@ public final class FeedMeters {
     /** The source has lost records before they were read. */
     public void missed(long records) {
         missed.add(records);
+    }
+
+    /** How many partitions the source knows, of one to which they come and go; by its thread. */
+    public void knows(long partitions) {
+        boolean isNew = knownCount < 0;
+        knownCount = partitions;
+        if (isNew) {
+            meters.gauge("feed.producers", () -> knownCount);
+            forgotten = meters.counter("feed.producers.forgotten");
+        }
+    }
+
+    /** The source has forgotten partitions; by its thread. */
+    public void forgot(long partitions) {
+        if (forgotten != null) {
+            forgotten.add(partitions);
+        }
     }
 
     /** Bytes were read of the source. */

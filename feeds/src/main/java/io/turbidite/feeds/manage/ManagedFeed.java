@@ -14,6 +14,7 @@ import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.manage.FeedState.Cue;
 import io.turbidite.feeds.source.parcel.Parcel;
 import io.turbidite.feeds.source.parcel.ParcelSource;
+import io.turbidite.feeds.source.parcel.Producers;
 import io.turbidite.feeds.source.parcel.Receipt;
 import io.turbidite.feeds.source.parcel.Ticket;
 import io.turbidite.lsm.Store;
@@ -51,6 +52,7 @@ final class ManagedFeed {
     private final Shared shared;
     private final String name;
     private final FeedCounts counts = new FeedCounts();
+    private final Producers producers;
     private volatile Tasks.@Nullable Worker worker;
 
     // guarded by this
@@ -75,6 +77,7 @@ final class ManagedFeed {
         this.shared = shared;
         this.name = defined.kept().feed();
         this.defined = defined;
+        this.producers = new Producers(shared.clock());
         this.sinceMicros = shared.clock().wallMicros();
     }
 
@@ -363,6 +366,7 @@ final class ManagedFeed {
         } finally {
             shared.opening().release();
         }
+        opened.remembers(producers);
         synchronized (this) {
             feed = opened;
             if (asked != null || closing) {

@@ -8,5 +8,12 @@ package io.turbidite.feeds.source;
  * @param sequence batches that were applied; 0 if an older release wrote the row
  * @param records how many the store accepted
  * @param rejected how many became dead letters
+ * @param writtenMicros when the row was written, by the wall clock; 0 if it does not say
  */
-public record PartitionState(SourcePosition position, long sequence, long records, long rejected) {}
+public record PartitionState(
+        SourcePosition position, long sequence, long records, long rejected, long writtenMicros) {
+    /** What no row says when it was written. */
+    public PartitionState(SourcePosition position, long sequence, long records, long rejected) {
+        this(position, sequence, records, rejected, 0);
+    }
+}

@@ -14,6 +14,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.source.PartitionState;
 import io.turbidite.feeds.source.Rejection;
+import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.feeds.store.Delivery.DurableListener;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.feeds.store.Positions.Row;
@@ -25,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -50,6 +51,9 @@ import java.util.Set;
 final class DatasetTarget implements DeliveryTarget {
     /** Another writer can take keys between two tries; not for ever. */
     private static final int DUPLICATE_ROUNDS_MAX = 16;
+
+    /** Some megabytes; producers may be far more, in the course of time. */
+    private static final int ROW_COUNT_MAX = 8_192;
 
     private final Store store;
     private final Dataset dataset;
@@ -80,8 +84,13 @@ final class DatasetTarget implements DeliveryTarget {
     private final Slice slice = new Slice();
     private @Nullable String[] reasons = new String[0];
 
-    /** What was last read or written of each partition's row. */
-    private final Map<String, Row> rows = new HashMap<>();
+    /** What was last read or written of partitions' rows, of those that came last. */
+    private final Map<String, Row> rows = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Row> eldest) {
+            return size() > ROW_COUNT_MAX;
+        }
+    };
 
     /**
      * A target.
@@ -138,6 +147,16 @@ final class DatasetTarget implements DeliveryTarget {
     }
 
     @Override
+    public Set<String> forget(Map<String, SourcePosition> partitions) {
+        return positions.forget(partitions);
+    }
+
+    @Override
+    public void touch(Map<String, SourcePosition> partitions) {
+        positions.touch(partitions, clock.wallMicros());
+    }
+
+    @Override
     public @Nullable PartitionState last(String partition) {
         Row row = rows.get(partition);
         if (row == null) {
@@ -181,11 +200,12 @@ final class DatasetTarget implements DeliveryTarget {
             try {
                 store.write(write);
                 if (write.isRefused()) {
-                    rows.remove(partition);
-                    throw OvertakenException.of(
-                            isShared,
-                            "another run of the feed has read %s on meanwhile: this one ends"
-                                    .formatted(partition));
+                    row = rewritten(partition, row);
+                    refusedCount = fill(batch);
+                    if (!letters.append(refused.asSlice(slice))) {
+                        return null;
+                    }
+                    continue;
                 }
                 rows.put(partition, new Row(behind, write.version()));
                 tellRejected(batch, durable);
@@ -207,6 +227,26 @@ final class DatasetTarget implements DeliveryTarget {
                 }
             }
         }
+    }
+
+    /**
+     * The row, if it was only {@linkplain #touch written anew}.
+     *
+     * @throws OvertakenException if it says something else than {@code before}
+     */
+    private @Nullable Row rewritten(String partition, @Nullable Row before) {
+        rows.remove(partition);
+        Row now = positions.row(partition);
+        if (before == null
+                || now == null
+                || now.state().sequence() != before.state().sequence()
+                || !now.state().position().equals(before.state().position())) {
+            throw OvertakenException.of(
+                    isShared,
+                    "another run of the feed has read %s on meanwhile: this one ends"
+                            .formatted(partition));
+        }
+        return now;
     }
 
     private void tellRejected(Batch batch, DurableListener durable) {

@@ -9,6 +9,7 @@ import io.turbidite.feeds.source.SourcePosition;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The end of the pipe. Each {@link Lane} is used by one thread at a time, and has the batches of a
@@ -91,6 +92,20 @@ public interface Delivery extends AutoCloseable {
         /** All of a partition before this position is as durable as the store's mode says. */
         void durable(String partition, SourcePosition position);
     }
+
+    /**
+     * Deletes rows of partitions of which nothing is on its way, as if the feed had taken nothing.
+     * By one thread at a time; beside lanes that deliver what other partitions have.
+     *
+     * @param partitions with what the row must still say
+     * @return those whose row says something else, and stays
+     */
+    default Set<String> forget(Map<String, SourcePosition> partitions) {
+        return partitions.keySet();
+    }
+
+    /** Writes rows anew, with the present time; as {@link #forget}. */
+    default void touch(Map<String, SourcePosition> partitions) {}
 
     /** Makes all that was delivered durable, where that takes more than its delivery. */
     void commit();

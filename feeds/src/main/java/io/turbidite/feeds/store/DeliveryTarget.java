@@ -3,11 +3,13 @@ package io.turbidite.feeds.store;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.feeds.flow.Batch;
 import io.turbidite.feeds.source.PartitionState;
+import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.feeds.store.Delivery.DurableListener;
 
 import org.jspecify.annotations.Nullable;
 
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Where a feed's records go: a dataset or a hash log. <em>Confined to one delivering thread</em>,
@@ -54,6 +56,14 @@ interface DeliveryTarget extends AutoCloseable {
      */
     @Nullable
     Taken take(Batch batch, LetterWriter letters, DurableListener durable);
+
+    /** See {@link Delivery#forget}. */
+    default Set<String> forget(Map<String, SourcePosition> partitions) {
+        return partitions.keySet();
+    }
+
+    /** See {@link Delivery#touch}. */
+    default void touch(Map<String, SourcePosition> partitions) {}
 
     /** See {@link Delivery#commit}. */
     void commit(DeadLetterFile letters, DurableListener durable);

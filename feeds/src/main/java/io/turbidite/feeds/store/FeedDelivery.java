@@ -215,6 +215,16 @@ public final class FeedDelivery implements Delivery {
     }
 
     @Override
+    public Set<String> forget(Map<String, SourcePosition> partitions) {
+        return target.forget(partitions);
+    }
+
+    @Override
+    public void touch(Map<String, SourcePosition> partitions) {
+        target.touch(partitions);
+    }
+
+    @Override
     public void commit() {
         target.commit(letters, durable);
     }

@@ -1,6 +1,8 @@
 package io.turbidite.feeds.store;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.Limits;
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
@@ -21,8 +23,13 @@ import io.turbidite.lsm.WriteBatch;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -45,11 +52,15 @@ final class Positions {
     private static final String POSITION = "position";
     private static final String SEQUENCE = "sequence";
 
+    private final Store store;
     private final Dataset dataset;
     private final String feed;
     private final Slice feedUtf8;
     private final RecordWriter writer;
     private final Column column;
+    private final RecordView view;
+    private final ByteSink key = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
+    private final Slice slice = new Slice();
 
     /** Indexes of the row's fields. */
     private record Column(
@@ -66,8 +77,10 @@ final class Positions {
             int letterBytes,
             int writtenAt) {}
 
-    private Positions(Dataset dataset, String feed) {
+    private Positions(Store store, Dataset dataset, String feed) {
+        this.store = store;
         this.dataset = dataset;
+        this.view = new RecordView(dataset.type());
         this.feed = feed;
         this.feedUtf8 = utf8(feed);
         this.writer = dataset.newRecordWriter();
@@ -96,7 +109,7 @@ final class Positions {
     /** The rows of {@code feed}; makes the dataset if the store has none yet. */
     static Positions open(Store store, String feed) {
         Dataset dataset = store.findDataset(DATASET);
-        return new Positions(dataset == null ? store.createDataset(spec()) : dataset, feed);
+        return new Positions(store, dataset == null ? store.createDataset(spec()) : dataset, feed);
     }
 
     private static DatasetSpec spec() {
@@ -135,7 +148,10 @@ final class Positions {
                 row.get(POSITION) == null ? filePosition(row) : position(row),
                 row.get(SEQUENCE) == null ? 0 : number(row, SEQUENCE),
                 number(row, "records"),
-                number(row, "rejected"));
+                number(row, "rejected"),
+                row.get("written_at") instanceof Instant at
+                        ? ChronoUnit.MICROS.between(Instant.EPOCH, at)
+                        : 0);
         return new Row(state, record.version());
     }
 
@@ -221,6 +237,66 @@ final class Positions {
             dataset.delete(feed, partition);
         }
         dataset.delete(feed, LETTERS_FILE);
+    }
+
+    /**
+     * Deletes rows of the feed that still say that, all at once.
+     *
+     * @return the partitions whose row says something else, and stays
+     */
+    Set<String> forget(Map<String, SourcePosition> said) {
+        return change(said, (batch, partition, state) -> {
+            begin(partition, 0);
+            key.clear();
+            dataset.primaryKeySpec().append(view.wrap(writer.finish()), key);
+            batch.delete(dataset, key.asSlice(slice));
+        });
+    }
+
+    /** Puts rows of the feed anew that still say that, all at once. */
+    void touch(Map<String, SourcePosition> said, long wallMicros) {
+        change(said, (batch, partition, state) -> put(batch, partition, state, wallMicros));
+    }
+
+    /** What becomes of a row. */
+    @FunctionalInterface
+    private interface Change {
+        void add(WriteBatch batch, String partition, PartitionState state);
+    }
+
+    private Set<String> change(Map<String, SourcePosition> said, Change change) {
+        Set<String> others = new LinkedHashSet<>();
+        WriteBatch batch = store.newBatch();
+        while (true) {
+            List<String> changed = new ArrayList<>();
+            batch.clear();
+            long since = timestamp();
+            said.forEach((partition, position) -> {
+                Row row = others.contains(partition) ? null : row(partition);
+                if (row != null
+                        && row.version() <= since
+                        && row.state().position().equals(position)) {
+                    change.add(batch, partition, row.state());
+                    changed.add(partition);
+                } else if (row != null) {
+                    others.add(partition);
+                }
+            });
+            if (changed.isEmpty()) {
+                return others;
+            }
+            store.write(batch.onlyIfUnchangedSince(since));
+            if (!batch.isRefused()) {
+                return others;
+            }
+            batch.changed().stream().forEach(at -> others.add(changed.get(at)));
+        }
+    }
+
+    private long timestamp() {
+        try (ReadView now = dataset.openView()) {
+            return now.timestamp();
+        }
     }
 
     private void begin(String file, long wallMicros) {

@@ -170,16 +170,19 @@ class MetricsDocTest {
     private static void feed(Store store, Path directory) throws IOException {
         Files.writeString(directory.resolve("lines.json"), "{\"id\":1}\n");
         try (FeedManager feeds = FeedManager.open(store)) {
-            for (String kind : List.of("tail", "file")) {
-                var _ = feeds.start("""
+            for (String kind : List.of("tail", "file", "http")) {
+                var _ = feeds.start(
+                        """
                     feed: %s
                     dataset: { name: Lines, type: { id: int64 }, primaryKey: id }
-                    source: { kind: %s, path: lines.json }
+                    source: { kind: %s%s }
                     parser: { kind: json }
-                    """.formatted(kind, kind), directory);
+                    """.formatted(kind, kind, kind.equals("http") ? "" : ", path: lines.json"),
+                        directory);
             }
             awaitState(store, feeds, "tail", FeedState.WAITING);
             awaitState(store, feeds, "file", FeedState.ENDED);
+            awaitState(store, feeds, "http", FeedState.WAITING);
         }
     }
 

@@ -220,6 +220,9 @@ public record Description(String name, String kind, String unit, String text) {
             feed.queue.batches | gauge | parsed batches that wait for the store
             feed.queue.bytes | gauge, bytes | what the batches that wait for the store hold, \
             raw text too
+            feed.producers | gauge | producers that the feed knows, of sources http and tcp
+            feed.producers.forgotten | counter | producers that were not seen for seven \
+            days, and whose numbers were forgotten
             feed.workers | gauge | threads that parse, each with its queue; 0 while the feed \
             does not run
             feed.queue.percent | gauge, % | how full the fullest queue is, by batches or by \

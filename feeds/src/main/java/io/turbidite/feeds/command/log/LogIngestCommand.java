@@ -18,6 +18,7 @@ import io.turbidite.feeds.command.common.Words;
 import io.turbidite.feeds.log.LogLoad;
 import io.turbidite.feeds.log.LogPsfs;
 import io.turbidite.feeds.log.OpenLog;
+import io.turbidite.feeds.source.SteadyTime;
 import io.turbidite.feeds.source.file.FileSource;
 import io.turbidite.feeds.source.file.Packing;
 import io.turbidite.feeds.source.file.SourceFile;
@@ -226,6 +227,7 @@ final class LogIngestCommand implements Callable<Integer> {
                 .mapToLong(SourceFile::byteCount)
                 .sum();
         long bytesBefore = 0;
+        SteadyTime time = SteadyTime.of(console.clock());
         int next = 0;
         try (Progress progress = Progress.of(console, "ingest")) {
             for (String file : files) {
@@ -258,7 +260,7 @@ final class LogIngestCommand implements Callable<Integer> {
                                 input,
                                 stream::read,
                                 stop,
-                                () -> stream.hasEnded(console.clock(), open.tasks(), stop));
+                                () -> stream.hasEnded(time, open.tasks(), stop));
                         if (load.waiting() > waitingBefore) {
                             console.err()
                                     .println(

@@ -11,6 +11,7 @@ import io.turbidite.feeds.source.PartitionReader;
 import io.turbidite.feeds.source.PartitionState;
 import io.turbidite.feeds.source.SourceHost;
 import io.turbidite.feeds.source.SourcePosition;
+import io.turbidite.feeds.source.SteadyTime;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,7 @@ final class FileReader implements PartitionReader {
 
     private final SourceFile file;
     private final SourceHost host;
+    private final SteadyTime time;
     private final SourceStream stream;
     private final boolean startsAnew;
 
@@ -45,6 +47,7 @@ final class FileReader implements PartitionReader {
     private FileReader(SourceFile file, SourceHost host, SourceStream stream, boolean startsAnew) {
         this.file = file;
         this.host = host;
+        this.time = SteadyTime.of(host.clock());
         this.stream = stream;
         this.startsAnew = startsAnew;
         PeekedInput content = new PeekedInput(stream::read);
@@ -250,7 +253,7 @@ final class FileReader implements PartitionReader {
         }
         RecordFrame rest = framer.rest();
         boolean whole = rest != null && rest.problem() == null && host.parser().isWhole(rest);
-        return whole || stream.hasEnded(host.clock(), host.tasks(), host.stopped());
+        return whole || stream.hasEnded(time, host.tasks(), host.stopped());
     }
 
     /**
@@ -263,7 +266,7 @@ final class FileReader implements PartitionReader {
         return framer.restIsOpen()
                 && !stream.saysItsEnd()
                 && framer.restHoldsRecords(RECORDS_IN_BROKEN_QUOTE, host.parser()::standsAlone)
-                && stream.hasEnded(host.clock(), host.tasks(), host.stopped());
+                && stream.hasEnded(time, host.tasks(), host.stopped());
     }
 
     /**

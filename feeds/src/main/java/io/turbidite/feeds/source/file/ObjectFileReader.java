@@ -6,6 +6,7 @@ import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.source.PartitionReader;
 import io.turbidite.feeds.source.SourceHost;
 import io.turbidite.feeds.source.SourcePosition;
+import io.turbidite.feeds.source.SteadyTime;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class ObjectFileReader implements PartitionReader {
     private final SourceFile file;
     private final SourceHost host;
+    private final SteadyTime time;
     private final SourceStream stream;
     private final boolean startsAnew;
     private final ObjectFileCutter cutter;
@@ -33,6 +35,7 @@ final class ObjectFileReader implements PartitionReader {
             SourceFile file, SourceHost host, SourceStream stream, boolean startsAnew) {
         this.file = file;
         this.host = host;
+        this.time = SteadyTime.of(host.clock());
         this.stream = stream;
         this.startsAnew = startsAnew;
         this.cutter = new ObjectFileCutter(stream::read);
@@ -69,7 +72,7 @@ final class ObjectFileReader implements PartitionReader {
             done = Step.END;
             return false;
         }
-        if (stream.hasEnded(host.clock(), host.tasks(), host.stopped())) {
+        if (stream.hasEnded(time, host.tasks(), host.stopped())) {
             throw new InvalidRequestException(
                     "%s: it ends within the header of an object file of Avro"
                             .formatted(file.name()));

@@ -8,6 +8,7 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.FileStatus;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.source.SteadyTime;
 import io.turbidite.feeds.source.file.FileSource.Head;
 
 import org.jspecify.annotations.Nullable;
@@ -162,11 +163,12 @@ public final class SourceStream implements AutoCloseable {
      * Whether the content, which has been read to its end, will go on no more as far as one can
      * tell. Compressed content says itself where it ends. Another file has ended if its size and
      * the time of its last change have been the same for two seconds: by that time if it is old
-     * enough, else it is watched for so long.
+     * enough whether or not somebody has set the clock, else it is watched for so long.
      *
+     * @param time of the process, from before the content was read
      * @param stopped ends the watching, with the answer no
      */
-    public boolean hasEnded(Clock clock, Tasks tasks, BooleanSupplier stopped) {
+    public boolean hasEnded(SteadyTime time, Tasks tasks, BooleanSupplier stopped) {
         if (gzip != null) {
             return true;
         }
@@ -174,10 +176,10 @@ public final class SourceStream implements AutoCloseable {
         if (first == null || first.byteCount() != plain.offset) {
             return false;
         }
-        if (clock.wallMicros() - first.modifiedMicros() >= REST_NANOS / 1_000) {
+        if (time.ageMicros(first.modifiedMicros()) >= REST_NANOS / 1_000) {
             return true;
         }
-        Watch watch = new Watch(first, clock);
+        Watch watch = new Watch(first, time.clock());
         tasks.await(() -> stopped.getAsBoolean() || watch.isOver());
         return !stopped.getAsBoolean() && !watch.changed;
     }

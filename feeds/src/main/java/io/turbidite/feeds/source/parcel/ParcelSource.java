@@ -13,10 +13,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
@@ -25,8 +26,8 @@ import java.util.function.Supplier;
  * partition {@value #PLAIN}, whose records the source counts itself.
  *
  * <p>Memory: {@value #PARCEL_COUNT_MAX} parcels and {@value #BYTES_MAX} bytes of them, and for each
- * producer that sent something in this run some 300 bytes; there are at most {@value
- * #PRODUCER_COUNT_MAX}.
+ * producer some 400 bytes; there are at most {@value Producers#COUNT_MAX}, and those that were not
+ * seen for long are forgotten ({@link Producers}).
  *
  * <p><em>Thread-safe by its lock</em>, under which nothing is waited for.
  */
@@ -37,17 +38,16 @@ public final class ParcelSource implements FeedSource {
     /** Of their texts; a single one may be longer. */
     public static final long BYTES_MAX = 64 << 20;
 
-    /** Producers of a feed, those of earlier runs included. */
-    public static final int PRODUCER_COUNT_MAX = 100_000;
-
     private static final String ENDED = "the feed ended before all of it was durable";
     private static final String OVERTAKEN = "another run of the feed has read on meanwhile";
 
     /** No producer's: those have an owner and a stroke. */
     private static final String PLAIN = "plain";
 
-    private final int producerCountMax;
     private volatile @Nullable SourceHost host;
+
+    /** Set before the run begins. */
+    private volatile @Nullable Producers producers;
 
     /** Whose header the parser has; of the run. */
     private @Nullable ParcelReader headerOwner;
@@ -57,8 +57,8 @@ public final class ParcelSource implements FeedSource {
     private final LinkedHashSet<String> ready = new LinkedHashSet<>();
     private final List<Runnable> untold = new ArrayList<>();
 
-    /** Those that there are, with the last number that an earlier run took of each. */
-    private final Map<String, Long> producers = new TreeMap<>();
+    /** Producers that were forgotten since the run asked last. */
+    private final List<String> gone = new ArrayList<>();
 
     private int parcelCount;
     private long byteCount;
@@ -75,12 +75,14 @@ public final class ParcelSource implements FeedSource {
         private long durableTo;
     }
 
-    ParcelSource() {
-        this(PRODUCER_COUNT_MAX);
-    }
+    ParcelSource() {}
 
-    ParcelSource(int producerCountMax) {
-        this.producerCountMax = producerCountMax;
+    /**
+     * Has the source know what an earlier one of the same feed knew of its producers, and leave to
+     * a later one what it knows itself. To be called before its run begins.
+     */
+    public void remembers(Producers known) {
+        producers = known;
     }
 
     // ---- what clients do
@@ -110,6 +112,7 @@ public final class ParcelSource implements FeedSource {
             }
             String partition = parcel.producer() == null ? PLAIN : parcel.producer();
             Ticket ticket = new Ticket(parcel, this, whenSettled);
+            see(partition);
             lanes.computeIfAbsent(partition, this::newLane).unread.add(ticket);
             ready.add(partition);
             parcelCount++;
@@ -120,14 +123,27 @@ public final class ParcelSource implements FeedSource {
 
     private Lane newLane(String partition) {
         Lane lane = new Lane();
-        lane.durableTo = producers.getOrDefault(partition, 0L);
+        lane.durableTo = number(partition);
         return lane;
+    }
+
+    private void see(String partition) {
+        Producers known = producers;
+        if (known != null && !partition.equals(PLAIN)) {
+            known.see(partition);
+        }
+    }
+
+    /** The last number of a producer that is durable, as far as that is known. */
+    private long number(String partition) {
+        Producers known = producers;
+        return known == null ? 0 : known.number(partition);
     }
 
     /**
      * The number of the last record of a producer that is durable for sure; 0 if there is none, -1
      * if that is not known yet: before the run has begun, and while it delivers what an earlier one
-     * has left. It may be told late, but is never too great.
+     * has left. It may be told late, but is never too great. Who asks is seen.
      */
     public long durableTo(String owner, String producer) {
         String partition = Parcel.producer(owner, producer);
@@ -135,8 +151,9 @@ public final class ParcelSource implements FeedSource {
             return -1;
         }
         synchronized (this) {
+            see(partition);
             Lane lane = lanes.get(partition);
-            return lane == null ? producers.getOrDefault(partition, 0L) : lane.durableTo;
+            return lane == null ? number(partition) : lane.durableTo;
         }
     }
 
@@ -186,16 +203,20 @@ public final class ParcelSource implements FeedSource {
 
     @Override
     public void begin(Supplier<Map<String, PartitionState>> taken, SourceHost newHost) {
-        Map<String, PartitionState> known = taken.get();
+        Producers known = producers;
+        if (known == null) {
+            known = new Producers(newHost.clock());
+            producers = known;
+        }
+        Map<String, PartitionState> rows = new HashMap<>(taken.get());
+        rows.keySet().removeIf(name -> name.indexOf('/') < 0);
+        known.begin(rows);
+        newHost.rows().known(known.count());
         synchronized (this) {
-            known.forEach((name, state) -> {
-                if (name.indexOf('/') >= 0) {
-                    producers.put(name, state.position().number());
-                }
-            });
             lanes.forEach((name, lane) -> {
                 // of whom something came before the run began, when nothing was known of them
-                lane.durableTo = producers.getOrDefault(name, 0L);
+                see(name);
+                lane.durableTo = number(name);
                 lane.begun = null;
                 cut(lane.unsettled, lane.durableTo); // begun by an earlier run of the same source
             });
@@ -204,34 +225,108 @@ public final class ParcelSource implements FeedSource {
         signal();
     }
 
-    /** Those to which something was sent. */
+    /** Those to which something was sent. Also sees to those who were not seen for long. */
     @Override
     public List<String> partitions() {
-        boolean hasRefused = false;
-        List<String> there;
-        synchronized (this) {
-            for (String name : List.copyOf(ready)) {
-                if (name.equals(PLAIN) || producers.containsKey(name)) {
-                    continue;
-                }
-                if (producers.size() < producerCountMax) {
-                    producers.put(name, 0L);
-                    continue;
-                }
-                ready.remove(name);
-                Lane refused = lanes.remove(name);
-                if (refused != null) {
-                    refused.unread.forEach(ticket ->
-                            settle(ticket, new Receipt.TooManyProducers(producerCountMax)));
-                    hasRefused = true;
+        SourceHost began = host;
+        Producers known = producers;
+        if (began == null || known == null) {
+            return List.of(); // nobody is known before the run has begun
+        }
+        SourceHost.Rows rows = began.rows();
+        note(known, rows);
+        forget(known, rows, false);
+        for (String name : unknown(known)) {
+            if (!known.admit(name)) {
+                forget(known, rows, true);
+                if (!known.admit(name)) {
+                    refuse(name, known.countMax());
                 }
             }
-            there = List.copyOf(ready);
         }
-        if (hasRefused) {
-            signal();
+        rows.known(known.count());
+        synchronized (this) {
+            return List.copyOf(ready);
         }
-        return there;
+    }
+
+    private synchronized List<String> unknown(Producers known) {
+        return ready.stream()
+                .filter(name -> !name.equals(PLAIN) && !known.has(name))
+                .toList();
+    }
+
+    private void refuse(String name, int countMax) {
+        synchronized (this) {
+            ready.remove(name);
+            Lane refused = lanes.remove(name);
+            if (refused != null) {
+                refused.unread.forEach(
+                        ticket -> settle(ticket, new Receipt.TooManyProducers(countMax)));
+            }
+        }
+        signal();
+    }
+
+    /** Writes rows anew of producers that were seen, and of which nothing else was written. */
+    private void note(Producers known, SourceHost.Rows rows) {
+        Map<String, Long> due;
+        synchronized (this) {
+            due = known.toNote(this::brings);
+        }
+        if (!due.isEmpty()) {
+            rows.touch(positions(due));
+        }
+    }
+
+    /**
+     * Forgets producers. First they are strangers here, then their rows go: what one of them sends
+     * meanwhile is read when this is done, as a new one's.
+     */
+    private void forget(Producers known, SourceHost.Rows rows, boolean isWanted) {
+        Map<String, Producers.Producer> due;
+        synchronized (this) {
+            due = known.due(isWanted, this::rests);
+            lanes.keySet().removeAll(due.keySet());
+            gone.addAll(due.keySet());
+        }
+        Map<String, Long> numbers = Producers.numbers(due);
+        if (!numbers.isEmpty()) {
+            rows.forget(positions(numbers))
+                    .forEach(name -> known.keep(name, Objects.requireNonNull(due.get(name))));
+        }
+    }
+
+    private static Map<String, SourcePosition> positions(Map<String, Long> numbers) {
+        Map<String, SourcePosition> positions = new LinkedHashMap<>();
+        numbers.forEach((name, number) -> positions.put(name, SourcePosition.of(number)));
+        return positions;
+    }
+
+    /** Whether nothing is on its way of a producer. */
+    private boolean rests(String name) {
+        Lane lane = lanes.get(name);
+        return lane == null
+                || (lane.unread.isEmpty() && lane.unsettled.isEmpty() && lane.begun == null);
+    }
+
+    /** Whether what is on its way of a producer begins behind what there is of it. */
+    private boolean brings(String name) {
+        Lane lane = lanes.get(name);
+        return lane != null
+                && (!lane.unsettled.isEmpty()
+                        || lane.unread.stream()
+                                .anyMatch(ticket ->
+                                        ticket.parcel().sequence() == lane.durableTo + 1));
+    }
+
+    @Override
+    public List<String> gone() {
+        synchronized (this) {
+            List<String> now = List.copyOf(gone);
+            gone.clear();
+            return now;
+        }
     }
 
     /** Producers can, others can't: a run of theirs goes on where the store is. */
@@ -248,7 +343,8 @@ public final class ParcelSource implements FeedSource {
     @Override
     public boolean hasNews() {
         synchronized (this) {
-            return !ready.isEmpty();
+            Producers known = producers;
+            return !ready.isEmpty() || (known != null && known.isAnythingDue());
         }
     }
 
@@ -360,7 +456,7 @@ public final class ParcelSource implements FeedSource {
     @Override
     public void rejected(String partition, Rejection rejection) {
         synchronized (this) {
-            for (Ticket ticket : lane(partition).unsettled) {
+            for (Ticket ticket : unsettled(partition)) {
                 if (ticket.takes(rejection.offset())) {
                     ticket.reject(rejection);
                     return;
@@ -372,7 +468,7 @@ public final class ParcelSource implements FeedSource {
     @Override
     public void dropped(String partition, long place) {
         synchronized (this) {
-            for (Ticket ticket : lane(partition).unsettled) {
+            for (Ticket ticket : unsettled(partition)) {
                 if (ticket.takes(place)) {
                     ticket.drop();
                     return;
@@ -383,12 +479,24 @@ public final class ParcelSource implements FeedSource {
 
     @Override
     public void durable(String partition, SourcePosition position) {
+        Producers known = producers;
+        if (known != null) {
+            known.durable(partition, position.number());
+        }
         synchronized (this) {
-            Lane lane = lane(partition);
-            lane.durableTo = Math.max(lane.durableTo, position.number());
-            settleDurable(lane);
+            Lane lane = lanes.get(partition);
+            if (lane != null) {
+                lane.durableTo = Math.max(lane.durableTo, position.number());
+                settleDurable(lane);
+            }
         }
         signal();
+    }
+
+    /** Of a producer that was forgotten since there are none. */
+    private Collection<Ticket> unsettled(String partition) {
+        Lane lane = lanes.get(partition);
+        return lane == null ? List.of() : lane.unsettled;
     }
 
     private void settleDurable(Lane lane) {

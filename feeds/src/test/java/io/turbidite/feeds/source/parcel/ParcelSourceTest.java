@@ -153,7 +153,8 @@ class ParcelSourceTest {
 
     @Test
     void so_many_producers_are_known_and_no_more() {
-        ParcelSource source = new ParcelSource(2);
+        ParcelSource source = new ParcelSource();
+        source.remembers(new Producers(clock, 2));
         PartitionState state = new PartitionState(SourcePosition.of(7), 1, 7, 0);
         source.begin(() -> Map.of("t/old", state, "plain", state), host);
         Ticket second = source.offer(lines(1).from("t", "new", 1));
