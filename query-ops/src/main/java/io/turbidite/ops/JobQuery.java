@@ -62,7 +62,13 @@ public final class JobQuery extends Relation {
     @Override
     ResultPlan plan(Moments moments, RunOptions given) {
         JobHost elsewhere = host;
-        return elsewhere == null ? graph.plan(moments::of, given) : graph.hosted(elsewhere, given);
+        if (elsewhere != null) {
+            return graph.hosted(elsewhere, given);
+        }
+        // a worker for each instance, however little it does, is had by those who ask for it
+        boolean hasOwn = ownOptions().tasks() != null;
+        return graph.plan(
+                moments::of, hasOwn ? given : given.toBuilder().tasks(null).build());
     }
 
     @Override

@@ -197,7 +197,7 @@ class AggregateModelTest {
                     .withSpill(disk, "spill");
         }
         return random.nextInt(3) == 0
-                ? options.withTasks(new SimTasks(seed, new SimClock()))
+                ? options.withTasks(new SimTasks(seed, new SimClock())).withSideBySideRows(0)
                 : options;
     }
 

@@ -12,6 +12,7 @@ import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexDescription;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
@@ -55,6 +56,9 @@ public final class MemorySource implements Source {
     /** All other threads have no memory to move a cursor. */
     @Nullable
     Thread hasMemory;
+
+    @Nullable
+    QueryMeans means;
 
     /** What views say of the cache. */
     double missShare;
@@ -288,6 +292,11 @@ public final class MemorySource implements Source {
         if (openCount.get() > 0) {
             throw new AssertionError("changed while it is read");
         }
+    }
+
+    @Override
+    public @Nullable QueryMeans means() {
+        return means;
     }
 
     @Override

@@ -4,8 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.CorruptionException;
+import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.memory.QueryMemory;
+import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.scan.Source;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.task.ThreadTasks;
+import io.turbidite.core.time.Clock;
 import io.turbidite.ops.run.RunOptions;
 
 import org.junit.jupiter.api.AfterEach;
@@ -217,7 +225,7 @@ class QueryAccessTest {
     void partitions_are_read_by_workers_where_there_are_some() {
         Flights.many(flights, 900);
         try (ThreadTasks tasks = ThreadTasks.create("query-test")) {
-            RunOptions options = RunOptions.defaults().withTasks(tasks);
+            RunOptions options = RunOptions.defaults().withTasks(tasks).withSideBySideRows(0);
             assertThat(query().with(options).usingScan().groupBy("tail").run().toList())
                     .hasSize(10)
                     .allSatisfy(row -> assertThat(row).containsEntry("count", 90L));
@@ -228,6 +236,24 @@ class QueryAccessTest {
                             () -> query().with(options).groupBy("carrier").run().count())
                     .isInstanceOf(CorruptionException.class);
         }
+    }
+
+    @Test
+    void the_source_has_workers_for_whoever_reads_enough() {
+        Flights.many(flights, 900);
+        SimTasks tasks = new SimTasks(3, new SimClock());
+        flights.means = new QueryMeans(
+                QueryMemory.of(MemoryBudget.of(8 << 20).account("queries"), tasks, Clock.system()),
+                new SimDisk(1, Profile.STRICT),
+                "spill",
+                tasks);
+        assertThat(query().count().run().toList()).hasSize(1);
+        RunOptions few = RunOptions.defaults().withSideBySideRows(901);
+        assertThat(query().with(few).usingScan().groupBy("tail").run().count()).isEqualTo(10);
+        assertThat(tasks.stepCount()).isZero();
+        RunOptions many = RunOptions.defaults().withSideBySideRows(900);
+        assertThat(query().with(many).usingScan().groupBy("tail").run().count()).isEqualTo(10);
+        assertThat(tasks.stepCount()).isPositive();
     }
 
     @Test

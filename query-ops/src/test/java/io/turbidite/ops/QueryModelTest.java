@@ -109,7 +109,7 @@ class QueryModelTest {
                     .withSpill(disk, "spill");
         }
         if (random.nextInt(3) == 0) {
-            options = options.withTasks(new SimTasks(seed, new SimClock()));
+            options = options.withTasks(new SimTasks(seed, new SimClock())).withSideBySideRows(0);
         }
         return options;
     }

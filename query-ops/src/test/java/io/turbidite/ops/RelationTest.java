@@ -397,7 +397,7 @@ class RelationTest {
                     .withSpill(disk, "spill");
         }
         if (random.nextInt(3) == 0) {
-            options = options.withTasks(new SimTasks(seed, new SimClock()));
+            options = options.withTasks(new SimTasks(seed, new SimClock())).withSideBySideRows(0);
         }
         whole.with(options);
         List<String> expected = sorted(node.rows());

@@ -237,21 +237,15 @@ public final class OperatorSuite {
             String text = entry.getValue();
             Ours ofOne = Ours.of(one, text);
             Ours ofTwo = Ours.of(two, text);
-            RunOptions whole = sideBySide(one);
-            RunOptions halves = sideBySide(two);
-            check(text, ofOne.ask(whole), ofTwo.ask(halves));
-            warm(() -> ofOne.ask(whole));
-            warm(() -> ofTwo.ask(halves));
+            RunOptions options = RunOptions.defaults();
+            check(text, ofOne.ask(options), ofTwo.ask(options));
+            warm(() -> ofOne.ask(options));
+            warm(() -> ofTwo.ask(options));
             for (int round = 0; round < rounds; round++) {
-                report.add(work, ONE, clockMillis(() -> ofOne.ask(whole)));
-                report.add(work, TWO, clockMillis(() -> ofTwo.ask(halves)));
+                report.add(work, ONE, clockMillis(() -> ofOne.ask(options)));
+                report.add(work, TWO, clockMillis(() -> ofTwo.ask(options)));
             }
         }
-    }
-
-    /** As JDBC and the server ask: a worker for each partition. */
-    private static RunOptions sideBySide(Store store) {
-        return RunOptions.defaults().withTasks(store.environment().tasks());
     }
 
     /** Two stores: one that is opened by JDBC is the driver's. */

@@ -159,6 +159,13 @@ final class AccessChoice {
         return estimates().resultRows();
     }
 
+    /** About how many records or entries are read, by this view of the source. */
+    long rowsToRead(ReadView now) {
+        return chosen instanceof Access.Scan(PrimaryRange range, var _, var _)
+                ? now.estimateScan(range.keys(), range.filter())
+                : estimates().chosenRows();
+    }
+
     private Estimates exactly(long rows) {
         return new Estimates(rows, rows, List.of(new Costed(chosen, rows, rows)));
     }

@@ -514,9 +514,11 @@ public final class Plan implements ResultPlan {
     }
 
     private int branchCount() {
-        return options.tasks() == null || !sources().splits()
-                ? 1
-                : Math.clamp(view.partitionCount(), 1, BRANCH_COUNT_MAX);
+        boolean isOne = options.tasks() == null
+                || view.partitionCount() == 1
+                || !sources().splits()
+                || choice.rowsToRead(view) < options.sideBySideRows();
+        return isOne ? 1 : Math.clamp(view.partitionCount(), 1, BRANCH_COUNT_MAX);
     }
 
     /** All partitions, dealt out to branches. */

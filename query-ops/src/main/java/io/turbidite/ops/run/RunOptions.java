@@ -23,8 +23,11 @@ import java.util.function.BooleanSupplier;
  *     whose memory is not known; queries of datasets set it by themselves
  * @param tasks runs partitions side by side where a query reads all before it answers; null: one
  *     after another on the caller's thread. Leave it: queries of datasets set it
+ * @param sideBySideRows rows or entries that a query must be expected to read before its partitions
+ *     are read side by side, at least 0; 0: however few. Raise it to keep a process with other work
+ *     from having workers, {@link Long#MAX_VALUE} for none
  * @param lookupWorkers workers that fetch records by a secondary index beside the reader, where
- *     {@code tasks} are there and the query has no other work side by side, 0 to 64; 0: none. Raise
+ *     {@code tasks} are given and the query has no other work side by side, 0 to 64; 0: none. Raise
  *     it when records come from a device that serves many reads at a time
  * @param share what the query holds of the memory that the queries of its store have together;
  *     null: of nobody's. Leave it: each run of a query of a dataset has one of its own
@@ -36,6 +39,7 @@ public record RunOptions(
         int keyBatchBytes,
         @Nullable Spill spill,
         @Nullable Tasks tasks,
+        long sideBySideRows,
         int lookupWorkers,
         QueryMemory.@Nullable Share share,
         BooleanSupplier stop) {
@@ -47,8 +51,11 @@ public record RunOptions(
 
     private static final int LOOKUP_WORKERS_MAX = 64;
 
-    private static final RunOptions DEFAULTS =
-            new RunOptions(64L << 20, 4 << 20, null, null, LOOKUP_WORKERS, null, () -> false);
+    /** A millisecond of reading, beside some tens of microseconds of starting a worker. */
+    private static final long SIDE_BY_SIDE_ROWS = 16_384;
+
+    private static final RunOptions DEFAULTS = new RunOptions(
+            64L << 20, 4 << 20, null, null, SIDE_BY_SIDE_ROWS, LOOKUP_WORKERS, null, () -> false);
 
     /**
      * A directory for temporary files.
@@ -67,6 +74,10 @@ public record RunOptions(
             throw new InvalidRequestException(
                     "keyBatchBytes %d is below the least of 4096".formatted(keyBatchBytes));
         }
+        if (sideBySideRows < 0) {
+            throw new InvalidRequestException(
+                    "sideBySideRows %d is below 0".formatted(sideBySideRows));
+        }
         if (lookupWorkers < 0 || lookupWorkers > LOOKUP_WORKERS_MAX) {
             throw new InvalidRequestException("lookupWorkers %d must be 0 to %d"
                     .formatted(lookupWorkers, LOOKUP_WORKERS_MAX));
@@ -84,7 +95,7 @@ public record RunOptions(
         }
     }
 
-    /** 64 MiB, batches of 4 MiB, no spilling, the caller's thread. */
+    /** 64 MiB, batches of 4 MiB; a place to spill to and workers are those of the dataset. */
     public static RunOptions defaults() {
         return DEFAULTS;
     }
@@ -119,6 +130,11 @@ public record RunOptions(
         return toBuilder().tasks(newTasks).build();
     }
 
+    /** The same with another {@link #sideBySideRows}. */
+    public RunOptions withSideBySideRows(long count) {
+        return toBuilder().sideBySideRows(count).build();
+    }
+
     /** The same with another {@link #lookupWorkers}. */
     public RunOptions withLookupWorkers(int count) {
         return toBuilder().lookupWorkers(count).build();
@@ -126,7 +142,8 @@ public record RunOptions(
 
     /**
      * The same for one run by the calling thread, with what the source of its records has for its
-     * queries: memory, and a place to spill to unless these options have one.
+     * queries: memory, and a place to spill to and workers for partitions unless these options have
+     * them.
      *
      * @param means null: the source has nothing, and the options stay as they are
      */
@@ -138,8 +155,10 @@ public record RunOptions(
                 memoryBytesMax,
                 keyBatchBytes,
                 spill == null ? new Spill(means.disk(), means.spillDirectory()) : spill,
-                tasks,
-                lookupWorkers,
+                tasks == null ? means.tasks() : tasks,
+                sideBySideRows,
+                // they take more CPU where pages are in the cache: who gives tasks wants them
+                tasks == null ? 0 : lookupWorkers,
                 means.memory().share(memoryBytesMax, stop),
                 stop);
     }
@@ -158,6 +177,7 @@ public record RunOptions(
                         keyBatchBytes,
                         spill == null ? whole.spill : spill,
                         tasks,
+                        sideBySideRows,
                         lookupWorkers,
                         whole.share,
                         stop);
@@ -177,6 +197,7 @@ public record RunOptions(
         private int keyBatchBytes;
         private @Nullable Spill spill;
         private @Nullable Tasks tasks;
+        private long sideBySideRows;
         private int lookupWorkers;
         private QueryMemory.@Nullable Share share;
         private BooleanSupplier stop;
@@ -186,6 +207,7 @@ public record RunOptions(
             this.keyBatchBytes = from.keyBatchBytes;
             this.spill = from.spill;
             this.tasks = from.tasks;
+            this.sideBySideRows = from.sideBySideRows;
             this.lookupWorkers = from.lookupWorkers;
             this.share = from.share;
             this.stop = from.stop;
@@ -215,6 +237,12 @@ public record RunOptions(
             return this;
         }
 
+        /** Sets the option {@link RunOptions#sideBySideRows}. */
+        public Builder sideBySideRows(long value) {
+            sideBySideRows = value;
+            return this;
+        }
+
         /** Sets the option {@link RunOptions#lookupWorkers}. */
         public Builder lookupWorkers(int value) {
             lookupWorkers = value;
@@ -234,7 +262,14 @@ public record RunOptions(
          */
         public RunOptions build() {
             return new RunOptions(
-                    memoryBytesMax, keyBatchBytes, spill, tasks, lookupWorkers, share, stop);
+                    memoryBytesMax,
+                    keyBatchBytes,
+                    spill,
+                    tasks,
+                    sideBySideRows,
+                    lookupWorkers,
+                    share,
+                    stop);
         }
     }
 }

@@ -24,7 +24,7 @@ class SpilledRunsTest {
             QueryMemory memory = QueryMemory.of(
                     MemoryBudget.of(8 * MIB).account("queries"), tasks, Clock.system());
             RunOptions options = RunOptions.defaults()
-                    .of(new QueryMeans(memory, new SimDisk(1, Profile.STRICT), "spill"));
+                    .of(new QueryMeans(memory, new SimDisk(1, Profile.STRICT), "spill", tasks));
             OperatorMemory buffers = OperatorMemory.of(options, options.memoryBytesMax());
             assertThat(buffers.take(100)).isNotNull();
             assertThat(memory.bytesUsed()).isEqualTo(MIB);

@@ -68,7 +68,8 @@ public final class StoreEngine {
                 parts.runtime().io());
         this.writes = new WritePath(core, background);
         this.commits = new Commits(core, writes);
-        this.queryMeans = new QueryMeans(parts.runtime().queries(), core.disk(), StoreFiles.SPILL);
+        this.queryMeans = new QueryMeans(
+                parts.runtime().queries(), core.disk(), StoreFiles.SPILL, core.tasks());
         this.schemaChanges = new SchemaChanges(options, partitions, background, writes);
         parts.datasets().forEach(schemaChanges::watch);
         parts.toBuild().forEach(one -> schemaChanges.rebuildSoon(one.dataset(), one.index()));
