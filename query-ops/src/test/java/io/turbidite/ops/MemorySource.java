@@ -53,6 +53,9 @@ public final class MemorySource implements Source {
     double estimateFactor = 1;
     public int failAfterMoves = Integer.MAX_VALUE;
 
+    /** Whether a view that is closed throws. */
+    public volatile boolean failOnClose;
+
     /** All other threads have no memory to move a cursor. */
     @Nullable
     Thread hasMemory;

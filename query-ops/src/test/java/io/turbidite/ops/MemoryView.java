@@ -185,6 +185,10 @@ final class MemoryView implements ReadView {
     @Override
     public void close() {
         opened.close();
+        if (source.failOnClose) {
+            throw new io.turbidite.core.CorruptionException(
+                    "memory", 0, "view", "closed", "damaged by the test");
+        }
     }
 
     /** A place in a sorted list: on an element, or in the gap before one. */

@@ -16,6 +16,7 @@ import io.turbidite.ops.cluster.ClusterController;
 import io.turbidite.ops.cluster.ClusterIdentity;
 import io.turbidite.ops.cluster.ClusterNode;
 import io.turbidite.ops.cluster.Placement;
+import io.turbidite.ops.cluster.SerialFilter;
 import io.turbidite.ops.job.JobConnector;
 import io.turbidite.ops.job.JobGraph;
 import io.turbidite.ops.job.JobOperator;
@@ -63,6 +64,7 @@ class HostedStoresTest {
 
     @BeforeAll
     static void start(@TempDir Path directory) throws IOException {
+        SerialFilter.install();
         home = directory;
         whole = store(directory.resolve("whole"), 0, 1);
         List<Placement.Node> placed = new ArrayList<>();

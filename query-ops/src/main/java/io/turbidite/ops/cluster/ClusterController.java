@@ -1,5 +1,6 @@
 package io.turbidite.ops.cluster;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.ops.job.JobGraph;
 import io.turbidite.ops.job.JobHost;
@@ -8,36 +9,28 @@ import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
 import org.apache.hyracks.api.application.ICCServiceContext;
-import org.apache.hyracks.api.application.IClusterLifecycleListener;
 import org.apache.hyracks.api.application.IServiceContext;
 import org.apache.hyracks.api.client.impl.JobSpecificationActivityClusterGraphGeneratorFactory;
-import org.apache.hyracks.api.config.IOption;
 import org.apache.hyracks.api.control.IGatekeeper;
-import org.apache.hyracks.api.exceptions.HyracksException;
-import org.apache.hyracks.api.job.IJobLifecycleListener;
 import org.apache.hyracks.api.job.JobFlag;
 import org.apache.hyracks.api.job.JobId;
 import org.apache.hyracks.api.job.JobSpecification;
-import org.apache.hyracks.api.job.JobStatus;
 import org.apache.hyracks.api.util.JavaSerializationUtils;
 import org.apache.hyracks.control.cc.BaseCCApplication;
-import org.apache.hyracks.control.cc.ClusterControllerService;
 import org.apache.hyracks.control.cc.work.CancelJobWork;
 import org.apache.hyracks.control.cc.work.JobStartWork;
 import org.apache.hyracks.control.common.controllers.CCConfig;
 import org.apache.hyracks.control.common.work.IResultCallback;
-import org.apache.hyracks.control.nc.NodeControllerService;
-import org.jspecify.annotations.Nullable;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -58,24 +51,24 @@ public final class ClusterController implements JobHost, AutoCloseable {
 
     private static final String CLOSED = "the controller was closed";
 
-    private final Service service;
-    private final NodeControllerService doorService;
+    private final EngineController service;
+    private final EngineNode doorNode;
     private final HostedNode door;
-    private final Ends ends;
+    private final JobEnds ends;
     private final Members members;
     private final Supplier<Placement> placement;
     private final AtomicLong jobNumber = new AtomicLong();
     private volatile boolean closed;
 
     private ClusterController(
-            Service service,
-            NodeControllerService doorService,
+            EngineController service,
+            EngineNode doorNode,
             HostedNode door,
-            Ends ends,
+            JobEnds ends,
             Members members,
             Supplier<Placement> placement) {
         this.service = service;
-        this.doorService = doorService;
+        this.doorNode = doorNode;
         this.door = door;
         this.ends = ends;
         this.members = members;
@@ -97,11 +90,45 @@ public final class ClusterController implements JobHost, AutoCloseable {
      * Starts a controller.
      *
      * @param placement asked for each job
-     * @throws ClusterException if it can't start
+     * @throws ClusterException if {@link SerialFilter} is not installed, or it can't start; nothing
+     *     is left of it then
      */
     public static ClusterController start(Settings settings, Supplier<Placement> placement) {
         settings.identity().checkName(ClusterIdentity.CONTROLLER);
-        Ends ends = new Ends();
+        SerialFilter.check();
+        checkFree(settings.nodePort());
+        checkFree(settings.idlePort());
+        JobEnds ends = new JobEnds();
+        NodeGate gate =
+                new NodeGate(settings.nodePort(), member -> isNode(placement, member), ends);
+        Members members = new Members(settings.identity(), gate);
+        EngineController service = Engine.make(
+                "start the controller",
+                () -> new EngineController(
+                        config(settings), new Application(ends), ends, gate, members));
+        ends.forgetIn(service.getResultDirectoryService());
+        try {
+            Engine.call("start the controller", () -> {
+                service.start();
+                return service;
+            });
+            HostedNode door = new HostedNode(DOOR, JobParts.of(List.of()), RunOptions.defaults());
+            EngineNode doorNode = EngineNode.start(
+                    new ClusterNode.Settings(
+                            DOOR,
+                            settings.directory(),
+                            Engine.LOOPBACK,
+                            settings.nodePort(),
+                            settings.identity()),
+                    door);
+            return new ClusterController(service, doorNode, door, ends, members, placement);
+        } catch (RuntimeException | Error e) {
+            new Cleanup().add(service::stopAll).runAfter(e);
+            throw e;
+        }
+    }
+
+    private static CCConfig config(Settings settings) {
         CCConfig config = new CCConfig();
         config.setClusterListenAddress(Engine.LOOPBACK);
         config.setClusterPublicAddress(Engine.LOOPBACK);
@@ -111,35 +138,21 @@ public final class ClusterController implements JobHost, AutoCloseable {
         config.setClientListenPort(settings.idlePort());
         config.setRootDir(settings.directory());
         config.setJobHistorySize(HISTORY_COUNT);
-        Members members = new Members(
-                settings.identity(),
-                (port, member) -> port == settings.nodePort() && isNode(placement, member));
-        Service service = Engine.call("start the controller", () -> {
-            Application application = new Application(ends, placement);
-            Service made = new Service(config, application);
-            application.joins = new Joins(made, members);
-            Engine.secure(ClusterControllerService.class, made, members);
-            made.start();
-            return made;
-        });
-        HostedNode door = new HostedNode(DOOR, JobParts.of(List.of()), RunOptions.defaults());
-        try {
-            NodeControllerService doorService = ClusterNode.start(
-                    new ClusterNode.Settings(
-                            DOOR,
-                            settings.directory(),
-                            Engine.LOOPBACK,
-                            settings.nodePort(),
-                            settings.identity()),
-                    door);
-            return new ClusterController(service, doorService, door, ends, members, placement);
-        } catch (RuntimeException e) {
-            try {
-                service.stop();
-            } catch (Exception other) {
-                e.addSuppressed(other);
-            }
-            throw e;
+        config.setResultTTL(Engine.RESULT_MILLIS);
+        config.setHeartbeatPeriodMillis(Engine.HEARTBEAT_MILLIS);
+        config.setHeartbeatMaxMisses(Engine.MISSES_MAX);
+        config.setDeadNodeSweepThreshold(Engine.HEARTBEAT_MILLIS);
+        return config;
+    }
+
+    /** Says so in one line; the engine would leave half of a controller. */
+    private static void checkFree(int port) {
+        try (ServerSocket socket = new ServerSocket()) {
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        } catch (IOException e) {
+            throw new ClusterException(
+                    "can't start the controller: port %d is in use".formatted(port), e);
         }
     }
 
@@ -178,10 +191,10 @@ public final class ClusterController implements JobHost, AutoCloseable {
         JobSpecification job = JobMaker.make(graph, HostPlan.of(graph, placed), name, DOOR);
         Delivery delivery = new Delivery(graph.type(), options);
         door.expect(name, delivery);
-        ends.expect(name, cause -> {
+        ends.expect(name, new JobEnds.Waiting(delivery::failed, cause -> {
             door.forget(name);
             delivery.finished(cause);
-        });
+        }));
         try {
             checkNotClosed();
             start(name, job, delivery);
@@ -247,130 +260,22 @@ public final class ClusterController implements JobHost, AutoCloseable {
             return;
         }
         closed = true;
+        ClusterException cause = new ClusterException(CLOSED, null);
+        ends.failAll(cause);
         try {
-            Engine.call("stop the controller", () -> {
-                doorService.stop();
-                service.stop();
-                return service;
-            });
+            new Cleanup().add(doorNode::close).add(service::stopAll).run();
         } finally {
             // the engine, which has stopped, tells nobody any more
-            ends.tellAll(new ClusterException(CLOSED, null));
-        }
-    }
-
-    /** Who is told that a job has ended, by its name. <em>Thread-safe.</em> */
-    private static final class Ends implements IJobLifecycleListener {
-        private final Map<String, Consumer<@Nullable Throwable>> waiting =
-                new ConcurrentHashMap<>();
-        private final Map<JobId, String> names = new ConcurrentHashMap<>();
-
-        void expect(String name, Consumer<@Nullable Throwable> end) {
-            waiting.put(name, end);
-        }
-
-        void tell(String name, @Nullable Throwable cause) {
-            Consumer<@Nullable Throwable> end = waiting.remove(name);
-            if (end != null) {
-                end.accept(cause);
-            }
-        }
-
-        void tellAll(Throwable cause) {
-            waiting.keySet().forEach(name -> tell(name, cause));
-        }
-
-        @Override
-        public void notifyJobCreation(JobId id, JobSpecification job) {
-            names.put(id, String.valueOf(job.getProperty(JobMaker.NAME)));
-        }
-
-        @Override
-        public void notifyJobStart(JobId id) {
-            // its reader waits for rows
-        }
-
-        @Override
-        public void notifyJobFinish(JobId id, JobStatus status, List<Exception> exceptions) {
-            String name = names.remove(id);
-            if (name != null) {
-                tell(name, causeOf(status, exceptions));
-            }
-        }
-
-        private static @Nullable Throwable causeOf(
-                JobStatus status, @Nullable List<Exception> exceptions) {
-            if (exceptions == null || exceptions.isEmpty()) {
-                return status == JobStatus.TERMINATED
-                        ? null
-                        : new ClusterException("the job ended as " + status, null);
-            }
-            Exception first = exceptions.getFirst();
-            for (Exception other : exceptions.subList(1, exceptions.size())) {
-                first.addSuppressed(other);
-            }
-            return first;
-        }
-    }
-
-    /** Refuses a node whose certificate has another name than it gave to the engine. */
-    private static final class Joins implements IClusterLifecycleListener {
-        private final Service service;
-        private final Members members;
-
-        Joins(Service service, Members members) {
-            this.service = service;
-            this.members = members;
-        }
-
-        @Override
-        public void notifyNodeJoin(String name, Map<IOption, Object> configuration)
-                throws HyracksException {
-            String member = Engine.call(
-                    "look who joins",
-                    () -> members.memberAt(Engine.addressOf(service.getNodeManager()
-                            .getNodeControllerState(name)
-                            .getNodeController())));
-            String expected = name.equals(DOOR) ? ClusterIdentity.CONTROLLER : name;
-            if (!expected.equals(member)) {
-                throw HyracksException.create(new ClusterException(
-                        "the certificate of node '%s' is that of '%s'".formatted(name, member),
-                        null));
-            }
-        }
-
-        @Override
-        public void notifyNodeFailure(Collection<String> names) {
-            // its jobs are ended by the engine
-        }
-    }
-
-    /** The engine's controller without its console. */
-    private static final class Service extends ClusterControllerService {
-        Service(CCConfig config, Application application) throws Exception {
-            super(config, application);
-        }
-
-        @Override
-        protected void startWebServers() {
-            // none: it takes jars and tells everything without asking who it is
-        }
-
-        @Override
-        protected void stopWebServers() {
-            // none
+            ends.tellAll(cause);
         }
     }
 
     /** What the engine's controller has of ours. */
     private static final class Application extends BaseCCApplication {
-        private final Ends ends;
-        private final Supplier<Placement> placement;
-        private @Nullable Joins joins;
+        private final JobEnds ends;
 
-        Application(Ends ends, Supplier<Placement> placement) {
+        Application(JobEnds ends) {
             this.ends = ends;
-            this.placement = placement;
         }
 
         @Override
@@ -378,7 +283,7 @@ public final class ClusterController implements JobHost, AutoCloseable {
             super.init(context);
             ICCServiceContext of = (ICCServiceContext) context;
             of.addJobLifecycleListener(ends);
-            of.addClusterLifecycleListener(Objects.requireNonNull(joins));
+            of.setThreadFactory(Engine.threads("cluster controller"));
         }
 
         @Override
@@ -391,9 +296,10 @@ public final class ClusterController implements JobHost, AutoCloseable {
             // no hook
         }
 
+        /** Others do not get as far ({@link NodeGate}); a node that is refused here would exit. */
         @Override
         public IGatekeeper getGatekeeper() {
-            return name -> name.equals(DOOR) || isNode(placement, name);
+            return _ -> true;
         }
     }
 }

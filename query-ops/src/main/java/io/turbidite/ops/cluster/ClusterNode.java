@@ -3,25 +3,16 @@ package io.turbidite.ops.cluster;
 import io.turbidite.ops.job.JobParts;
 import io.turbidite.ops.run.RunOptions;
 
-import org.apache.hyracks.api.io.IFileDeviceResolver;
-import org.apache.hyracks.control.common.controllers.NCConfig;
-import org.apache.hyracks.control.nc.BaseNCApplication;
-import org.apache.hyracks.control.nc.NodeControllerService;
-import org.apache.hyracks.control.nc.net.NetworkManager;
-import org.apache.hyracks.ipc.impl.IPCSystem;
-
 /**
  * A node of a cluster in this process: runs the stages of jobs over the datasets that it holds.
  * <em>Thread-safe.</em>
- *
- * <p>The engine's threads that wait for connections are daemons and end with the process.
  */
 public final class ClusterNode implements AutoCloseable {
-    private final NodeControllerService service;
+    private final EngineNode node;
     private final HostedNode hosted;
 
-    private ClusterNode(NodeControllerService service, HostedNode hosted) {
-        this.service = service;
+    private ClusterNode(EngineNode node, HostedNode hosted) {
+        this.node = node;
         this.hosted = hosted;
     }
 
@@ -46,51 +37,13 @@ public final class ClusterNode implements AutoCloseable {
      *
      * @param parts the datasets that it holds, and operators of the embedder's own
      * @param options what each job may use on it
-     * @throws ClusterException if it can't start, or the controller can't be reached or refuses it
+     * @throws ClusterException if {@link SerialFilter} is not installed, or it can't start, or the
+     *     controller can't be reached or refuses it; nothing is left of it then
      */
     public static ClusterNode start(Settings settings, JobParts parts, RunOptions options) {
         settings.identity().checkName(settings.name());
         HostedNode hosted = new HostedNode(settings.name(), parts, options);
-        return new ClusterNode(start(settings, hosted), hosted);
-    }
-
-    static NodeControllerService start(Settings settings, HostedNode hosted) {
-        NCConfig config = new NCConfig(settings.name());
-        String address = Engine.LOOPBACK;
-        config.setPublicAddress(address);
-        config.setClusterListenAddress(address);
-        config.setDataListenAddress(address);
-        config.setResultListenAddress(address);
-        config.setMessagingListenAddress(address);
-        config.setClusterAddress(settings.controllerAddress());
-        config.setClusterPort(settings.controllerPort());
-        config.setNCServicePort(NCConfig.NCSERVICE_PORT_DISABLED);
-        config.setIODevices(new String[] {settings.directory()});
-        config.setNetBufferCount(Engine.BUFFERS_A_CHANNEL);
-        return Engine.call("start node '%s'".formatted(settings.name()), () -> {
-            NodeControllerService service =
-                    new NodeControllerService(config, new Application(hosted));
-            Engine.secure(
-                    NodeControllerService.class,
-                    service,
-                    new Members(
-                            settings.identity(), (port, member) -> lets(service, port, member)));
-            service.start();
-            return service;
-        });
-    }
-
-    /**
-     * The controller alone may give orders, all members send rows, and nobody asks for results:
-     * they go to the door as rows.
-     */
-    private static boolean lets(NodeControllerService service, int port, String member) {
-        IPCSystem orders = service.getIpcSystem();
-        if (orders != null && orders.getSocketAddress().getPort() == port) {
-            return member.equals(ClusterIdentity.CONTROLLER);
-        }
-        NetworkManager rows = service.getNetworkManager();
-        return rows != null && rows.getLocalNetworkAddress().getPort() == port;
+        return new ClusterNode(EngineNode.start(settings, hosted), hosted);
     }
 
     /** How many jobs hold something on it. */
@@ -101,40 +54,6 @@ public final class ClusterNode implements AutoCloseable {
     /** Leaves the cluster; jobs that need it fail. */
     @Override
     public void close() {
-        Engine.call("stop node '%s'".formatted(hosted.name()), () -> {
-            service.stop();
-            return hosted;
-        });
-    }
-
-    /** What the engine's node has of ours. */
-    private static final class Application extends BaseNCApplication {
-        private final HostedNode hosted;
-
-        Application(HostedNode hosted) {
-            this.hosted = hosted;
-        }
-
-        @Override
-        public Object getApplicationContext() {
-            return hosted;
-        }
-
-        /** Whoever started the node stops it; the engine would by a hook of the JVM. */
-        @Override
-        public void startupCompleted() {
-            // no hook
-        }
-
-        @Override
-        public void stop() {
-            // no hook
-        }
-
-        /** Paths lie in the only directory. */
-        @Override
-        public IFileDeviceResolver getFileDeviceResolver() {
-            return (_, devices) -> devices.getFirst();
-        }
+        node.close();
     }
 }

@@ -2,6 +2,7 @@ package io.turbidite.ops.cluster;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
@@ -21,7 +22,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * The rows of a job's result, as they come from the engine, one frame at a time: the sender waits
  * until the reader has read it. The end of the rows is told when the job has ended well on all
- * nodes, so that no failure is passed over, and nothing of it is left.
+ * nodes, so that no failure is passed over. A failure is told when the job has ended too, so that
+ * nothing of it is left; but a node that does not answer keeps no reader waiting for longer than
+ * {@link #FAILED_WAIT_NANOS}.
  *
  * <p>The reader's calls are <em>confined to one thread at a time</em>; the engine's come from
  * others. One lock guards the slot; a frame under reading is the reader's, without the lock.
@@ -30,9 +33,13 @@ final class Delivery implements Rows {
     /** A reader that waits looks that often whether it is to stop. */
     private static final long STOP_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
+    /** That long a reader waits for the end of a job that has failed; it takes milliseconds. */
+    private static final long FAILED_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+
     /** That long a reader that goes waits for the tasks to end; they take some milliseconds. */
     private static final long END_WAIT_SECONDS = 10;
 
+    private final Clock clock = Clock.system();
     private final RecordView row;
     private final RunOptions options;
     private final Slice bytes = new Slice();
@@ -47,8 +54,12 @@ final class Delivery implements Rows {
     private boolean isFull;
     private boolean isAtEnd;
     private boolean isClosed;
+    private boolean isCut;
     private boolean isFinished;
     private @Nullable Throwable failure;
+
+    /** When the failure was told, by the clock. */
+    private long failedNanos;
 
     Delivery(RecordType type, RunOptions options) {
         this.row = new RecordView(type);
@@ -77,6 +88,20 @@ final class Delivery implements Rows {
         }
     }
 
+    /** A task failed; the others are ended now. */
+    void failed(Throwable cause) {
+        lock.lock();
+        try {
+            if (failure == null && !isFinished) {
+                failure = cause;
+                failedNanos = clock.monotonicNanos();
+                changed.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
      * No task of the job is at work any more.
      *
@@ -86,7 +111,9 @@ final class Delivery implements Rows {
         lock.lock();
         try {
             isFinished = true;
-            failure = cause;
+            if (failure == null) {
+                failure = cause;
+            }
             changed.signalAll();
         } finally {
             lock.unlock();
@@ -99,9 +126,19 @@ final class Delivery implements Rows {
             // the reader is there
         }
 
+        /** The reader is told by what the job ends with. */
         @Override
-        public void deinitialize() {
-            // the reader is told by what the job ended with
+        public void deinitialize() throws HyracksDataException {
+            lock.lock();
+            try {
+                if (isCut || !isAtEnd) {
+                    throw Failures.toEngine(
+                            Senders.where(ClusterController.DOOR, "delivery"),
+                            new IllegalStateException("the rows were cut off"));
+                }
+            } finally {
+                lock.unlock();
+            }
         }
 
         @Override
@@ -154,12 +191,7 @@ final class Delivery implements Rows {
         public void fail() {
             lock.lock();
             try {
-                long left = TimeUnit.SECONDS.toNanos(StageTask.ABORT_WAIT_SECONDS);
-                while (left > 0 && !isFinished) {
-                    left = changed.awaitNanos(left);
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
+                isCut = true;
             } finally {
                 lock.unlock();
             }
@@ -199,11 +231,18 @@ final class Delivery implements Rows {
                 isFull = false;
                 changed.signalAll();
             }
-            while (!isFull) {
+            while (true) {
+                if (failure != null) {
+                    // what a stage behind the failed one has made may lack rows
+                    awaitEnd(failedNanos + FAILED_WAIT_NANOS - clock.monotonicNanos());
+                    throw Failures.ofJob(failure);
+                }
+                if (isFull) {
+                    break;
+                }
                 if (isFinished) {
-                    Throwable cause = failure;
-                    if (cause != null || !isAtEnd) {
-                        throw Failures.ofJob(cause);
+                    if (!isAtEnd) {
+                        throw Failures.ofJob(null);
                     }
                     return false;
                 }
@@ -211,10 +250,6 @@ final class Delivery implements Rows {
                     throw new CancellationException("the query was stopped");
                 }
                 long _ = changed.awaitNanos(STOP_NANOS);
-            }
-            if (isFinished && failure != null) {
-                // what a stage behind the failed one has made may lack rows
-                throw Failures.ofJob(failure);
             }
             isReading = true;
             return true;
@@ -250,20 +285,21 @@ final class Delivery implements Rows {
             lock.unlock();
         }
         canceller.run();
-        awaitEnd();
-    }
-
-    private void awaitEnd() {
         lock.lock();
         try {
-            long left = TimeUnit.SECONDS.toNanos(END_WAIT_SECONDS);
-            while (!isFinished && left > 0) {
-                left = changed.awaitNanos(left);
-            }
+            awaitEnd(TimeUnit.SECONDS.toNanos(failure == null ? END_WAIT_SECONDS : 0));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Until no task is at work any more. */
+    private void awaitEnd(long nanos) throws InterruptedException {
+        long left = nanos;
+        while (!isFinished && left > 0) {
+            left = changed.awaitNanos(left);
         }
     }
 }

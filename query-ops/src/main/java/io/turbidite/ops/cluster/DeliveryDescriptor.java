@@ -29,11 +29,16 @@ final class DeliveryDescriptor extends AbstractSingleActivityOperatorDescriptor 
             int instance,
             int instanceCount)
             throws HyracksDataException {
-        Delivery delivery = HostedNode.of(context.getJobletContext()).delivery(job);
-        if (delivery == null) {
-            throw HyracksDataException.create(
-                    new IllegalStateException("the reader of job %s has gone".formatted(job)));
+        HostedNode node = HostedNode.of(context.getJobletContext());
+        try {
+            Delivery delivery = node.delivery(job);
+            if (delivery == null) {
+                throw new IllegalStateException("the reader of %s has gone".formatted(job));
+            }
+            return delivery.task();
+        } catch (RuntimeException | Error e) {
+            // an Error would end the thread by which the engine gives work to its node
+            throw Failures.toEngine(Senders.where(node.name(), "delivery"), e);
         }
-        return delivery.task();
     }
 }

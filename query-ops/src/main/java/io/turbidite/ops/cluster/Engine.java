@@ -2,27 +2,33 @@ package io.turbidite.ops.cluster;
 
 import io.turbidite.core.InvalidRequestException;
 
-import org.apache.hyracks.control.common.ipc.NodeControllerRemoteProxy;
-import org.apache.hyracks.ipc.api.IIPCHandle;
+import org.jspecify.annotations.Nullable;
 
 import java.lang.reflect.Field;
-import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** What the engine's controller and nodes have in common. Static, without state. */
 final class Engine {
     /** Nobody else reaches it (decision 0006). */
     static final String LOOPBACK = "127.0.0.1";
 
-    /** Frames of a channel that are on their way, at each of its ends. */
+    /** Frames of a channel that are on their way at its sender. */
     static final int BUFFERS_A_CHANNEL = 2;
 
-    /** The field of both services that makes their sockets; they have no setter for it. */
-    private static final String SECURITY = "networkSecurityManager";
+    /** A node says that often that it is there. */
+    static final long HEARTBEAT_MILLIS = 1_000;
 
-    /** The connection of a proxy; it has no getter. */
-    private static final String HANDLE = "ipcHandle";
+    /** A node that was silent for so many heartbeats is taken off the list. */
+    static final int MISSES_MAX = 10;
+
+    /** The engine would keep its lists of results for a day; there are none. */
+    static final long RESULT_MILLIS = 10_000;
+
+    /** The field of both services that makes their sockets; they have no setter for it. */
+    static final String SECURITY = "networkSecurityManager";
 
     private Engine() {}
 
@@ -44,19 +50,44 @@ final class Engine {
         }
     }
 
-    /** Gives a service our sockets, before it starts. */
-    static void secure(Class<?> type, Object service, Members members)
-            throws ReflectiveOperationException {
-        Field security = type.getDeclaredField(SECURITY);
-        security.setAccessible(true);
-        security.set(service, members);
+    /**
+     * Makes a service. The engine sets a handler for what the caller's thread does not catch, which
+     * ends the process: it is taken back.
+     */
+    static <T> T make(String what, Callable<T> call) {
+        Thread thread = Thread.currentThread();
+        Thread.UncaughtExceptionHandler handler = thread.getUncaughtExceptionHandler();
+        try {
+            return call(what, call);
+        } finally {
+            // a thread without one answers with its group
+            thread.setUncaughtExceptionHandler(handler instanceof ThreadGroup ? null : handler);
+        }
     }
 
-    /** The address at which the engine's controller reaches a node that has just registered. */
-    static InetSocketAddress addressOf(NodeControllerRemoteProxy node)
+    /** Threads that end with the process, and do not end it as the engine's own do if they fail. */
+    static ThreadFactory threads(String name) {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    /** A field that has no getter. */
+    static @Nullable Object get(Class<?> type, Object of, String field)
             throws ReflectiveOperationException {
-        Field handle = NodeControllerRemoteProxy.class.getDeclaredField(HANDLE);
-        handle.setAccessible(true);
-        return ((IIPCHandle) handle.get(node)).getRemoteAddress();
+        Field found = type.getDeclaredField(field);
+        found.setAccessible(true);
+        return found.get(of);
+    }
+
+    /** A field that has no setter, before anybody has read it. */
+    static void set(Class<?> type, Object of, String field, Object value)
+            throws ReflectiveOperationException {
+        Field found = type.getDeclaredField(field);
+        found.setAccessible(true);
+        found.set(of, value);
     }
 }

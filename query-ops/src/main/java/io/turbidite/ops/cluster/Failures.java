@@ -4,12 +4,15 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.QueryMemoryException;
 import io.turbidite.ops.job.HostedJobException;
 
+import org.apache.hyracks.api.exceptions.ErrorCode;
 import org.apache.hyracks.api.exceptions.HyracksDataException;
+import org.apache.hyracks.api.exceptions.HyracksException;
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -35,20 +38,43 @@ final class Failures {
         if (cause instanceof HyracksDataException ofEngine) {
             return ofEngine;
         }
-        String says = Objects.requireNonNullElse(cause.getMessage(), "").replace("}}", "} }");
-        HyracksDataException told = new HyracksDataException("{{%s|%s|%s}}"
-                .formatted(
-                        cause.getClass().getSimpleName(),
-                        where.replace('|', '/'),
-                        says.substring(0, Math.min(says.length(), TEXT_CHARS_MAX))));
+        HyracksDataException told = new HyracksDataException(text(where, cause));
         // for the log of the node; a stack trace travels as text too
         told.setStackTrace(cause.getStackTrace());
         return told;
     }
 
+    private static String text(String where, Throwable cause) {
+        String says = Objects.requireNonNullElse(cause.getMessage(), "").replace("}}", "} }");
+        return "{{%s|%s|%s}}"
+                .formatted(
+                        cause.getClass().getSimpleName(),
+                        where.replace('|', '/'),
+                        says.substring(0, Math.min(says.length(), TEXT_CHARS_MAX)));
+    }
+
+    /** A failure on a node: what a task has told, or else what the engine met there. */
+    static Throwable at(String node, Throwable cause) {
+        if (found(cause) != null) {
+            return cause;
+        }
+        Throwable root = cause;
+        for (int i = 0; i < CAUSES_MAX && root.getCause() != null; i++) {
+            root = root.getCause();
+        }
+        return new ClusterException(text("node '%s'".formatted(node), root), cause);
+    }
+
     /** What the reader of a result is thrown. */
     static RuntimeException ofJob(@Nullable Throwable told) {
         Matcher text = found(told);
+        if (text == null
+                && told instanceof HyracksException lost
+                && lost.matches(ErrorCode.NODE_FAILED)) {
+            String where = "node '%s'".formatted(lost.getParams()[0]);
+            return new HostedJobException(
+                    where + " has left, or was silent for too long", where, "");
+        }
         if (text == null) {
             return new HostedJobException(
                     "the job failed: " + (told == null ? "the engine does not say why" : told),
@@ -86,7 +112,7 @@ final class Failures {
             if (next.getCause() != null) {
                 open.add(next.getCause());
             }
-            open.addAll(java.util.List.of(next.getSuppressed()));
+            open.addAll(List.of(next.getSuppressed()));
         }
         return null;
     }

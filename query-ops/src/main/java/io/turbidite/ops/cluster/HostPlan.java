@@ -1,7 +1,6 @@
 package io.turbidite.ops.cluster;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.ops.job.JobConnector;
 import io.turbidite.ops.job.JobConstraint;
 import io.turbidite.ops.job.JobGraph;
 import io.turbidite.ops.job.JobOperator;
@@ -40,8 +39,13 @@ final class HostPlan {
      * @param nodes by instance
      * @param reads by the name of a source and by instance: the partitions of its node that it
      *     reads
+     * @param counts by the name of a source and by instance: how many partitions its node holds
      */
-    record Placed(JobStage stage, List<String> nodes, Map<String, List<List<Integer>>> reads) {}
+    record Placed(
+            JobStage stage,
+            List<String> nodes,
+            Map<String, List<List<Integer>>> reads,
+            Map<String, List<Integer>> counts) {}
 
     private final JobGraph graph;
     private final Placement placement;
@@ -89,10 +93,15 @@ final class HostPlan {
             nodes = holding(stage.sources().getFirst());
         }
         Map<String, List<List<Integer>>> reads = new HashMap<>();
+        Map<String, List<Integer>> counts = new HashMap<>();
         for (JobOperator source : stage.sources()) {
             reads.put(source.name(), reads(source, nodes));
+            String dataset = dataset(source);
+            counts.put(
+                    source.name(),
+                    nodes.stream().map(node -> node.count(dataset)).toList());
         }
-        return new Placed(stage, nodes.stream().map(Placement.Node::name).toList(), reads);
+        return new Placed(stage, nodes.stream().map(Placement.Node::name).toList(), reads, counts);
     }
 
     /** Nodes by instance; null: its sources can't be read by its instances. */
@@ -243,9 +252,12 @@ final class HostPlan {
         return keeping;
     }
 
-    /** The connector of a stage's rows, and whether it is one that was made by cutting. */
-    boolean isCut(JobConnector connector) {
-        return cuts.contains(connector.from());
+    /** How many instances of all stages are on a node. */
+    int tasksOn(String node) {
+        return (int) stages.stream()
+                .flatMap(placed -> placed.nodes().stream())
+                .filter(node::equals)
+                .count();
     }
 
     private static InvalidRequestException wrong(JobOperator operator, String what) {

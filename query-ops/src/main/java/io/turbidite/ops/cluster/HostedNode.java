@@ -8,6 +8,7 @@ import org.apache.hyracks.api.exceptions.HyracksDataException;
 import org.apache.hyracks.api.job.JobId;
 import org.jspecify.annotations.Nullable;
 
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -23,6 +24,9 @@ final class HostedNode {
     private final RunOptions options;
     private final Map<JobId, HostedJob> jobs = new ConcurrentHashMap<>();
     private final Map<String, Delivery> deliveries = new ConcurrentHashMap<>();
+
+    /** Null: it has not started. */
+    private volatile @Nullable Members members;
 
     /**
      * @param parts the datasets that it holds, and operators of the embedder's own
@@ -46,6 +50,30 @@ final class HostedNode {
 
     String name() {
         return name;
+    }
+
+    /** Its sockets. */
+    void use(Members of) {
+        members = of;
+    }
+
+    /**
+     * Checks who is at an address from which rows are to come.
+     *
+     * @throws ClusterException if it is not this node
+     */
+    void checkSender(SocketAddress address, String sender) {
+        Members of = members;
+        String found = of == null ? null : of.memberAt(address);
+        if (!Members.certified(sender).equals(found)) {
+            throw new ClusterException(
+                    "node '%s' is not at %s: %s"
+                            .formatted(
+                                    sender,
+                                    address,
+                                    found == null ? "nobody is" : "'" + found + "' is"),
+                    null);
+        }
     }
 
     /** What a job has on the node, until {@link #end}. */

@@ -7,11 +7,7 @@ import io.turbidite.ops.job.JobGraph;
 import org.apache.hyracks.api.constraints.PartitionConstraintHelper;
 import org.apache.hyracks.api.dataflow.IConnectorDescriptor;
 import org.apache.hyracks.api.dataflow.IOperatorDescriptor;
-import org.apache.hyracks.api.dataflow.value.IBinaryComparatorFactory;
 import org.apache.hyracks.api.job.JobSpecification;
-import org.apache.hyracks.dataflow.std.connectors.MToNBroadcastConnectorDescriptor;
-import org.apache.hyracks.dataflow.std.connectors.MToNPartitioningConnectorDescriptor;
-import org.apache.hyracks.dataflow.std.connectors.MToNPartitioningMergingConnectorDescriptor;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -33,6 +29,9 @@ final class JobMaker {
 
     private JobMaker() {}
 
+    /** A stage that others read. */
+    private record Made(IOperatorDescriptor operator, Senders senders) {}
+
     /**
      * Makes a job.
      *
@@ -49,29 +48,27 @@ final class JobMaker {
         JobSpecification job = new JobSpecification(FRAME_BYTES);
         job.setProperty(NAME, name);
         job.setJobletEventListenerFactory(new JobletEnd());
-        Map<String, IOperatorDescriptor> made = new HashMap<>();
-        IOperatorDescriptor last = null;
+        Map<String, Made> made = new HashMap<>();
+        Made last = null;
         for (HostPlan.Placed placed : plan.stages()) {
             StageDescriptor stage = new StageDescriptor(job, json, plan, placed);
             PartitionConstraintHelper.addAbsoluteLocationConstraint(
                     job, stage, placed.nodes().toArray(String[]::new));
             for (int i = 0; i < placed.stage().inputs().size(); i++) {
                 JobConnector connector = placed.stage().inputs().get(i);
+                Made from = Objects.requireNonNull(made.get(connector.from()), connector.from());
                 job.connect(
-                        connector(job, connector),
-                        Objects.requireNonNull(made.get(connector.from()), connector.from()),
-                        0,
-                        stage,
-                        i);
+                        connector(job, connector, from.senders()), from.operator(), 0, stage, i);
             }
-            made.put(placed.stage().name(), stage);
-            last = stage;
+            last = new Made(stage, new Senders(placed));
+            made.put(placed.stage().name(), last);
         }
+        Made result = Objects.requireNonNull(last);
         DeliveryDescriptor delivery = new DeliveryDescriptor(job, name);
         PartitionConstraintHelper.addAbsoluteLocationConstraint(job, delivery, door);
         job.connect(
-                new MToNPartitioningConnectorDescriptor(job, new InTurn(false)),
-                Objects.requireNonNull(last),
+                new RowConnector(job, new InTurn(false), result.senders()),
+                result.operator(),
                 0,
                 delivery,
                 0);
@@ -79,20 +76,15 @@ final class JobMaker {
         return job;
     }
 
-    private static IConnectorDescriptor connector(JobSpecification job, JobConnector connector) {
+    private static IConnectorDescriptor connector(
+            JobSpecification job, JobConnector connector, Senders senders) {
         return switch (connector.kind()) {
-            case HASH -> new MToNPartitioningConnectorDescriptor(job, new KeyHash());
-            case BROADCAST -> new MToNBroadcastConnectorDescriptor(job);
-            case ROUND_ROBIN -> new MToNPartitioningConnectorDescriptor(job, new InTurn(true));
+            case HASH -> new RowConnector(job, new KeyHash(), senders);
+            case BROADCAST -> new BroadcastConnector(job, senders);
+            case ROUND_ROBIN -> new RowConnector(job, new InTurn(true), senders);
             // a source that was cut off
-            case ONE_TO_ONE -> new MToNPartitioningConnectorDescriptor(job, new InTurn(false));
-            case MERGING ->
-                new MToNPartitioningMergingConnectorDescriptor(
-                        job,
-                        new InTurn(false),
-                        new int[] {0},
-                        new IBinaryComparatorFactory[] {new KeyOrder()},
-                        null);
+            case ONE_TO_ONE -> new RowConnector(job, new InTurn(false), senders);
+            case MERGING -> new MergingConnector(job, senders);
         };
     }
 }

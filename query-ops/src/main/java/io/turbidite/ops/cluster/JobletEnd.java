@@ -11,6 +11,8 @@ import org.apache.hyracks.api.job.JobStatus;
 final class JobletEnd implements IJobletEventListenerFactory {
     private static final long serialVersionUID = 1L;
 
+    private static final System.Logger LOG = System.getLogger(JobletEnd.class.getName());
+
     @Override
     public IJobletEventListener createListener(IHyracksJobletContext context) {
         return new IJobletEventListener() {
@@ -19,12 +21,17 @@ final class JobletEnd implements IJobletEventListenerFactory {
                 // views are opened by the first task that reads one
             }
 
+            // Never throws: the engine would not tell the controller then that the node has done
+            // with the job. Tasks have closed what they have read; the rest is of a failed job.
             @Override
             public void jobletFinish(JobStatus status) {
                 try {
                     HostedNode.of(context).end(context.getJobId());
-                } catch (HyracksDataException e) {
-                    throw new IllegalStateException(e);
+                } catch (HyracksDataException | RuntimeException | Error e) {
+                    LOG.log(
+                            System.Logger.Level.WARNING,
+                            "what %s has read is not closed".formatted(context.getJobId()),
+                            e);
                 }
             }
         };

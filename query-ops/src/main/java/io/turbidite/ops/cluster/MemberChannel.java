@@ -6,6 +6,8 @@ import org.apache.hyracks.api.network.ISocketChannel;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -69,6 +71,10 @@ final class MemberChannel implements ISocketChannel {
     /** What was read and did not fit; between its position and its limit. */
     private ByteBuffer appIn = NOTHING;
 
+    /** The name in the certificate of the other end; null: it has not shown one. */
+    private volatile @Nullable String member;
+
+    private volatile @Nullable SocketAddress address;
     private volatile boolean isGivenUp;
     private volatile @Nullable Selector waiting;
 
@@ -97,8 +103,29 @@ final class MemberChannel implements ISocketChannel {
             Thread.currentThread().interrupt();
         } finally {
             members.ended(this, handshake.isMember);
+            if (!handshake.isMember) {
+                closeSocket();
+            }
         }
         return handshake.isMember;
+    }
+
+    /** The engine does so too, unless it has ended meanwhile. */
+    private void closeSocket() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Who is at the other end. */
+    String member() {
+        String found = member;
+        if (found == null) {
+            throw new IllegalStateException("nobody has said who is there");
+        }
+        return found;
     }
 
     /** No longer waits for who is there. */
@@ -234,13 +261,13 @@ final class MemberChannel implements ISocketChannel {
 
     private boolean isMember(SSLEngine own) throws SSLException {
         Certificate[] shown = own.getSession().getPeerCertificates();
-        return shown.length > 0
-                && shown[0] instanceof X509Certificate certificate
-                && members.admits(
-                        channel,
-                        isClient,
-                        ClusterIdentity.part(certificate, "O"),
-                        ClusterIdentity.part(certificate, "CN"));
+        if (shown.length == 0 || !(shown[0] instanceof X509Certificate certificate)) {
+            return false;
+        }
+        String name = ClusterIdentity.part(certificate, "CN");
+        member = name;
+        address = channel.socket().getRemoteSocketAddress();
+        return members.admits(this, isClient, ClusterIdentity.part(certificate, "O"), name);
     }
 
     // ---- reading --------------------------------------------------------------------------------
@@ -421,6 +448,10 @@ final class MemberChannel implements ISocketChannel {
             // the other end has gone: nobody is left to be told
             netOut.limit(netOut.position());
         } finally {
+            SocketAddress of = address;
+            if (isClient && of != null) {
+                members.gone(this, of);
+            }
             channel.close();
         }
     }

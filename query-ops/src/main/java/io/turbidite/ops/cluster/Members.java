@@ -4,9 +4,11 @@ import org.apache.hyracks.api.network.INetworkSecurityConfig;
 import org.apache.hyracks.api.network.INetworkSecurityManager;
 import org.apache.hyracks.api.network.ISocketChannel;
 import org.apache.hyracks.api.network.ISocketChannelFactory;
+import org.apache.hyracks.ipc.api.IIPCHandle;
 import org.jspecify.annotations.Nullable;
 
-import java.net.InetSocketAddress;
+import java.lang.reflect.Method;
+import java.net.Socket;
 import java.net.SocketAddress;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
@@ -23,7 +25,7 @@ import javax.net.ssl.SSLEngine;
  * The sockets of one process of a cluster, for the engine: each is a {@link MemberChannel}. Knows
  * who may speak on which port, and who was found behind which address. <em>Thread-safe.</em>
  */
-final class Members implements INetworkSecurityManager, ISocketChannelFactory {
+final class Members implements INetworkSecurityManager, ISocketChannelFactory, AutoCloseable {
     /**
      * Connections of which nothing was heard yet, and as many that have begun to speak, at most:
      * each keeps a thread of the common pool, which has 256 for those who wait. The one that came
@@ -35,10 +37,14 @@ final class Members implements INetworkSecurityManager, ISocketChannelFactory {
     private final Doorman doorman;
     private final Deque<MemberChannel> silent = new ArrayDeque<>();
     private final Deque<MemberChannel> speaking = new ArrayDeque<>();
-    private final Map<SocketAddress, String> found = new ConcurrentHashMap<>();
-    private final AtomicLong refused = new AtomicLong();
 
-    /** Says who may speak on a port of this process. */
+    /** Connections that this process has made. */
+    private final Map<SocketAddress, MemberChannel> made = new ConcurrentHashMap<>();
+
+    private final AtomicLong refused = new AtomicLong();
+    private volatile boolean closed;
+
+    /** Says who may speak with this process. */
     @FunctionalInterface
     interface Doorman {
         /**
@@ -48,6 +54,15 @@ final class Members implements INetworkSecurityManager, ISocketChannelFactory {
          * @param member the name in its certificate
          */
         boolean lets(int port, String member);
+
+        /**
+         * Whether this process speaks with a member to which it has connected.
+         *
+         * @param address at which that listens
+         */
+        default boolean meets(SocketAddress address, String member) {
+            return true;
+        }
     }
 
     Members(ClusterIdentity identity, Doorman doorman) {
@@ -57,12 +72,37 @@ final class Members implements INetworkSecurityManager, ISocketChannelFactory {
 
     @Override
     public ISocketChannel createServerChannel(SocketChannel channel) {
+        checkNotClosed();
         return new MemberChannel(this, channel, false);
     }
 
     @Override
     public ISocketChannel createClientChannel(SocketChannel channel) {
+        checkNotClosed();
         return new MemberChannel(this, channel, true);
+    }
+
+    /** Ends the thread that asks. */
+    private void checkNotClosed() {
+        if (closed) {
+            Thread.currentThread().setUncaughtExceptionHandler((_, _) -> {
+                // it is to end
+            });
+            throw new EngineSockets.Closed();
+        }
+    }
+
+    /** No connection is made any more, and those who have not said who they are are given up. */
+    @Override
+    public void close() {
+        closed = true;
+        for (Deque<MemberChannel> pending : List.of(silent, speaking)) {
+            List<MemberChannel> all;
+            synchronized (pending) {
+                all = List.copyOf(pending);
+            }
+            all.forEach(MemberChannel::giveUp);
+        }
     }
 
     /** One end of a connection. */
@@ -91,7 +131,7 @@ final class Members implements INetworkSecurityManager, ISocketChannelFactory {
             }
         }
         if (!isMember) {
-            refused.incrementAndGet();
+            refuse();
         }
     }
 
@@ -114,21 +154,58 @@ final class Members implements INetworkSecurityManager, ISocketChannelFactory {
      *
      * @param cluster of its certificate, which our authority has signed
      */
-    boolean admits(SocketChannel channel, boolean isClient, String cluster, String member) {
+    boolean admits(MemberChannel channel, boolean isClient, String cluster, String member) {
+        Socket socket = channel.getSocketChannel().socket();
         if (!cluster.equals(identity.cluster())) {
             return false;
         }
         if (!isClient) {
-            return doorman.lets(channel.socket().getLocalPort(), member);
+            return doorman.lets(socket.getLocalPort(), member);
         }
-        found.put(channel.socket().getRemoteSocketAddress(), member);
+        SocketAddress address = socket.getRemoteSocketAddress();
+        if (!doorman.meets(address, member)) {
+            return false;
+        }
+        made.put(address, channel);
         return true;
     }
 
-    /** The member that was found to listen at an address; null: nobody has connected to it. */
+    /** A connection is over. */
+    void gone(MemberChannel channel, SocketAddress address) {
+        made.remove(address, channel);
+    }
+
+    /** The member that listens at an address; null: there is no connection to it. */
     @Nullable
-    String memberAt(InetSocketAddress address) {
-        return found.get(address);
+    String memberAt(SocketAddress address) {
+        MemberChannel channel = made.get(address);
+        return channel == null ? null : channel.member();
+    }
+
+    /** To how many addresses there are connections. */
+    int madeCount() {
+        return made.size();
+    }
+
+    /** The name in the certificate of a node's process. */
+    static String certified(String node) {
+        return node.equals(ClusterController.DOOR) ? ClusterIdentity.CONTROLLER : node;
+    }
+
+    /** The member at the other end of one of the engine's connections. */
+    static String memberOf(IIPCHandle handle) {
+        try {
+            Method channel = handle.getClass().getMethod("getSocketChannel");
+            channel.setAccessible(true);
+            return ((MemberChannel) channel.invoke(handle)).member();
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("a connection of the engine is none of ours", e);
+        }
+    }
+
+    /** One more that was closed. */
+    void refuse() {
+        refused.incrementAndGet();
     }
 
     /** Connections that were closed since who was there is no member, or may not speak there. */

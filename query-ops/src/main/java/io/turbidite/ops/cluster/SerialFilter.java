@@ -25,11 +25,14 @@ public final class SerialFilter implements ObjectInputFilter {
     private SerialFilter() {}
 
     /**
-     * Sets it for this JVM.
+     * Sets it for this JVM, unless it is set.
      *
      * @throws ClusterException if another one is set
      */
     public static void install() {
+        if (isInstalled()) {
+            return;
+        }
         try {
             ObjectInputFilter.Config.setSerialFilter(new SerialFilter());
         } catch (IllegalStateException e) {
@@ -40,12 +43,30 @@ public final class SerialFilter implements ObjectInputFilter {
         }
     }
 
+    private static boolean isInstalled() {
+        return ObjectInputFilter.Config.getSerialFilter() instanceof SerialFilter;
+    }
+
+    /** Refuses to open a port of the engine's without it. */
+    static void check() {
+        if (!isInstalled()) {
+            throw new ClusterException(
+                    "a process of a cluster needs the filter of Java serialization: call"
+                            + " SerialFilter.install() before anything else in it is deserialized",
+                    null);
+        }
+    }
+
     private static Set<String> allowed() {
         Set<String> names = new HashSet<>();
         // ours
         for (Class<?> ours : new Class<?>[] {
             StageDescriptor.class,
             DeliveryDescriptor.class,
+            RowConnector.class,
+            BroadcastConnector.class,
+            MergingConnector.class,
+            Senders.class,
             KeyHash.class,
             KeyOrder.class,
             InTurn.class,

@@ -11,7 +11,7 @@ import org.apache.hyracks.api.exceptions.HyracksDataException;
 import org.apache.hyracks.api.job.JobSpecification;
 import org.apache.hyracks.dataflow.std.base.AbstractSingleActivityOperatorDescriptor;
 
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
@@ -30,8 +30,14 @@ final class StageDescriptor extends AbstractSingleActivityOperatorDescriptor {
     /** By source, by instance: the partitions of its node that it reads. */
     private final int[][][] reads;
 
+    /** By source, by instance: how many partitions its node holds, as the placement says. */
+    private final int[][] counts;
+
     /** By instance: how many operators on its node keep rows. */
     private final int[] keeping;
+
+    /** By instance: how many tasks the job has on its node. */
+    private final int[] tasks;
 
     StageDescriptor(JobSpecification job, String graph, HostPlan plan, HostPlan.Placed placed) {
         super(job, placed.stage().inputs().size(), 1);
@@ -46,7 +52,14 @@ final class StageDescriptor extends AbstractSingleActivityOperatorDescriptor {
                     .map(all -> all.stream().mapToInt(Integer::intValue).toArray())
                     .toArray(int[][]::new);
         }
+        this.counts = new int[sources.length][];
+        for (int i = 0; i < sources.length; i++) {
+            counts[i] = Objects.requireNonNull(placed.counts().get(sources[i])).stream()
+                    .mapToInt(Integer::intValue)
+                    .toArray();
+        }
         this.keeping = placed.nodes().stream().mapToInt(plan::keepingOn).toArray();
+        this.tasks = placed.nodes().stream().mapToInt(plan::tasksOn).toArray();
         outRecDescs[0] = fields(StageOutput.Head.of(of.output()).fieldCount());
         setDisplayName("stage " + stage);
     }
@@ -64,25 +77,26 @@ final class StageDescriptor extends AbstractSingleActivityOperatorDescriptor {
             int instanceCount)
             throws HyracksDataException {
         HostedNode node = HostedNode.of(context.getJobletContext());
-        String where = "node '%s', stage '%s'".formatted(node.name(), stage);
         try {
             HostedJob job = node.job(context.getJobletContext().getJobId(), graph, List.of(cuts));
-            return job.task(context, stage, instance, where, this::reads, keeping[instance]);
+            return job.task(
+                    context,
+                    node.name(),
+                    new HostedJob.Work(
+                            stage,
+                            instance,
+                            source -> share(source, instance),
+                            keeping[instance],
+                            tasks[instance]));
         } catch (RuntimeException | Error e) {
             // an Error would end the thread by which the engine gives work to its node
-            throw Failures.toEngine(where, e);
+            throw Failures.toEngine(Senders.where(node.name(), stage), e);
         }
     }
 
-    private List<Integer> reads(String source, int instance) {
-        List<Integer> partitions = new ArrayList<>();
-        for (int i = 0; i < sources.length; i++) {
-            if (sources[i].equals(source)) {
-                for (int partition : reads[i][instance]) {
-                    partitions.add(partition);
-                }
-            }
-        }
-        return partitions;
+    private HostedJob.Share share(String source, int instance) {
+        int at = Arrays.asList(sources).indexOf(source);
+        return new HostedJob.Share(
+                Arrays.stream(reads[at][instance]).boxed().toList(), counts[at][instance]);
     }
 }

@@ -1,5 +1,6 @@
 package io.turbidite.ops.cluster;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
@@ -16,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
@@ -40,36 +40,44 @@ import java.util.function.Function;
  * merging connector leads to one instance, from stages that have read all before.
  *
  * <p>A failure of its own is told to the engine with its text (see {@link Failures}), and the
- * readers are told that there is no more. A task that is told so by a sender waits for its end to
- * be ordered, so that the failure which came first is the one that the job has.
+ * readers are told that it is not all. A task whose input was cut off fails too, whatever the
+ * engine makes of it: that has a task end well whose second input failed.
  *
  * <p><em>Thread-safe by one lock</em>, held while the stage works; a thread that waits for its
  * frame to be read does not hold it.
  */
 final class StageTask implements IOperatorNodePushable {
-    /** That long the engine has to stop a task whose sender failed; it takes some milliseconds. */
-    static final long ABORT_WAIT_SECONDS = 5;
-
     private final IHyracksTaskContext context;
     private final JobStage stage;
     private final int instance;
     private final String where;
-    private final Function<StageTask, Rows> maker;
+    private final Life life;
     private final List<Input> inputs = new ArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
 
     /** A slot became free, or the task is over. */
     private final Condition changed = lock.newCondition();
 
+    /**
+     * How a task begins and ends.
+     *
+     * @param rows makes the stage's rows, on the task's thread
+     * @param end called last; what it throws is a failure of the task
+     */
+    record Life(Function<StageTask, Rows> rows, Runnable end) {}
+
     private @Nullable StageOutput output;
     private @Nullable Rows rows;
     private int openInputs;
     private boolean isOver;
+
+    /** An input did not come to its end. */
+    private boolean isCut;
+
     private @Nullable Throwable failure;
 
     /**
      * @param where for messages: the node and the stage
-     * @param maker makes the stage's rows, on the task's thread
      */
     StageTask(
             IHyracksTaskContext context,
@@ -77,12 +85,12 @@ final class StageTask implements IOperatorNodePushable {
             List<RecordType> inputTypes,
             int instance,
             String where,
-            Function<StageTask, Rows> maker) {
+            Life life) {
         this.context = context;
         this.stage = stage;
         this.instance = instance;
         this.where = where;
-        this.maker = maker;
+        this.life = life;
         for (int i = 0; i < stage.inputs().size(); i++) {
             inputs.add(new Input(
                     inputTypes.get(i),
@@ -129,7 +137,7 @@ final class StageTask implements IOperatorNodePushable {
         lock.lock();
         try {
             out().open();
-            rows = maker.apply(this);
+            rows = life.rows().apply(this);
             if (inputs.isEmpty()) {
                 move(rows);
             }
@@ -140,24 +148,53 @@ final class StageTask implements IOperatorNodePushable {
         }
     }
 
-    /** Always called, and last: no thread of the task is at work any more. */
+    /** Called last: no thread of the task is at work any more. */
     @Override
     public void deinitialize() throws HyracksDataException {
+        Throwable first;
         lock.lock();
         try {
-            if (!isOver) {
-                // inputs that were never opened: the task was stopped before
-                over();
-                closeRows();
-                out().fail();
-            }
-            out().close();
+            first = failureOf(this::leave, failure);
+            first = failureOf(() -> out().close(), first);
         } finally {
             lock.unlock();
         }
-        Throwable cause = failure;
-        if (cause != null) {
-            throw Failures.toEngine(where, cause);
+        first = failureOf(life.end()::run, first);
+        if (first == null && isCut) {
+            first = new IllegalStateException("an input was cut off");
+        }
+        if (first != null) {
+            throw Failures.toEngine(where, first);
+        }
+    }
+
+    /** Ends the stage if its inputs were never opened: the task was stopped before. */
+    private void leave() throws HyracksDataException {
+        if (!isOver) {
+            isCut = true;
+            abandon();
+        }
+    }
+
+    /** A step of the end of a task. */
+    private interface Step {
+        void run() throws HyracksDataException;
+    }
+
+    /** The first failure, to which what a step throws is attached. */
+    @SuppressWarnings("ReferenceEquality") // an exception can't be attached to itself
+    private static @Nullable Throwable failureOf(Step step, @Nullable Throwable first) {
+        try {
+            step.run();
+            return first;
+        } catch (HyracksDataException | RuntimeException | Error e) {
+            if (first == null) {
+                return e;
+            }
+            if (e != first) {
+                first.addSuppressed(e);
+            }
+            return first;
         }
     }
 
@@ -201,8 +238,8 @@ final class StageTask implements IOperatorNodePushable {
             first = cause;
             failure = cause;
             over();
+            new Cleanup().add(this::closeRows).runAfter(cause);
             try {
-                closeRows();
                 out().fail();
             } catch (HyracksDataException | RuntimeException | Error e) {
                 if (e != cause) {
@@ -211,6 +248,17 @@ final class StageTask implements IOperatorNodePushable {
             }
         }
         return Failures.toEngine(where, first);
+    }
+
+    /** Ends the stage without the rest of its rows, and tells the readers so. */
+    private void abandon() throws HyracksDataException {
+        over();
+        try {
+            closeRows();
+        } catch (RuntimeException | Error e) {
+            throw failed(e);
+        }
+        out().fail();
     }
 
     private void closeRows() {
@@ -282,23 +330,15 @@ final class StageTask implements IOperatorNodePushable {
             frame.clear();
         }
 
-        /** The sender failed: no failure of this task, whose end comes from elsewhere. */
+        /** A sender failed, or the connection with it; its reader has waited for the cause. */
         @Override
         public void fail() throws HyracksDataException {
             lock.lock();
             try {
-                if (isOver) {
-                    return;
+                isCut = true;
+                if (!isOver) {
+                    abandon();
                 }
-                over();
-                closeRows();
-                out().fail();
-                long left = TimeUnit.SECONDS.toNanos(ABORT_WAIT_SECONDS);
-                while (left > 0) {
-                    left = changed.awaitNanos(left);
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
             } finally {
                 lock.unlock();
             }
@@ -316,7 +356,10 @@ final class StageTask implements IOperatorNodePushable {
                 if (!isOver) {
                     moveAll();
                 }
-                assert openInputs > 0 || isOver : "a stage waits for inputs that have ended";
+                if (openInputs == 0 && !isOver) {
+                    throw failed(new IllegalStateException(
+                            "it waits for rows although all its inputs have ended"));
+                }
             } finally {
                 lock.unlock();
             }

@@ -8,6 +8,7 @@ import io.turbidite.ops.cluster.ClusterController;
 import io.turbidite.ops.cluster.ClusterIdentity;
 import io.turbidite.ops.cluster.ClusterNode;
 import io.turbidite.ops.cluster.Placement;
+import io.turbidite.ops.cluster.SerialFilter;
 import io.turbidite.ops.run.RunOptions;
 
 import java.io.IOException;
@@ -21,25 +22,29 @@ import java.util.List;
 import java.util.Map;
 
 /** A controller and nodes in this process, with the datasets of {@link JobFixture} among them. */
-final class HostedCluster implements AutoCloseable {
-    final ClusterController controller;
-    final List<ClusterNode> nodes = new ArrayList<>();
-    final List<MemorySource> sources = new ArrayList<>();
+public final class HostedCluster implements AutoCloseable {
+    public final ClusterController controller;
+    public final List<ClusterNode> nodes = new ArrayList<>();
+    public final List<MemorySource> sources = new ArrayList<>();
+
+    /** The port on which the controller listens for nodes. */
+    public final int port = freePort();
+
+    public final ClusterAuthority authority =
+            ClusterAuthority.create("test", Clock.system(), new SecureRandom());
 
     /** Partitions of each dataset on each node: numbered alike in the whole, which has all. */
     private static final int FLIGHT_PARTITIONS = 2;
 
-    HostedCluster(Path directory, int nodeCount, int flights, RunOptions options)
+    public HostedCluster(Path directory, int nodeCount, int flights, RunOptions options)
             throws IOException {
+        SerialFilter.install();
         List<Placement.Node> placed = new ArrayList<>();
         for (int i = 0; i < nodeCount; i++) {
             placed.add(new Placement.Node(
-                    "n" + i, Map.of("Flights", FLIGHT_PARTITIONS, "Airports", 1)));
+                    "n" + i, Map.of("Flights", FLIGHT_PARTITIONS, "Airports", 1, "Uneven", 2)));
         }
         Placement placement = new Placement(placed);
-        ClusterAuthority authority =
-                ClusterAuthority.create("test", Clock.system(), new SecureRandom());
-        int port = freePort();
         controller = ClusterController.start(
                 new ClusterController.Settings(
                         directory(directory, "controller"),
@@ -61,7 +66,7 @@ final class HostedCluster implements AutoCloseable {
                             "127.0.0.1",
                             port,
                             authority.identity(authority.issue("n" + i))),
-                    JobParts.of(List.of(some, few))
+                    JobParts.of(List.of(some, few, uneven()))
                             .withOperator("pass", JobRunTestOperators.Passing::new)
                             .withOperator("fail", HostedFailureTest.Failing::new)
                             .withOperator("fatten", HostedFailureTest.Fattening::new)
@@ -70,11 +75,17 @@ final class HostedCluster implements AutoCloseable {
         }
     }
 
+    /** A node has three partitions of it, and the placement says two. */
+    static MemorySource uneven() {
+        return new MemorySource(
+                "Uneven", JobFixture.FLIGHT, List.of("id"), List.of(), List.of(), 3);
+    }
+
     private static String directory(Path parent, String name) throws IOException {
         return Files.createDirectories(parent.resolve(name)).toString();
     }
 
-    static int freePort() throws IOException {
+    public static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         }

@@ -215,6 +215,62 @@ class HostedFailureTest {
         }
     }
 
+    /** The engine has a stage behind a failed one take the failure for the end of its rows. */
+    @Test
+    void behind_a_failed_source_no_row_is_made() {
+        JobGraph graph = JobGraph.builder(JobFixture.parts(10))
+                .add(JobFixture.scan("f", 3))
+                .add(JobOperator.of("groups", "group")
+                        .with("by", List.of("dest"))
+                        .with("aggregates", List.of("count"))
+                        .on(3))
+                .add(JobFixture.result())
+                .connect(JobConnector.hash("f", "groups", "dest"))
+                .connect(JobConnector.merging("groups", "out", "dest"))
+                .build();
+        MemorySource source = three.sources.getFirst();
+        for (int run = 0; run < 50; run++) {
+            source.failAfterMoves = source.moveCount.get() + 40 + run;
+            try (QueryResult rows = JobQuery.of(graph).on(three.controller).run()) {
+                assertThatThrownBy(rows::next)
+                        .as("run %d", run)
+                        .isInstanceOf(HostedJobException.class)
+                        .hasMessageContaining("node 'n0', stage 'f': CorruptionException");
+            } finally {
+                source.failAfterMoves = Integer.MAX_VALUE;
+            }
+        }
+    }
+
+    @Test
+    void a_view_that_fails_to_close_is_a_failure_of_the_job() {
+        MemorySource source = three.sources.getFirst();
+        source.failOnClose = true;
+        try {
+            assertThatThrownBy(() -> lines(graph(0, "nowhere", 0)))
+                    .isInstanceOf(HostedJobException.class)
+                    .hasMessageMatching("(?s)node 'n0', stage '.*': CorruptionException.*");
+            assertThatThrownBy(() -> lines(graph(0, "row", 0)))
+                    .isInstanceOf(HostedJobException.class)
+                    .hasMessageContaining("IllegalStateException: at row");
+        } finally {
+            source.failOnClose = false;
+        }
+    }
+
+    @Test
+    void a_node_with_more_partitions_than_were_placed_is_not_read_in_part() {
+        JobGraph graph = JobGraph.builder(JobParts.of(List.of(HostedCluster.uneven())))
+                .add(JobOperator.of("f", "scan").with("dataset", "Uneven").on(3))
+                .add(JobFixture.result())
+                .connect(JobConnector.roundRobin("f", "out"))
+                .build();
+        assertThatThrownBy(() -> lines(graph))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageMatching("node 'n[0-2]' has 3 partitions of dataset 'Uneven',"
+                        + " and the placement says 2");
+    }
+
     /** Rows without end, so that whoever stops it stops it on its way. */
     private static JobGraph endless() {
         JobParts parts =

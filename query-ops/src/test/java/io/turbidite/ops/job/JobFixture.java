@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.function.IntPredicate;
 
 /** Two datasets for jobs: flights on four partitions, and airports. */
-final class JobFixture {
+public final class JobFixture {
     static final RecordType FLIGHT = RecordType.builder()
             .field("id", "int64")
             .field("dest", "string")
@@ -76,20 +76,20 @@ final class JobFixture {
         return airports;
     }
 
-    static JobParts parts(int flights) {
+    public static JobParts parts(int flights) {
         return JobParts.of(List.of(flights(flights), airports()));
     }
 
-    static JobOperator scan(String name, int partitions) {
+    public static JobOperator scan(String name, int partitions) {
         return JobOperator.of(name, "scan").with("dataset", "Flights").on(partitions);
     }
 
-    static JobOperator result() {
+    public static JobOperator result() {
         return JobOperator.of("out", "result");
     }
 
     /** Scans on some partitions, groups by destination on some, merges into the result. */
-    static JobGraph groups(JobParts parts, int scans, int groups) {
+    public static JobGraph groups(JobParts parts, int scans, int groups) {
         return JobGraph.builder(parts)
                 .add(scan("flights", scans).with("where", "delay > 0"))
                 .add(JobOperator.of("groups", "group")
