@@ -1,6 +1,12 @@
 package io.turbidite.ops.job;
 
+import io.turbidite.core.time.Clock;
 import io.turbidite.ops.JobQuery;
+import io.turbidite.ops.cluster.ClusterAuthority;
+import io.turbidite.ops.cluster.ClusterController;
+import io.turbidite.ops.cluster.ClusterException;
+import io.turbidite.ops.cluster.ClusterIdentity;
+import io.turbidite.ops.cluster.Placement;
 import io.turbidite.ops.cluster.SerialFilter;
 import io.turbidite.ops.run.RunOptions;
 
@@ -11,7 +17,9 @@ import java.io.InvalidClassException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A process of a cluster, with the filter of Java serialization: runs a job, then is handed classes
@@ -21,10 +29,23 @@ final class FilteredProcess {
     private FilteredProcess() {}
 
     /**
-     * Prints {@code rows n} and {@code failed KIND}, then for each class {@code refused NAME} or
+     * Prints what a start says that comes before the filter, {@code rows n} and {@code failed KIND}, then for each class {@code refused NAME} or
      * {@code made NAME}.
      */
     public static void main(String[] arguments) throws Exception {
+        ClusterAuthority authority =
+                ClusterAuthority.create("early", Clock.system(), new SecureRandom());
+        try {
+            ClusterController.start(
+                    new ClusterController.Settings(
+                            arguments[0],
+                            HostedCluster.freePort(),
+                            HostedCluster.freePort(),
+                            authority.identity(authority.issue(ClusterIdentity.CONTROLLER))),
+                    () -> new Placement(List.of(new Placement.Node("n0", Map.of()))));
+        } catch (ClusterException e) {
+            System.out.println("early: " + e.getMessage());
+        }
         SerialFilter.install();
         HostedCluster cluster =
                 new HostedCluster(Path.of(arguments[0]), 2, 300, RunOptions.defaults());
