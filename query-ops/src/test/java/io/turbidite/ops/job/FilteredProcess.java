@@ -29,8 +29,8 @@ final class FilteredProcess {
     private FilteredProcess() {}
 
     /**
-     * Prints what a start says that comes before the filter, {@code rows n} and {@code failed KIND}, then for each class {@code refused NAME} or
-     * {@code made NAME}.
+     * Prints what a start says that comes before the filter, {@code rows n} and {@code failed
+     * KIND}, then for each class {@code refused NAME} or {@code made NAME}.
      */
     public static void main(String[] arguments) throws Exception {
         ClusterAuthority authority =
