@@ -6,6 +6,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
+import io.turbidite.core.record.KindValues;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
@@ -21,6 +22,10 @@ public final class FieldKey implements OrderKey {
     private final int field;
     private final TypeKind kind;
     private final KeySpec spec;
+
+    /** Whether the kind's key is that of a whole number. */
+    private final boolean isNumber;
+
     private final boolean descending;
     private final Slice bytes = new Slice();
 
@@ -34,6 +39,7 @@ public final class FieldKey implements OrderKey {
         this.field = field;
         this.kind = type.field(field).kind();
         this.spec = KeySpec.ofEach(type, List.of(type.field(field).name()), "key", KeyForm.CURRENT);
+        this.isNumber = KindValues.isLong(kind) && kind != TypeKind.BOOL;
         this.descending = descending;
     }
 
@@ -43,6 +49,8 @@ public final class FieldKey implements OrderKey {
         int start = sink.length();
         if ((kind == TypeKind.STRING || kind == TypeKind.BINARY) && !record.isAbsent(field)) {
             KeyCodec.appendBytes(sink, record.getBytes(field, bytes));
+        } else if (isNumber && !record.isAbsent(field)) {
+            KeyCodec.appendLong(sink, record.getLong(field));
         } else {
             spec.append(record, sink);
         }

@@ -122,6 +122,11 @@ public final class Projection implements TupleMaker {
     }
 
     @Override
+    public boolean readsStream() {
+        return false;
+    }
+
+    @Override
     public Slice[] make(RecordStream at, RecordView view) {
         tuple[0] = row(view);
         return tuple;

@@ -16,7 +16,8 @@ public interface TupleMaker {
     /**
      * The tuple of a record; array and slices are reused by the next call.
      *
-     * @param at stands on the record; its key is put together only if it is asked for
+     * @param at stands on the record, where the maker {@link #readsStream}; its key is put together
+     *     only if it is asked for
      * @param view wrapped around the record's bytes
      */
     Slice[] make(RecordStream at, RecordView view);
@@ -36,6 +37,14 @@ public interface TupleMaker {
 
     /** Whether {@link #make} looks into the record, or whoever takes the tuple does. */
     default boolean readsRecord() {
+        return true;
+    }
+
+    /**
+     * Whether {@link #make} asks the stream for anything, so that it must stand on the record: else
+     * it may have gone ahead.
+     */
+    default boolean readsStream() {
         return true;
     }
 

@@ -47,6 +47,11 @@ public final class Tuples {
         }
 
         @Override
+        public boolean readsStream() {
+            return false;
+        }
+
+        @Override
         public int fieldCount() {
             return 0;
         }
@@ -60,7 +65,13 @@ public final class Tuples {
     /** The record as it is. */
     public static TupleMaker wholeRecord() {
         Slice[] tuple = new Slice[1];
+        Slice bytes = new Slice();
         return new TupleMaker() {
+            @Override
+            public boolean readsStream() {
+                return false;
+            }
+
             @Override
             public int fieldCount() {
                 return 1;
@@ -68,7 +79,7 @@ public final class Tuples {
 
             @Override
             public Slice[] make(RecordStream at, RecordView view) {
-                tuple[0] = at.record();
+                tuple[0] = view.record(bytes);
                 return tuple;
             }
         };
@@ -107,6 +118,11 @@ public final class Tuples {
         ByteSink sink = new ByteSink(CellGrid.KEY_BYTES, CellGrid.KEY_BYTES);
         Slice[] tuple = {new Slice()};
         return new TupleMaker() {
+            @Override
+            public boolean readsStream() {
+                return false;
+            }
+
             @Override
             public int fieldCount() {
                 return 1;
@@ -199,6 +215,11 @@ public final class Tuples {
         }
 
         @Override
+        public boolean readsStream() {
+            return false;
+        }
+
+        @Override
         public int fieldCount() {
             return 1;
         }
@@ -225,6 +246,11 @@ public final class Tuples {
         EachGroupKey(List<? extends OrderKey> keys, int each) {
             this.keys = keys.toArray(OrderKey[]::new);
             this.each = each;
+        }
+
+        @Override
+        public boolean readsStream() {
+            return false;
         }
 
         @Override

@@ -31,6 +31,14 @@ public final class GroupCollector implements TupleWriter {
     /** The tag of a group; different values of aggregate i have tag i + 1. */
     static final int GROUP = 0;
 
+    /** Of a note: above them the generation. */
+    private static final int NOTE_BITS = 48;
+
+    private static final long NOTE_MASK = (1L << NOTE_BITS) - 1;
+
+    /** One more than a note has. */
+    private static final int GENERATIONS = 1 << 15;
+
     private final RunOptions options;
     private final long memoryBytes;
     private final @Nullable GroupStates states;
@@ -41,6 +49,12 @@ public final class GroupCollector implements TupleWriter {
     private final ByteSink taggedBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
     private final Slice tagged = new Slice();
     private @Nullable SpilledRuns runs;
+
+    /** The entry that took the last tuple; {@link SortBuffer#NONE}: unknown. */
+    private long taken = SortBuffer.NONE;
+
+    /** How often the table was emptied. */
+    private int generation;
 
     /**
      * Whether {@link #groupStates} are those of the empty key: where nothing is grouped by, each
@@ -75,6 +89,8 @@ public final class GroupCollector implements TupleWriter {
     }
 
     private void clear() {
+        // notes of before are told from later ones; once there are no more numbers none is believed
+        generation = Math.min(generation + 1, GENERATIONS);
         table.clear();
         isAtWhole = false;
     }
@@ -101,6 +117,42 @@ public final class GroupCollector implements TupleWriter {
         return true;
     }
 
+    /**
+     * Takes a tuple as {@link #tuple}, of a caller who has others of the same group.
+     *
+     * @return a note of where the group is, for {@link #addNoted}; 0: none
+     */
+    public long add(Slice group, Slice newArguments) {
+        key.set(group);
+        arguments.set(newArguments);
+        taken = SortBuffer.NONE;
+        add();
+        return taken == SortBuffer.NONE ? 0 : (long) generation << NOTE_BITS | (taken + 1);
+    }
+
+    /**
+     * Takes a tuple of a group that was noted.
+     *
+     * @return false, and nothing is taken, where the note is too old or the group has no room
+     */
+    public boolean addNoted(long note, Slice newArguments) {
+        if (note == 0 || note >>> NOTE_BITS != generation) {
+            return false;
+        }
+        long entry = (note & NOTE_MASK) - 1;
+        GroupStates of = states;
+        if (of == null) {
+            table.increment(entry);
+            return true;
+        }
+        if (!of.takes(table.states(entry, groupStates), newArguments)) {
+            return false;
+        }
+        isAtWhole = false;
+        of.add(groupStates, newArguments);
+        return true;
+    }
+
     private void add() {
         if (take()) {
             return;
@@ -118,7 +170,11 @@ public final class GroupCollector implements TupleWriter {
 
     /** Takes a tuple; false where there is no memory for it, and it may be taken once more. */
     private boolean take() {
-        return states == null ? table.count(key) : takeStates(states);
+        if (states != null) {
+            return takeStates(states);
+        }
+        taken = table.count(key);
+        return taken != SortBuffer.FULL;
     }
 
     private boolean takeStates(GroupStates of) {
@@ -149,6 +205,7 @@ public final class GroupCollector implements TupleWriter {
         }
         of.add(table.states(entry, groupStates), arguments);
         isAtWhole = group.length() == 0;
+        taken = of.distinctCount() > 0 ? SortBuffer.NONE : entry;
         return true;
     }
 

@@ -46,14 +46,19 @@ final class GroupTable implements AutoCloseable {
         entries = new SortBuffer(memory);
     }
 
-    /** Counts one; false, and nothing is counted, where the key is new and the memory used up. */
-    boolean count(Slice key) {
+    /**
+     * Counts one.
+     *
+     * @return the entry; {@link SortBuffer#FULL}, and nothing is counted, where the key is new and
+     *     the memory used up
+     */
+    long count(Slice key) {
         long entry = find(key);
         if (entry == SortBuffer.NONE) {
-            return add(key, 1, NO_PAYLOAD) != SortBuffer.FULL;
+            return add(key, 1, NO_PAYLOAD);
         }
         increment(entry);
-        return true;
+        return entry;
     }
 
     /** Adds one to the number of an entry. */

@@ -7,12 +7,11 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.aggregate.PairTuples;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.ByteHash;
-import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
-import io.turbidite.ops.sort.SpilledRuns;
 
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +44,7 @@ import java.util.Set;
  * <p>The rows come in no promised order. <em>Confined to one thread at a time.</em> Owns both
  * sides.
  */
-public final class HashJoin implements Rows {
+public final class HashJoin implements Rows, PairTuples.Pair {
     /** Rows between two looks whether the query was stopped. */
     private static final int STOP_INTERVAL = 1_024;
 
@@ -75,6 +74,12 @@ public final class HashJoin implements Rows {
     private final @Nullable ShortenedRow shortenedHeld;
 
     private final RecordView row;
+
+    /** Where its rows are read as pairs; null: they are put together. */
+    private @Nullable JoinedPair pairs;
+
+    private boolean hasNotes;
+
     private final long memoryBytes;
     private final Slice heldRow = new Slice();
     private final Slice moved = new Slice();
@@ -134,7 +139,7 @@ public final class HashJoin implements Rows {
     /**
      * Joins two sides with keys of as many fields of the same kinds.
      *
-     * @param meter counts joined rows
+     * @param meter counts joined rows, and those of nobody else
      */
     public HashJoin(
             JoinSide left, JoinSide right, Output output, RunOptions options, OperatorMeter meter) {
@@ -158,7 +163,7 @@ public final class HashJoin implements Rows {
 
     private JoinTable newTable() {
         // rows that stay move to a second one, and those that go lie in a third buffer
-        return new JoinTable(options, memoryBytes / 8 * 3);
+        return new JoinTable(options, memoryBytes / 8 * 3, pairs != null && hasNotes);
     }
 
     @Override
@@ -175,14 +180,18 @@ public final class HashJoin implements Rows {
         boolean found = (!probed && probe()) || nextOfRest();
         if (!found && merged != null) {
             found = merged.next();
-            if (found) {
+            if (found && pairs != null) {
+                pairs.show(
+                        holdsLeft ? merged.left() : merged.right(),
+                        holdsLeft ? merged.right() : merged.left());
+            } else if (found) {
                 show(
                         merged.hasLeft() ? merged.left() : null,
                         merged.hasRight() ? merged.right() : null);
             }
         }
         if (found) {
-            meter.add(1);
+            meter.addAlone();
         }
         return found;
     }
@@ -195,6 +204,57 @@ public final class HashJoin implements Rows {
     @Override
     public RecordView row() {
         return row;
+    }
+
+    /**
+     * Says before the first row of an inner join that its rows are read as pairs: {@link #left} and
+     * {@link #right} show both where they lie, and {@link #row} shows nothing. So no row is made
+     * that has both.
+     *
+     * @param noting whether {@link #note} is used
+     * @return this
+     */
+    public HashJoin inPairs(boolean noting) {
+        if (kind != JoinKind.INNER) {
+            throw new IllegalStateException("rows of a join that is " + kind + " may be no pairs");
+        }
+        pairs = new JoinedPair(held.type(), passing.type());
+        hasNotes = noting;
+        table.close();
+        table = newTable();
+        return this;
+    }
+
+    /** Whether the left side is the one that is held. */
+    public boolean holdsLeft() {
+        return holdsLeft;
+    }
+
+    /**
+     * What was noted about the held row that it stands on: the pairs of a row have a note in
+     * common. 0 where nothing was, and where the row is not in memory.
+     */
+    public long note() {
+        return merging ? 0 : table.note(match);
+    }
+
+    /** Notes something about the held row, if it is in memory. */
+    public void setNote(long note) {
+        if (!merging) {
+            table.setNote(match, note);
+        }
+    }
+
+    /** The left row of the pair that it stands on. */
+    @Override
+    public RecordView left() {
+        return Objects.requireNonNull(pairs).shown(holdsLeft);
+    }
+
+    /** The right row of the pair that it stands on. */
+    @Override
+    public RecordView right() {
+        return Objects.requireNonNull(pairs).shown(!holdsLeft);
     }
 
     // ---- build ----------------------------------------------------------------------------------
@@ -304,14 +364,14 @@ public final class HashJoin implements Rows {
             long address = rows.count() == 0 ? SortBuffer.NONE : SortBuffer.FIRST;
             while (address != SortBuffer.NONE) {
                 rows.key(address, moved);
-                rows.payload(address, heldRow);
+                full.row(address, heldRow);
                 long hash = ByteHash.of(moved);
                 // what was in one table goes into another of its size, unless its pieces are others
                 if (!isKept(hash) || !next.add(moved, hash, heldRow)) {
                     if (isKept(hash)) {
                         keepNothing(next, spill);
                     }
-                    spill.add(rows.key(address, moved), rows.payload(address, heldRow));
+                    spill.add(rows.key(address, moved), full.row(address, heldRow));
                 }
                 address = rows.addressBehind(address);
             }
@@ -323,7 +383,7 @@ public final class HashJoin implements Rows {
         SortBuffer rows = of.rows();
         long address = rows.count() == 0 ? SortBuffer.NONE : SortBuffer.FIRST;
         while (address != SortBuffer.NONE) {
-            spill.add(rows.key(address, moved), rows.payload(address, heldRow));
+            spill.add(rows.key(address, moved), of.row(address, heldRow));
             address = rows.addressBehind(address);
         }
         of.clear();
@@ -451,6 +511,11 @@ public final class HashJoin implements Rows {
 
     private boolean showMatch() {
         Slice row = table.row(match, heldRow);
+        JoinedPair pair = pairs;
+        if (pair != null) {
+            pair.show(row, passing.view());
+            return true;
+        }
         if (!kind.hasPairs()) {
             return show(row, null);
         }
@@ -512,53 +577,5 @@ public final class HashJoin implements Rows {
             heldSpill = null;
         }
         cleanup.run();
-    }
-
-    /** Rows on their way into runs, by key. */
-    static final class SpillBuffer implements AutoCloseable {
-        private final RunOptions options;
-        private final long memoryBytes;
-        private final SortBuffer buffer;
-        private final SpilledRuns runs;
-        private long nextNumber;
-
-        SpillBuffer(RunOptions options, long memoryBytes) {
-            this.options = options;
-            this.memoryBytes = memoryBytes;
-            this.buffer = new SortBuffer(OperatorMemory.of(options, memoryBytes));
-            this.runs = new SpilledRuns(options, memoryBytes);
-        }
-
-        void add(Slice key, Slice newRow) {
-            if (buffer.add(key, nextNumber, newRow) == SortBuffer.FULL) {
-                if (buffer.count() > 0) {
-                    runs.add(buffer, Long.MAX_VALUE);
-                }
-                if (buffer.add(key, nextNumber, newRow) == SortBuffer.FULL) {
-                    throw new InvalidRequestException(String.format(
-                            Locale.ROOT,
-                            "a row of %,d bytes does not fit the %,d bytes that a join may use:"
-                                    + " raise memoryBytesMax%s",
-                            newRow.length(),
-                            memoryBytes,
-                            options.others()));
-                }
-            }
-            nextNumber++;
-        }
-
-        /** Ends what is added; the runs may be read often. */
-        SpilledRuns end() {
-            if (buffer.count() > 0) {
-                runs.add(buffer, Long.MAX_VALUE);
-            }
-            buffer.close();
-            return runs;
-        }
-
-        @Override
-        public void close() {
-            new Cleanup().add(buffer::close).add(runs::close).run();
-        }
     }
 }

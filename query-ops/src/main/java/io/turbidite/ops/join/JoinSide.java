@@ -44,7 +44,7 @@ public final class JoinSide implements AutoCloseable {
      * One whose rows are read whatever the other one has.
      *
      * @param fields what its keys are made of
-     * @param meter counts its rows
+     * @param meter counts its rows, and those of nobody else
      */
     public JoinSide(Rows rows, RecordType type, List<Integer> fields, OperatorMeter meter) {
         this(rows, type, fields, meter, null);
@@ -101,7 +101,7 @@ public final class JoinSide implements AutoCloseable {
     boolean next() {
         boolean found = rows.next();
         if (found) {
-            meter.add(1);
+            meter.addAlone();
         }
         return found;
     }
@@ -111,7 +111,12 @@ public final class JoinSide implements AutoCloseable {
         return rows.isPaused();
     }
 
-    /** The row that it stands on; valid until the next move. */
+    /** The row that it stands on, where it lies. */
+    RecordView view() {
+        return rows.row();
+    }
+
+    /** The bytes of the row that it stands on; valid until the next move. */
     Slice row() {
         return rows.row().record(row);
     }

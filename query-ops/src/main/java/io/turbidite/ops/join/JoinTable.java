@@ -1,5 +1,7 @@
 package io.turbidite.ops.join;
 
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.record.KindValues;
@@ -31,6 +33,12 @@ final class JoinTable implements AutoCloseable {
 
     private final OperatorMemory memory;
     private final SortBuffer rows;
+
+    /** Bytes behind each row, for a note about it; 0: none. */
+    private final int noteBytes;
+
+    private final ByteSink notedBytes = new ByteSink(256, Integer.MAX_VALUE - 8);
+    private final Slice noted = new Slice();
     private final Slice rowKey = new Slice();
 
     /** Address of a row plus one, above it the highest bits of its key's hash; 0 is free. */
@@ -38,9 +46,13 @@ final class JoinTable implements AutoCloseable {
 
     private int keyCount;
 
-    JoinTable(RunOptions options, long memoryBytes) {
+    /**
+     * @param hasNotes whether each row has room for a number that is not part of it
+     */
+    JoinTable(RunOptions options, long memoryBytes, boolean hasNotes) {
         memory = OperatorMemory.of(options, memoryBytes);
         rows = new SortBuffer(memory);
+        noteBytes = hasNotes ? Long.BYTES : 0;
     }
 
     /** Adds a row; false, and nothing is added, where the memory is used up. */
@@ -54,13 +66,28 @@ final class JoinTable implements AutoCloseable {
             slot = slotOf(key, hash);
         }
         long before = isNew ? 0 : slots[slot] & ADDRESS_MASK;
-        long address = rows.add(key, before, row);
+        long address = rows.add(key, before, noteBytes == 0 ? row : withNote(row));
         if (address == SortBuffer.FULL) {
             return false;
         }
         slots[slot] = (hash & ~ADDRESS_MASK) | (address + 1);
         keyCount += isNew ? 1 : 0;
         return true;
+    }
+
+    private Slice withNote(Slice row) {
+        return notedBytes.clear().putBytes(row).putLong(0).asSlice(noted);
+    }
+
+    /** The note about a row, 0 at first. */
+    long note(long address) {
+        rows.payload(address, noted);
+        return noted.segment().get(Bytes.I64, noted.offset() + noted.length() - noteBytes);
+    }
+
+    void setNote(long address, long note) {
+        rows.payload(address, noted);
+        noted.segment().set(Bytes.I64, noted.offset() + noted.length() - noteBytes, note);
     }
 
     /** The first row of a key; {@link SortBuffer#NONE} if it has none. */
@@ -92,7 +119,10 @@ final class JoinTable implements AutoCloseable {
     }
 
     Slice row(long address, Slice slice) {
-        return rows.payload(address, slice);
+        rows.payload(address, slice);
+        return noteBytes == 0
+                ? slice
+                : slice.set(slice.segment(), slice.offset(), slice.length() - noteBytes);
     }
 
     /** All rows, in no order that means anything. */

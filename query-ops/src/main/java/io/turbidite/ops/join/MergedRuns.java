@@ -81,8 +81,8 @@ final class MergedRuns implements AutoCloseable {
     private long next = SortBuffer.NONE;
 
     MergedRuns(
-            HashJoin.SpillBuffer left,
-            HashJoin.SpillBuffer right,
+            SpillBuffer left,
+            SpillBuffer right,
             Meeting meeting,
             RunOptions options,
             Runnable look) {

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * How the rows of two plans are joined. <em>Confined to one
@@ -335,15 +336,43 @@ public final class JoinPlan implements ResultPlan {
         return isTurnable() && estimated().isLeftSmaller();
     }
 
+    /**
+     * Pairs of an inner join, for who reads both rows where they lie.
+     *
+     * @param left the type of left rows
+     * @param fields where the fields at the top of the joined rows come from, of those that anybody
+     *     looks at
+     * @param opener makes the join
+     */
+    record Pairs(
+            RecordType left, RecordType right, List<PairField> fields, Supplier<HashJoin> opener) {}
+
+    /** Instead of {@link #rows}; null where its rows are no pairs. */
+    @Nullable
+    Pairs pairs() {
+        if (kind != JoinKind.INNER || looksUp) {
+            return null;
+        }
+        OrderedJoin better = ordered();
+        return better != null
+                ? better.pairs()
+                : new Pairs(
+                        left.rowType(),
+                        right.rowType(),
+                        output(type, used, null, false).fields(),
+                        this::hashJoin);
+    }
+
     @Override
     public Rows rows() {
         OrderedJoin better = ordered();
         if (better != null) {
             return better.rows();
         }
-        if (looksUp) {
-            return lookedUp();
-        }
+        return looksUp ? lookedUp() : hashJoin();
+    }
+
+    private HashJoin hashJoin() {
         boolean fromLeft = isBuiltFromLeft();
         ResultPlan held = fromLeft ? left : right;
         JoinSide heldSide = new JoinSide(

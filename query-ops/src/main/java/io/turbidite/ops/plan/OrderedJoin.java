@@ -14,7 +14,6 @@ import io.turbidite.ops.join.PairTest;
 import io.turbidite.ops.plan.JoinGraph.Condition;
 import io.turbidite.ops.plan.JoinGraph.Equality;
 import io.turbidite.ops.plan.JoinGraph.LeafField;
-import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
 import org.jspecify.annotations.Nullable;
@@ -284,8 +283,13 @@ final class OrderedJoin implements ResultPlan {
         return Math.round(order.estimates().rows(mask));
     }
 
+    /** As {@link JoinPlan#pairs()}: both rows of a pair of the last join. */
+    JoinPlan.Pairs pairs() {
+        return new JoinPlan.Pairs(left.type(), right.type(), fields, this::rows);
+    }
+
     @Override
-    public Rows rows() {
+    public HashJoin rows() {
         RunOptions options = order.graph().options();
         JoinSide leftSide = passing.side(keys(true));
         JoinSide rightSide = new JoinSide(right.plan().rows(), right.type(), keys(false), built);

@@ -17,8 +17,10 @@ import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.expr.TokenCountKey;
 import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.expr.Tuples;
+import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.frame.TupleWriter;
 import io.turbidite.ops.group.CountCollector;
 import io.turbidite.ops.group.CountSource;
 import io.turbidite.ops.group.GroupCollector;
@@ -443,6 +445,10 @@ public final class Plan implements ResultPlan {
     private <C extends FrameWriter> Stage collecting(
             List<List<Integer>> branches, List<C> collectors, Supplier<TupleMaker> maker) {
         List<Stage.Branch> built = new ArrayList<>();
+        FrameSource pairs = pairs(collectors.getFirst());
+        if (pairs != null) {
+            return Stage.of(pairs, collectors.getFirst());
+        }
         for (int i = 0; i < branches.size(); i++) {
             C collector = collectors.get(i);
             built.add(new Stage.Branch(
@@ -455,6 +461,19 @@ public final class Plan implements ResultPlan {
                     collector));
         }
         return new Stage(built);
+    }
+
+    /** Of groups over a join that needs no rows for them; else null. */
+    private @Nullable FrameSource pairs(FrameWriter collector) {
+        boolean isAll = query.kind() != CheckedQuery.Kind.ROWS
+                && choice.chosen() instanceof Access.Scan scan
+                && query.compile(scan.decided()).length == 0;
+        return isAll
+                        && view instanceof PlannedRows rows
+                        && rows.plan() instanceof JoinPlan join
+                        && collector instanceof TupleWriter taker
+                ? PairedGroups.source(query, join, taker)
+                : null;
     }
 
     private SortCollector sortCollector(int shares) {

@@ -120,7 +120,10 @@ final class SourceBuilder {
             OperatorMeter limited) {
         TupleMaker maker = projection == null ? Tuples.inPlace() : projection;
         return new DirectRows(
-                selected(wayIn(partitions, limit, options.memoryBytesMax()), maker),
+                selected(
+                        wayIn(partitions, limit, options.memoryBytesMax()),
+                        maker,
+                        limit == QueryRequest.NO_LIMIT),
                 projection == null ? null : new RecordView(query.rowType()),
                 limit,
                 limited,
@@ -180,7 +183,7 @@ final class SourceBuilder {
             maker.spare(taker::drops);
         }
         return new RecordSource(
-                selected(wayIn(partitions, Long.MAX_VALUE, memoryBytes), maker), target);
+                selected(wayIn(partitions, Long.MAX_VALUE, memoryBytes), maker, true), target);
     }
 
     private EntryTuples entryTuples(JoinedRanges ranges) {
@@ -389,12 +392,13 @@ final class SourceBuilder {
         return isRow ? 1 : FIRST_BATCH_COUNT_MIN;
     }
 
-    private SelectedRecords selected(WayIn wayIn, TupleMaker maker) {
+    private SelectedRecords selected(WayIn wayIn, TupleMaker maker, boolean readsAll) {
         return new SelectedRecords(
                 wayIn,
                 query.type(),
                 looksAtRecords() ? NONE : query.compile(choice.chosen().decided()),
                 maker,
+                readsAll,
                 meters.selected);
     }
 

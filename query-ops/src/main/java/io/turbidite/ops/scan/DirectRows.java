@@ -25,6 +25,10 @@ public final class DirectRows implements Rows {
     private final RunOptions options;
     private final long limit;
     private long handedOut;
+
+    /** How many of these {@link #limited} has counted. */
+    private long metered;
+
     private boolean paused;
 
     /**
@@ -49,12 +53,13 @@ public final class DirectRows implements Rows {
     @Override
     public boolean next() {
         if (handedOut == limit) {
+            count();
             paused = false;
             return false;
         }
         if (handedOut % STOP_INTERVAL == 0) {
             options.checkNotStopped();
-            records.count();
+            count();
         }
         SelectedRecords.Look look = records.next();
         while (look == SelectedRecords.Look.MORE) {
@@ -63,14 +68,21 @@ public final class DirectRows implements Rows {
         }
         paused = look == SelectedRecords.Look.PAUSED;
         if (look != SelectedRecords.Look.FOUND) {
+            count();
             return false;
         }
         handedOut++;
-        limited.add(1);
         if (projected != null) {
             projected.wrap(records.tuple()[0]);
         }
         return true;
+    }
+
+    /** Brings the meters up to date: of each row it would be an atomic addition. */
+    private void count() {
+        records.count();
+        limited.add(handedOut - metered);
+        metered = handedOut;
     }
 
     @Override
@@ -85,6 +97,8 @@ public final class DirectRows implements Rows {
 
     @Override
     public void close() {
+        limited.add(handedOut - metered);
+        metered = handedOut;
         records.close();
     }
 }

@@ -2,7 +2,10 @@ package io.turbidite.ops.scan;
 
 import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordRun;
 import io.turbidite.core.scan.RecordStream;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.Iterator;
 import java.util.List;
@@ -27,9 +30,21 @@ public final class PartitionedRecords extends RecordsInTurn implements PausingRe
 
     @Override
     public boolean next() {
+        return move(null);
+    }
+
+    @Override
+    public boolean nextRun(RecordRun run) {
+        return move(run);
+    }
+
+    /**
+     * @param run is filled; null: one record is wanted
+     */
+    private boolean move(@Nullable RecordRun run) {
         while (true) {
             RecordStream stream = current();
-            if (stream != null && stream.next()) {
+            if (stream != null && (run == null ? stream.next() : stream.nextRun(run))) {
                 return true;
             }
             if (isPaused()) {

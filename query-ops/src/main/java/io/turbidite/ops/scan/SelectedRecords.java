@@ -2,6 +2,7 @@ package io.turbidite.ops.scan;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.RecordRun;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.RecordPredicate;
@@ -41,6 +42,14 @@ public final class SelectedRecords implements AutoCloseable {
 
     private final OperatorMeter meter;
     private final RecordView view;
+
+    /** Records that the stream went over in one go; null where it must stand on each. */
+    private final @Nullable RecordRun run;
+
+    /** The record of the run that comes next. */
+    private int next;
+
+    private final Slice record = new Slice();
     private @Nullable RecordStream records;
     private Slice[] tuple = NONE;
     private long matching;
@@ -49,6 +58,7 @@ public final class SelectedRecords implements AutoCloseable {
     /**
      * @param predicates all must hold
      * @param maker makes tuples of matching records
+     * @param readsAll whether whoever takes the tuples takes all: the stream may go ahead then
      * @param meter counts matching records
      */
     public SelectedRecords(
@@ -56,6 +66,7 @@ public final class SelectedRecords implements AutoCloseable {
             RecordType type,
             RecordPredicate[] predicates,
             TupleMaker maker,
+            boolean readsAll,
             OperatorMeter meter) {
         this.wayIn = wayIn;
         this.predicates = predicates;
@@ -64,6 +75,7 @@ public final class SelectedRecords implements AutoCloseable {
         this.readsRecord = predicates.length > 0 || maker.readsRecord();
         this.meter = meter;
         this.view = new RecordView(type);
+        this.run = readsAll && !maker.readsStream() ? new RecordRun() : null;
     }
 
     /** Fields of each tuple. */
@@ -82,14 +94,11 @@ public final class SelectedRecords implements AutoCloseable {
             return Look.FOUND;
         }
         for (int i = 0; i < RECORDS_A_LOOK; i++) {
-            if (!stream.next()) {
+            if (!move(stream)) {
                 count();
                 return stream instanceof PausingRecords pausing && pausing.isPaused()
                         ? Look.PAUSED
                         : Look.END;
-            }
-            if (readsRecord) {
-                view.wrap(stream.record());
             }
             if (matches()) {
                 matching++;
@@ -101,6 +110,31 @@ public final class SelectedRecords implements AutoCloseable {
         }
         count();
         return Look.MORE;
+    }
+
+    /** Moves the view to the next record; false at the end. */
+    private boolean move(RecordStream stream) {
+        RecordRun records = run;
+        if (records == null) {
+            if (!stream.next()) {
+                return false;
+            }
+            if (readsRecord) {
+                view.wrap(stream.record());
+            }
+            return true;
+        }
+        if (next >= records.count()) {
+            if (!stream.nextRun(records)) {
+                return false;
+            }
+            next = 0;
+        }
+        if (readsRecord) {
+            view.wrap(records.record(next, record));
+        }
+        next++;
+        return true;
     }
 
     /** Whether the record that was found last has one more tuple. */

@@ -100,11 +100,18 @@ public final class Bytes {
             long first = a32(segment, offset) << 32;
             return first | a32(segment, offset + length - 4) << (64 - 8 * length);
         }
-        long prefix = 0;
-        for (int i = 0; i < length; i++) {
-            prefix |= (segment.get(U8, offset + i) & 0xFFL) << (56 - 8 * i);
+        if (length <= 0) {
+            return 0;
         }
-        return prefix;
+        // of one to three bytes the first, the middle and the last, which may be the same
+        return at(segment, offset, 0)
+                | at(segment, offset, length >>> 1)
+                | at(segment, offset, length - 1);
+    }
+
+    /** A byte of a prefix, in its place. */
+    private static long at(MemorySegment segment, long offset, int index) {
+        return (segment.get(U8, offset + index) & 0xFFL) << (56 - 8 * index);
     }
 
     private static long a32(MemorySegment segment, long offset) {

@@ -16,6 +16,21 @@ public interface RecordStream extends AutoCloseable {
      */
     boolean next();
 
+    /**
+     * Moves to the next record and in one go over some behind it: as many as lie together and are
+     * at hand. It stands on the last of them then; all of them stay until it moves.
+     *
+     * @param run is filled
+     * @return false at the end; nothing is said of the run then
+     */
+    default boolean nextRun(RecordRun run) {
+        if (!next()) {
+            return false;
+        }
+        run.begin(record());
+        return true;
+    }
+
     /** The encoded primary key. */
     Slice key();
 

@@ -5,6 +5,7 @@ import io.turbidite.core.bytes.Slice;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -38,6 +39,10 @@ public final class SortBuffer implements AutoCloseable {
 
     private final SortMemory memory;
     private final List<SortBlock> blocks = new ArrayList<>();
+
+    /** That of each block: tables look at entries in no order, each by its address. */
+    private MemorySegment[] memories = new MemorySegment[4];
+
     private final SortBlock.Scratch scratch = new SortBlock.Scratch();
     private long count;
 
@@ -78,6 +83,11 @@ public final class SortBuffer implements AutoCloseable {
         if (piece == null) {
             return false;
         }
+        int block = blocks.size();
+        if (block == memories.length) {
+            memories = Arrays.copyOf(memories, 2 * block);
+        }
+        memories[block] = piece;
         blocks.add(new SortBlock(piece));
         return true;
     }
@@ -120,7 +130,7 @@ public final class SortBuffer implements AutoCloseable {
     }
 
     private MemorySegment memoryOf(long address) {
-        return blocks.get((int) (address >>> BLOCK_SHIFT)).memory();
+        return memories[(int) (address >>> BLOCK_SHIFT)];
     }
 
     /**
@@ -139,6 +149,7 @@ public final class SortBuffer implements AutoCloseable {
     /** Forgets all entries and gives their memory back. */
     public void clear() {
         blocks.forEach(block -> memory.give(block.memory()));
+        Arrays.fill(memories, 0, blocks.size(), MemorySegment.NULL);
         blocks.clear();
         count = 0;
     }

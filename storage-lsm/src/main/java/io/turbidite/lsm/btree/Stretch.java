@@ -1,5 +1,7 @@
 package io.turbidite.lsm.btree;
 
+import io.turbidite.lsm.entry.EntriesAhead;
+
 /**
  * Neighbouring entries of one group of a page, taken out of its columns all at once for a cursor
  * that goes through them. A column is read in one loop then, whose checks the compiler makes once;
@@ -12,18 +14,21 @@ final class Stretch {
     /** A page of records has about as many. */
     static final int ENTRIES_MAX = 64;
 
-    final long[] versions = new long[ENTRIES_MAX];
+    /** All columns, as they are shown to others. */
+    final EntriesAhead.Columns columns = new EntriesAhead.Columns(ENTRIES_MAX);
+
+    final long[] versions = columns.versions;
 
     /** The first eight bytes of each key, padded with zeros, as a number. */
-    final long[] prefixes = new long[ENTRIES_MAX];
+    final long[] prefixes = columns.prefixes;
 
     /** The eight bytes behind these, likewise; only if {@link #keyBytes} is known. */
-    final long[] seconds = new long[ENTRIES_MAX];
+    final long[] seconds = columns.seconds;
 
     /** Where each value lies on the page. */
-    final int[] valueOffsets = new int[ENTRIES_MAX];
+    final int[] valueOffsets = columns.valueOffsets;
 
-    final int[] valueBytes = new int[ENTRIES_MAX];
+    final int[] valueBytes = columns.valueBytes;
 
     /** Length of each key if these are all the same and two words hold one; else -1. */
     int keyBytes = -1;

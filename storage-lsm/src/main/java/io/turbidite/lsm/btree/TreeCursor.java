@@ -4,6 +4,7 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.memory.Pool;
+import io.turbidite.lsm.entry.EntriesAhead;
 import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.KeyCopy;
@@ -188,6 +189,23 @@ public final class TreeCursor implements OrdinalCursor {
                 version >>> 1,
                 (version & 1) != 0);
         return true;
+    }
+
+    @Override
+    public void showAhead(EntriesAhead ahead) {
+        int first = place + 1;
+        if (standsOnEntry) {
+            ahead.show(stretch.columns, stretch.keyBytes >= 0, first, stretch.count() - first);
+        } else {
+            ahead.clear();
+        }
+    }
+
+    @Override
+    public void skip(int count) {
+        assert stretch.holds(place + count) : count;
+        place += count;
+        index += count;
     }
 
     @Override

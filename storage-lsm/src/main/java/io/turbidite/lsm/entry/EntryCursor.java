@@ -41,6 +41,23 @@ public interface EntryCursor extends EntryStream {
     }
 
     /**
+     * Shows entries that come behind the one that it stands on, after a move forward: as many as
+     * are at hand in the same page, and no other one between; none where that is not known.
+     */
+    default void showAhead(EntriesAhead ahead) {
+        ahead.clear();
+    }
+
+    /**
+     * Moves forward to the last of so many entries that {@link #showAhead} has just shown.
+     *
+     * @param count at least 1
+     */
+    default void skip(int count) {
+        throw new IllegalStateException("no entries were shown");
+    }
+
+    /**
      * Up to which timestamp the entry of a secondary index is known to have no successor: its layer
      * has been checked that far against the primary key index. 0 if nothing is known;
      * {@link Long#MAX_VALUE} in the current memory layer, whose entries get anti-matter at once.

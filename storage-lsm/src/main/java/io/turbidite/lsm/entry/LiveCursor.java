@@ -107,6 +107,24 @@ public final class LiveCursor implements EntryCursor {
         return false;
     }
 
+    /** As far as each is of a key of its own, and seen. */
+    @Override
+    public void showAhead(EntriesAhead ahead) {
+        if (!standsOnEntry || isAhead) {
+            ahead.clear();
+            return;
+        }
+        versions.showAhead(ahead);
+        if (ahead.count() > 0) {
+            ahead.cutToSeen(snapshot, versions.keyPrefix(), versions.keySecond());
+        }
+    }
+
+    @Override
+    public void skip(int count) {
+        versions.skip(count);
+    }
+
     @Override
     public boolean fill(EntryBatch batch, int countMax) {
         if (standsOnEntry) {

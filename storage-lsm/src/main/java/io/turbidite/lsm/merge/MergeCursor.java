@@ -3,6 +3,7 @@ package io.turbidite.lsm.merge;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.bytes.SpareSinks;
+import io.turbidite.lsm.entry.EntriesAhead;
 import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.EntryHead;
@@ -126,6 +127,34 @@ public final class MergeCursor implements EntryCursor {
         }
         brief.set(briefs[tree[0]]);
         return true;
+    }
+
+    /** As far as the winner's entries are below those of all others. */
+    @Override
+    public void showAhead(EntriesAhead ahead) {
+        int winner = tree[0];
+        if (direction != FORWARD || ended[winner]) {
+            ahead.clear();
+            return;
+        }
+        streams[winner].showAhead(ahead);
+        if (ahead.count() == 0) {
+            return;
+        }
+        // the next best has lost to the winner itself
+        long best = Long.MAX_VALUE;
+        for (int slot = (winner + streams.length) >>> 1; slot > 0; slot >>>= 1) {
+            best = Math.min(best, ranks[tree[slot]]);
+        }
+        ahead.cutFrom(best);
+    }
+
+    @Override
+    public void skip(int count) {
+        int winner = tree[0];
+        streams[winner].skip(count);
+        briefs[winner].note(streams[winner]);
+        rank(winner);
     }
 
     @Override

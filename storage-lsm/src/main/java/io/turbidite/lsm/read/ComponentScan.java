@@ -5,6 +5,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.LayerWork;
+import io.turbidite.core.scan.RecordRun;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
@@ -49,6 +50,18 @@ final class ComponentScan implements RecordStream {
 
     @Override
     public boolean next() {
+        return move(null);
+    }
+
+    @Override
+    public boolean nextRun(RecordRun run) {
+        return move(run);
+    }
+
+    /**
+     * @param run is filled; null: one record is wanted
+     */
+    private boolean move(@Nullable RecordRun run) {
         SnapshotCursor open = stack;
         while (true) {
             if (open == null) {
@@ -57,7 +70,7 @@ final class ComponentScan implements RecordStream {
                     return false;
                 }
             }
-            if (open.next()) {
+            if (run == null ? open.next() : open.nextRun(run)) {
                 return true;
             }
             visitedBefore += open.visitedCount();

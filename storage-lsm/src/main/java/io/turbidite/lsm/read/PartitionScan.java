@@ -5,6 +5,7 @@ import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordRun;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.TreeId;
@@ -21,6 +22,11 @@ final class PartitionScan implements RecordCursor {
     @Override
     public boolean next() {
         return stack.next();
+    }
+
+    @Override
+    public boolean nextRun(RecordRun run) {
+        return stack.nextRun(run);
     }
 
     @Override

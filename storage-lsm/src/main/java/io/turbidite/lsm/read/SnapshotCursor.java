@@ -10,6 +10,8 @@ import io.turbidite.core.memory.Pool;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.LayerWork;
+import io.turbidite.core.scan.RecordRun;
+import io.turbidite.lsm.entry.EntriesAhead;
 import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.partition.Partition;
@@ -39,6 +41,9 @@ final class SnapshotCursor implements AutoCloseable {
      * Moves between two looks at whether the pinned version is old: a look is one volatile read.
      */
     private static final int REPIN_INTERVAL = 1_024;
+
+    /** Moves without looking ahead, after a look that showed nothing. */
+    private static final int AHEAD_INTERVAL = 8;
 
     /** Entries of the first batch, and how much larger each further one is. */
     private static final int BATCH_MIN = 4;
@@ -108,6 +113,11 @@ final class SnapshotCursor implements AutoCloseable {
     /** How many entries of the batch were found by seeking forward. */
     private int foundInBatch;
 
+    private final EntriesAhead ahead = new EntriesAhead();
+
+    /** Moves before it asks again what lies ahead. */
+    private int untilAhead;
+
     private int untilLook = REPIN_INTERVAL;
     private long visitedCount;
 
@@ -172,6 +182,48 @@ final class SnapshotCursor implements AutoCloseable {
 
     int placeInBatch() {
         return at;
+    }
+
+    /**
+     * Moves to the next entry, and over those behind it that lie in the same page and are at hand;
+     * stands on the last of them. For the primary, whose records stay where they are until it
+     * moves.
+     *
+     * @param run is filled with their values
+     */
+    boolean nextRun(RecordRun run) {
+        hold.enter();
+        try {
+            if (!moveOrLose(true)) {
+                return false;
+            }
+            run.begin(value);
+            EntryCursor cursor = live;
+            if (cursor != null && --untilAhead <= 0 && isPrimary && range.high() == null) {
+                moveAhead(cursor, run);
+            }
+            return true;
+        } finally {
+            hold.leave();
+        }
+    }
+
+    private void moveAhead(EntryCursor cursor, RecordRun run) {
+        if (!cursor.isInMemory()) {
+            cursor.showAhead(ahead);
+            int entries = Math.min(ahead.count(), RecordRun.RECORDS_MAX - 1);
+            if (entries > 0) {
+                ahead.addTo(run, entries);
+                cursor.skip(entries);
+                visitedCount += entries;
+                untilLook -= entries;
+                show(cursor);
+                untilAhead = 0;
+                return;
+            }
+        }
+        // where streams alternate, or keys share their first bytes, it would be asked in vain
+        untilAhead = AHEAD_INTERVAL;
     }
 
     /** Stands before the first entry in the range that is at or above {@code target}. */

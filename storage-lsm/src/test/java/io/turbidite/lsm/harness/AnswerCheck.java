@@ -25,6 +25,7 @@ import io.turbidite.core.scan.IndexSearch.Window;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordRun;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.scan.ValidSearch;
@@ -232,7 +233,7 @@ public final class AnswerCheck {
         Map<Long, Row> unordered = new TreeMap<>();
         for (int p = 0; p < view.partitionCount(); p++) {
             collect(view.scan(p, KeyRange.all(), filter), created, found);
-            collect(view.scanUnordered(p, KeyRange.all(), filter), created, unordered);
+            collectRuns(view.scanUnordered(p, KeyRange.all(), filter), created, unordered);
         }
         assertThat(found).as("scan by %s", created).isEqualTo(expected);
         assertThat(unordered).as("scan in no order by %s", created).isEqualTo(expected);
@@ -245,6 +246,24 @@ public final class AnswerCheck {
                 if (created.holds(row)) {
                     assertThat(found.put(row.id(), row)).isNull();
                 }
+            }
+        }
+    }
+
+    private void collectRuns(RecordStream records, Range created, Map<Long, Row> found) {
+        RecordRun run = new RecordRun();
+        Slice record = new Slice();
+        try (records) {
+            while (records.nextRun(run)) {
+                for (int i = 0; i < run.count(); i++) {
+                    Row row = row(run.record(i, record));
+                    if (created.holds(row)) {
+                        assertThat(found.put(row.id(), row)).isNull();
+                    }
+                }
+                assertThat(record.contentEquals(records.record()))
+                        .as("stands on the last")
+                        .isTrue();
             }
         }
     }
