@@ -14,6 +14,7 @@ import org.apache.hyracks.control.cc.job.IJobManager;
 import org.apache.hyracks.control.cc.job.JobManager;
 import org.apache.hyracks.control.cc.job.JobRun;
 import org.apache.hyracks.control.common.controllers.CCConfig;
+import org.apache.hyracks.control.common.work.SynchronizableWork;
 import org.apache.hyracks.ipc.impl.IPCSystem;
 import org.jspecify.annotations.Nullable;
 
@@ -68,7 +69,7 @@ final class EngineController extends ClusterControllerService {
     /** None: it takes jars and tells everything without asking. Ports have just been opened. */
     @Override
     protected void startWebServers() throws ReflectiveOperationException {
-        gate.guard(getClusterIPC(), members);
+        gate.guard(getClusterIPC(), members, node -> getWorkQueue().schedule(new Leaving(node)));
     }
 
     @Override
@@ -112,6 +113,20 @@ final class EngineController extends ClusterControllerService {
             Thread.onSpinWait();
         }
         system.stop();
+    }
+
+    /** A node leaves: its jobs fail now. */
+    private final class Leaving extends SynchronizableWork {
+        private final String node;
+
+        Leaving(String node) {
+            this.node = node;
+        }
+
+        @Override
+        protected void doRun() throws HyracksException {
+            nodes.failNode(node);
+        }
     }
 
     private final class Nodes extends NodeManager {

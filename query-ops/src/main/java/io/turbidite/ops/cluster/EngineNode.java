@@ -8,16 +8,21 @@ import org.apache.hyracks.control.common.controllers.NCConfig;
 import org.apache.hyracks.control.nc.BaseNCApplication;
 import org.apache.hyracks.control.nc.NodeControllerService;
 import org.apache.hyracks.control.nc.net.NetworkManager;
+import org.apache.hyracks.ipc.exceptions.IPCException;
 import org.apache.hyracks.ipc.impl.IPCSystem;
 
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A node of the engine that runs our tasks, of a cluster or the door. <em>Thread-safe.</em> */
 final class EngineNode implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(EngineNode.class.getName());
+
     private final NodeControllerService service;
     private final Members members;
     private final String name;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private EngineNode(NodeControllerService service, Members members, String name) {
         this.service = service;
@@ -75,6 +80,9 @@ final class EngineNode implements AutoCloseable {
     /** Leaves the cluster, and stops whatever has been started; nothing of it is left. */
     @Override
     public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
         new Cleanup()
                 .add(() -> Engine.call("stop node '%s'".formatted(name), () -> {
                     stop();
@@ -146,9 +154,20 @@ final class EngineNode implements AutoCloseable {
             return hosted;
         }
 
+        /** The controller is told before tasks are ended, so that it knows why they fail. */
         @Override
         public void preStop() throws Exception {
-            TaskStop.run((NodeControllerService) ncServiceCtx.getControllerService());
+            NodeControllerService service =
+                    (NodeControllerService) ncServiceCtx.getControllerService();
+            if (service.getJobletMap().isEmpty()) {
+                return;
+            }
+            try {
+                service.getPrimaryClusterController().notifyShutdown(service.getId());
+            } catch (IPCException e) {
+                LOG.log(System.Logger.Level.INFO, "the controller is not there to be told", e);
+            }
+            TaskStop.run(service);
         }
 
         /** Whoever started the node stops it; the engine would by a hook of the JVM. */

@@ -55,7 +55,7 @@ final class Failures {
 
     /** A failure on a node: what a task has told, or else what the engine met there. */
     static Throwable at(String node, Throwable cause) {
-        if (found(cause) != null) {
+        if (found(cause) != null || isLostNode(cause)) {
             return cause;
         }
         Throwable root = cause;
@@ -65,12 +65,16 @@ final class Failures {
         return new ClusterException(text("node '%s'".formatted(node), root), cause);
     }
 
+    /** Whether the engine says that a node is not there, or no more. */
+    private static boolean isLostNode(Throwable cause) {
+        return cause instanceof HyracksException of
+                && of.matchesAny(ErrorCode.NODE_FAILED, ErrorCode.NO_SUCH_NODE);
+    }
+
     /** What the reader of a result is thrown. */
     static RuntimeException ofJob(@Nullable Throwable told) {
         Matcher text = found(told);
-        if (text == null
-                && told instanceof HyracksException lost
-                && lost.matches(ErrorCode.NODE_FAILED)) {
+        if (text == null && told instanceof HyracksException lost && isLostNode(lost)) {
             String where = "node '%s'".formatted(lost.getParams()[0]);
             return new HostedJobException(
                     where + " has left, or was silent for too long", where, "");

@@ -11,6 +11,7 @@ import java.net.SocketAddress;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -41,6 +42,7 @@ final class NodeGate implements IIPCI, Members.Doorman {
     private volatile @Nullable IIPCI engine;
 
     private @Nullable Members members;
+    private Consumer<String> left = _ -> {};
 
     /**
      * @param isNode whether somebody of this name may be a node
@@ -52,9 +54,15 @@ final class NodeGate implements IIPCI, Members.Doorman {
         this.ends = ends;
     }
 
-    /** Stands before the engine from now on; until now nobody is let in. */
-    void guard(IPCSystem system, Members of) throws ReflectiveOperationException {
+    /**
+     * Stands before the engine from now on; until now nobody is let in.
+     *
+     * @param leaves told that a node leaves
+     */
+    void guard(IPCSystem system, Members of, Consumer<String> leaves)
+            throws ReflectiveOperationException {
         members = of;
+        left = leaves;
         engine = (IIPCI) Objects.requireNonNull(Engine.get(IPCSystem.class, system, ENGINE));
         Engine.set(IPCSystem.class, system, ENGINE, this);
     }
@@ -85,6 +93,11 @@ final class NodeGate implements IIPCI, Members.Doorman {
         }
         if (message instanceof CCNCFunctions.NotifyTaskFailureFunction failure) {
             ends.failedOn(failure.getJobId(), named);
+        }
+        if (message instanceof CCNCFunctions.ShutdownResponseFunction
+                && handle.getRemoteAddress().equals(addresses.get(member))) {
+            // the engine would wait until the node was silent for long enough
+            left.accept(named);
         }
         Objects.requireNonNull(engine).deliverIncomingMessage(handle, id, requestId, message);
     }

@@ -28,9 +28,6 @@ final class TaskStop extends SynchronizableWork {
 
     /** Orders all tasks of a node to end, and waits for it, some seconds at most. */
     static void run(NodeControllerService service) throws Exception {
-        if (service.getJobletMap().isEmpty()) {
-            return;
-        }
         TaskStop stop = new TaskStop(service);
         service.getWorkQueue().scheduleAndSync(stop);
         CountDownLatch never = new CountDownLatch(1);

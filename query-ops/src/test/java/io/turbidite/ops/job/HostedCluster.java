@@ -33,12 +33,17 @@ public final class HostedCluster implements AutoCloseable {
     public final ClusterAuthority authority =
             ClusterAuthority.create("test", Clock.system(), new SecureRandom());
 
+    private final Path home;
+    private final RunOptions options;
+
     /** Partitions of each dataset on each node: numbered alike in the whole, which has all. */
     private static final int FLIGHT_PARTITIONS = 2;
 
     public HostedCluster(Path directory, int nodeCount, int flights, RunOptions options)
             throws IOException {
         SerialFilter.install();
+        this.home = directory;
+        this.options = options;
         List<Placement.Node> placed = new ArrayList<>();
         for (int i = 0; i < nodeCount; i++) {
             placed.add(new Placement.Node(
@@ -59,20 +64,30 @@ public final class HostedCluster implements AutoCloseable {
             MemorySource few = JobFixture.airports(1, airport -> airport % nodeCount == node);
             sources.add(some);
             sources.add(few);
-            nodes.add(ClusterNode.start(
-                    new ClusterNode.Settings(
-                            "n" + i,
-                            directory(directory, "n" + i),
-                            "127.0.0.1",
-                            port,
-                            authority.identity(authority.issue("n" + i))),
-                    JobParts.of(List.of(some, few, uneven()))
-                            .withOperator("pass", JobRunTestOperators.Passing::new)
-                            .withOperator("fail", HostedFailureTest.Failing::new)
-                            .withOperator("fatten", HostedFailureTest.Fattening::new)
-                            .withOperator("endless", HostedFailureTest.Endless::new),
-                    options));
+            nodes.add(join(i));
         }
+    }
+
+    private ClusterNode join(int node) throws IOException {
+        String name = "n" + node;
+        return ClusterNode.start(
+                new ClusterNode.Settings(
+                        name,
+                        directory(home, name),
+                        "127.0.0.1",
+                        port,
+                        authority.identity(authority.issue(name))),
+                JobParts.of(List.of(sources.get(2 * node), sources.get(2 * node + 1), uneven()))
+                        .withOperator("pass", JobRunTestOperators.Passing::new)
+                        .withOperator("fail", HostedFailureTest.Failing::new)
+                        .withOperator("fatten", HostedFailureTest.Fattening::new)
+                        .withOperator("endless", HostedFailureTest.Endless::new),
+                options);
+    }
+
+    /** Starts a node again that was closed. */
+    void joinAgain(int node) throws IOException {
+        nodes.set(node, join(node));
     }
 
     /** A node has three partitions of it, and the placement says two. */

@@ -314,6 +314,23 @@ class HostedFailureTest {
     }
 
     @Test
+    void who_reads_while_a_node_is_closed_is_told_and_it_joins_again() throws IOException {
+        try (QueryResult rows = JobQuery.of(endless()).on(three.controller).run()) {
+            assertThat(rows.next()).isTrue();
+            three.nodes.get(2).close();
+            assertThat(three.controller.nodes()).containsExactlyInAnyOrder("n0", "n1");
+            assertThatThrownBy(rows::count)
+                    .isInstanceOf(HostedJobException.class)
+                    .hasMessage("node 'n2' has left, or was silent for too long");
+        }
+        assertThatThrownBy(() -> lines(graph(0, "nowhere", 0)))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessage("node 'n2' is not there");
+        three.joinAgain(2);
+        assertThat(lines(graph(0, "nowhere", 0))).hasSize(FLIGHTS);
+    }
+
+    @Test
     void a_job_that_is_stopped_ends() {
         AtomicBoolean stop = new AtomicBoolean();
         try (QueryResult rows = JobQuery.of(endless())
