@@ -424,6 +424,11 @@ final class FeedRun {
         }
     }
 
+    /** How late it is to be asked for news at most. */
+    long askMicrosMax() {
+        return parts.source.askMicrosMax();
+    }
+
     private boolean isToEnd() {
         boolean hasFailed = share.hasFailed();
         for (ParseWorker worker : crew.all()) {

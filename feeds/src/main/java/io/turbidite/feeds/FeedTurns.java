@@ -76,6 +76,11 @@ public final class FeedTurns implements AutoCloseable {
         return run.hasNews();
     }
 
+    /** How late that should be asked at most, in microseconds, if nobody wakes the feed. */
+    public long askMicrosMax() {
+        return run.askMicrosMax();
+    }
+
     /** After a turn that found the store behind: whether the next one may go on. Cheap. */
     public boolean hasRoom() {
         return run.hasRoom();

@@ -32,7 +32,7 @@ final class ParseWorker {
     private static final long AGAIN_MICROS = 250;
 
     /** A worker that rests is woken; this is how often it counts what it has waited. */
-    private static final long REST_MICROS = 50_000;
+    private static final long REST_MICROS = 500_000;
 
     /** How often what was read is counted, for progress. */
     private static final long COUNT_NANOS = 100_000_000;

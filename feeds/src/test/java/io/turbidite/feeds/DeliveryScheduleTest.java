@@ -151,7 +151,7 @@ class DeliveryScheduleTest {
     @Test
     void whatTheSourceDoesAndWhereThePowerFailsMakesNoDifference() {
         long first = Seeds.of("DeliveryScheduleTest");
-        int schedules = Tier.count(20, 200, 10_000);
+        int schedules = Tier.count(20, 285, 10_000);
         int[] met = new int[3];
         for (int schedule = 0; schedule < schedules; schedule++) {
             long seed = first + schedule;

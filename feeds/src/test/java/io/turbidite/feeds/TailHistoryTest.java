@@ -286,7 +286,7 @@ class TailHistoryTest {
     @Test
     void noLineIsLostOrRepeated() {
         long first = Seeds.of("TailHistoryTest");
-        int histories = Tier.count(20, 300, 5_000);
+        int histories = Tier.count(20, 350, 5_000);
         for (int history = 0; history < histories; history++) {
             String as = "%s history %d".formatted(Seeds.replay("TailHistoryTest", first), history);
             SplittableRandom random = new SplittableRandom(first + history);

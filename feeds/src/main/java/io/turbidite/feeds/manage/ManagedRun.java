@@ -14,12 +14,6 @@ final class ManagedRun {
     /** How often a store that is behind is asked: its ring of batches lasts some milliseconds. */
     static final long FULL_MICROS = 250;
 
-    /**
-     * How late at most: a feed at rest then wakes 20 times a second. Who hands a parcel in, as over
-     * HTTP, wakes it at once; of a file, and of a topic, it hears when it asks.
-     */
-    private static final long WAIT_MICROS_MAX = 50_000;
-
     private final FeedTurns turns;
     private boolean isFull;
     private long waitMicros = WAIT_MICROS;
@@ -82,7 +76,8 @@ final class ManagedRun {
             return Outcome.WAITS;
         }
         if (!isFull && isWaiting && !turns.hasNews()) {
-            waitMicros = Math.min(2 * waitMicros, WAIT_MICROS_MAX);
+            // who hands a parcel in, as over HTTP, wakes it; of a file it hears when it asks
+            waitMicros = Math.min(2 * waitMicros, turns.askMicrosMax());
             asksAgain = false;
             return Outcome.WAITS;
         }

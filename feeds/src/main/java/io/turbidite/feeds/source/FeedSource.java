@@ -74,11 +74,19 @@ public interface FeedSource extends AutoCloseable {
 
     /**
      * For an endless source whose partitions had nothing to read: whether they may have something
-     * now. Asked about once a millisecond by a run of its own; by one of a manager 2 to 50 ms
-     * apart, the later the longer there was nothing.
+     * now. Asked about once a millisecond by a run of its own; by one of a manager from 2 ms to
+     * {@link #askMicrosMax} apart, the later the longer there was nothing.
      */
     default boolean hasNews() {
         return true;
+    }
+
+    /**
+     * How late a manager of feeds may ask for news of this source, if nobody wakes the feed: each
+     * asking costs a processor some 30 us.
+     */
+    default long askMicrosMax() {
+        return 50_000;
     }
 
     /**

@@ -2,6 +2,7 @@ package io.turbidite.feeds.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.FormatVersionException;
@@ -9,6 +10,8 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.OperationKind;
@@ -19,8 +22,13 @@ import io.turbidite.feeds.parse.RecordFrame;
 import io.turbidite.feeds.source.SourcePosition;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -484,6 +492,50 @@ class SpillTest {
                     .isInstanceOf(InvalidRequestException.class)
                     .hasMessageContaining("another feed of this name");
         }
+    }
+
+    /** They share the directory that queries spill to. */
+    @Test
+    void feeds_whose_names_begin_alike_keep_their_files_apart() {
+        SimDisk disk = disk();
+        List<String> feeds = List.of("a", "a-", "a-b", "a-000000000001", "feed-a", "A");
+        List<Spill> open = new ArrayList<>();
+        for (String feed : feeds) {
+            open.add(open(SpillPlace.swept(disk, "spill", feed, 1 << 20)));
+        }
+        for (int i = 0; i < feeds.size(); i++) {
+            assertThat(open.get(i).append(batch(i), false)).isTrue();
+        }
+        assertThat(segments(disk)).hasSize(feeds.size());
+        for (int i = 0; i < feeds.size(); i++) {
+            Batch batch = new Batch();
+            assertThat(open.get(i).next(batch)).isTrue();
+            same(batch, i);
+            assertThat(open.get(i).next(batch)).isFalse();
+            open.get(i).close();
+            // one that begins anew throws its own files away, and no other's
+            open(SpillPlace.swept(disk, "spill", feeds.get(i), 1 << 20)).close();
+            assertThat(segments(disk)).hasSize(feeds.size() - i - 1);
+        }
+        List<String> kept = feeds.stream()
+                .map(feed -> SpillPlace.kept(disk, feed, "records", 1 << 20).directory())
+                .toList();
+        assertThat(kept).doesNotHaveDuplicates();
+        assertThat(kept).noneMatch(name -> name.endsWith(SpillFormat.BESIDE_SUFFIX));
+    }
+
+    @Test
+    void a_directory_that_nobody_may_write_to_is_named(@TempDir Path home) throws IOException {
+        Path directory = Files.createDirectory(home.resolve(SpillPlace.DIRECTORY));
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("r-xr-xr-x"));
+        assumeThat(Files.isWritable(directory)).as("root may").isFalse();
+        Disk disk = RealDisk.open(home);
+        try (Spill spill = open(SpillPlace.kept(disk, "f", "records", 1 << 20))) {
+            assertThatThrownBy(() -> spill.append(batch(0), false))
+                    .isInstanceOf(StorageIoException.class)
+                    .hasMessageContaining(SpillPlace.DIRECTORY + "/f");
+        }
+        assertThat(directory).isEmptyDirectory();
     }
 
     @Test

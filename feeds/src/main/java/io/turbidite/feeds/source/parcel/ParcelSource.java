@@ -340,6 +340,12 @@ public final class ParcelSource implements FeedSource {
         return true;
     }
 
+    /** Who hands a parcel in wakes the feed. */
+    @Override
+    public long askMicrosMax() {
+        return 1_000_000;
+    }
+
     @Override
     public boolean hasNews() {
         synchronized (this) {
