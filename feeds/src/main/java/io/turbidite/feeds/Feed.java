@@ -158,8 +158,12 @@ public final class Feed implements AutoCloseable {
         Dataset there = store.findDataset(definition.dataset().name());
         if (there != null) {
             problems.addAll(DatasetMatch.problems(definition, there, store));
+            if (source != null
+                    && FeedDelivery.hasReadForAnother(store, there, owner(definition, source))) {
+                checkNotRun(definition, source, store, true, problems);
+            }
         } else {
-            checkNotRun(definition, source, store, problems);
+            checkNotRun(definition, source, store, false, problems);
             checkRegions(definition, store, problems);
         }
         try {
@@ -398,6 +402,7 @@ public final class Feed implements AutoCloseable {
             FeedDefinition definition,
             @Nullable FeedSource source,
             Store store,
+            boolean isMadeAnew,
             List<Problem> problems) {
         if (source == null) {
             return;
@@ -407,11 +412,14 @@ public final class Feed implements AutoCloseable {
                 .ifPresent(partition -> problems.addAll(definition
                         .problem(
                                 "feed",
-                                "'%s' has already read %s, but dataset %s is gone: give the feed another name to load everything anew"
+                                "'%s' has already read %s, but dataset %s is gone%s: give the feed another name to load everything anew"
                                         .formatted(
                                                 definition.feed(),
                                                 partition,
-                                                definition.dataset().name()))
+                                                definition.dataset().name(),
+                                                isMadeAnew
+                                                        ? " (one of that name was made since)"
+                                                        : ""))
                         .problems()));
     }
 

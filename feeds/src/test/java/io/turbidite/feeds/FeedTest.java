@@ -471,6 +471,15 @@ class FeedTest {
         assertThat(store().findDataset("People")).isNull();
         assertThat(run(DEFINITION.replace("feed: people", "feed: again")).records())
                 .isEqualTo(1);
+        // the feed of before does not know this one, and the new one goes on
+        assertThatThrownBy(() -> run(DEFINITION))
+                .isInstanceOf(DefinitionException.class)
+                .hasMessageContaining(
+                        "but dataset People is gone (one of that name was made since): give the feed another name");
+        write("people.csv", "id,name,lon,lat\n1,Ada,,\n2,Bob,,\n");
+        assertThat(run(DEFINITION.replace("feed: people", "feed: again")).records())
+                .isEqualTo(1);
+        assertThat(get(2)).containsEntry("name", "Bob");
     }
 
     @Test

@@ -395,6 +395,11 @@ public final class Dataset implements Source {
         return schema().primaryKey().form();
     }
 
+    /** Its number in the store: no other dataset ever has it, one of the same name neither. */
+    public int id() {
+        return schema().id();
+    }
+
     @Override
     public String name() {
         return schema().name();

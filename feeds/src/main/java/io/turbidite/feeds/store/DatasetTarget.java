@@ -195,7 +195,7 @@ final class DatasetTarget implements DeliveryTarget {
             positions.put(write, partition, behind, nowMicros);
             write.onlyIf(row == null ? 0 : row.version());
             if (batch.rejectedCount() + refusedCount > 0) {
-                ofLetters.putLetterBytes(write, letters.byteCount(), nowMicros);
+                ofLetters.putLetterBytes(write, letters.byteCount(), dataset, nowMicros);
             }
             try {
                 store.write(write);

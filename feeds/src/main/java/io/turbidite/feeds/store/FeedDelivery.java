@@ -1,6 +1,7 @@
 package io.turbidite.feeds.store;
 
 import io.turbidite.core.Cleanup;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.file.Disk;
@@ -74,6 +75,12 @@ public final class FeedDelivery implements Delivery {
     public static FeedDelivery into(
             Store store, Dataset dataset, String feed, String owner, Operation operation) {
         store.requireOwn(dataset); // before anything is made for the feed
+        if (hasReadForAnother(store, dataset, owner)) {
+            throw new InvalidRequestException(
+                    "feed '%s' has read records into a former dataset %s, which is gone: give it another name to load everything anew"
+                            .formatted(feed, dataset.name()));
+        }
+        Positions.open(store, owner).take(dataset, store.environment().clock().wallMicros());
         return open(
                 new DatasetTarget(store, dataset, feed, owner, operation),
                 store.environment().disk(),
@@ -110,6 +117,18 @@ public final class FeedDelivery implements Delivery {
         return store.findDataset(Positions.DATASET) == null
                 ? Set.of()
                 : Positions.open(store, feed).all().keySet();
+    }
+
+    /**
+     * Whether {@code owner} has read partitions for a dataset that had this one's name before it:
+     * to go on behind them would leave this one without the records before.
+     */
+    public static boolean hasReadForAnother(Store store, Dataset dataset, String owner) {
+        if (store.findDataset(Positions.DATASET) == null) {
+            return false;
+        }
+        Positions positions = Positions.open(store, owner);
+        return !positions.areOf(dataset) && !positions.all().isEmpty();
     }
 
     /** Forgets how far a feed is in these partitions. Its dead letters stay. */

@@ -35,7 +35,8 @@ import java.util.TreeMap;
 /**
  * The internal dataset {@value #DATASET}: for each feed and partition of its source a row that says
  * how far it is, and for each feed with dead letters a row with an empty name that says how long
- * their file is.
+ * their file is. This one, or one of a group's, also says which dataset the positions are of, in
+ * the undeclared field {@value #DATASET_ID}; an older release wrote none.
  *
  * <p>The field {@code file} is the partition's name. Positions in files have fields of their own;
  * those of other sources are bytes in the undeclared field {@value #POSITION}, so that a dataset
@@ -51,6 +52,7 @@ final class Positions {
     private static final String LETTERS_FILE = "";
     private static final String POSITION = "position";
     private static final String SEQUENCE = "sequence";
+    private static final String DATASET_ID = "dataset";
 
     private final Store store;
     private final Dataset dataset;
@@ -225,10 +227,33 @@ final class Positions {
         batch.upsert(dataset, writer.finish());
     }
 
-    void putLetterBytes(WriteBatch batch, long byteCount, long wallMicros) {
+    /**
+     * Puts the row that belongs to no partition.
+     *
+     * @param byteCount how long the dead-letter file is
+     * @param of the dataset that the feed's records go to
+     */
+    void putLetterBytes(WriteBatch batch, long byteCount, Dataset of, long wallMicros) {
         begin(LETTERS_FILE, wallMicros);
         writer.setLong(column.letterBytes, byteCount);
+        writer.openField(DATASET_ID, (long) of.id());
         batch.upsert(dataset, writer.finish());
+    }
+
+    /** Whether the rows may be those of records in this dataset, and in no former one. */
+    boolean areOf(Dataset of) {
+        Map<String, @Nullable Object> row = dataset.get(feed, LETTERS_FILE);
+        return row == null || row.get(DATASET_ID) == null || number(row, DATASET_ID) == of.id();
+    }
+
+    /** From now on they are. */
+    void take(Dataset of, long wallMicros) {
+        Map<String, @Nullable Object> row = dataset.get(feed, LETTERS_FILE);
+        if (row == null || row.get(DATASET_ID) == null || number(row, DATASET_ID) != of.id()) {
+            WriteBatch batch = store.newBatch();
+            putLetterBytes(batch, row == null ? 0 : number(row, "letter_bytes"), of, wallMicros);
+            store.write(batch);
+        }
     }
 
     /** Deletes the feed's rows of these partitions and of its dead letters. */
