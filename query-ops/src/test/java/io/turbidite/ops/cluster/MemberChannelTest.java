@@ -7,6 +7,8 @@ import com.sun.management.ThreadMXBean;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.time.Clock;
+import io.turbidite.ops.job.JobParts;
+import io.turbidite.ops.run.RunOptions;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -15,6 +17,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -181,6 +184,47 @@ class MemberChannelTest {
                 new MemberChannel(server, pair.server(), false));
     }
 
+    /** A process that connects knows who listens there, or asks before it takes anything. */
+    @Test
+    void who_listens_must_be_who_is_expected() throws IOException {
+        Members.Doorman expecting = new Members.Doorman() {
+            @Override
+            public boolean lets(int port, String member) {
+                return true;
+            }
+
+            @Override
+            public boolean meets(SocketAddress address, String member) {
+                return member.equals("n1");
+            }
+        };
+        Members n2 = new Members(authority.identity(authority.issue("n2")), expecting);
+        HostedNode node = new HostedNode("n2", JobParts.of(List.of()), RunOptions.defaults());
+        node.use(n2);
+        Pair pair = connect();
+        SocketAddress address = pair.client().getRemoteAddress();
+        assertThatThrownBy(() -> node.checkSender(address, "n1"))
+                .isInstanceOf(ClusterException.class)
+                .hasMessage("node 'n1' is not at %s: nobody is", address);
+        MemberChannel client = new MemberChannel(n2, pair.client(), true);
+        assertThat(shake(client, new MemberChannel(members(authority, "n1"), pair.server(), false)))
+                .isTrue();
+        node.checkSender(address, "n1");
+        assertThatThrownBy(() -> node.checkSender(address, "n3"))
+                .hasMessage("node 'n3' is not at %s: 'n1' is", address);
+        assertThat(n2.madeCount()).isOne();
+        client.close();
+        assertThat(n2.madeCount()).isZero();
+        Pair other = connect();
+        MemberChannel refusing = new MemberChannel(n2, other.client(), true);
+        assertThat(shake(
+                        refusing,
+                        new MemberChannel(members(authority, "n3"), other.server(), false)))
+                .isFalse();
+        assertThat(n2.refusedCount()).isOne();
+        assertThat(other.client().isOpen()).isFalse();
+    }
+
     @Test
     void those_who_say_nothing_keep_nobody_out_and_the_pool_goes_on() throws IOException {
         Members n1 = members(authority, "n1");
@@ -198,11 +242,10 @@ class MemberChannelTest {
                         .orTimeout(5, TimeUnit.SECONDS)
                         .join())
                 .isEqualTo("goes on");
-        for (SocketChannel socket : sockets) {
-            socket.close();
-        }
+        // whoever closes waits for nobody
+        n1.close();
         silent.forEach(
-                one -> assertThat(one.orTimeout(20, TimeUnit.SECONDS).join()).isFalse());
+                one -> assertThat(one.orTimeout(5, TimeUnit.SECONDS).join()).isFalse());
         assertThat(n1.refusedCount()).isEqualTo(100);
     }
 }
