@@ -4,6 +4,7 @@ module io.turbidite.storage.core {
     requires com.dynatrace.hash4j;
     requires com.fasterxml.jackson.core;
     requires com.lmax.disruptor;
+    requires java.management;
     requires jdk.nio.mapmode;
     // optional: who binds meters to it has it
     requires static micrometer.core;

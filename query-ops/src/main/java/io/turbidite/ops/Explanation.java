@@ -24,6 +24,12 @@ public record Explanation(
 
     private static final int DETAIL_COLUMNS_MIN = 30;
 
+    private static final String WORK_FORMAT = "  %9s  %9s  %9s  %7s  %7s";
+
+    /** Of the columns that are there where time was taken. */
+    private static final String WORK_HEAD =
+            WORK_FORMAT.formatted("CPU ms", "memory", "spilled", "pages", "pruned");
+
     /**
      * One operator of the plan.
      *
@@ -33,22 +39,78 @@ public record Explanation(
      * @param actualRows how many rows it handed on; empty before the query ran
      * @param depth 0, or how many relations it stands below that which was asked: what is read by
      *     another query, or is a side of a join, stands one deeper
+     * @param work what it took
      */
     public record Operator(
             String name,
             String detail,
             OptionalLong estimatedRows,
             OptionalLong actualRows,
-            int depth) {
-        /** An operator of the query that was asked. */
+            int depth,
+            Work work) {
+        /** An operator of the query that was asked, which took nothing that was counted. */
         public Operator(
                 String name, String detail, OptionalLong estimatedRows, OptionalLong actualRows) {
-            this(name, detail, estimatedRows, actualRows, 0);
+            this(name, detail, estimatedRows, actualRows, 0, Work.NONE);
         }
 
         /** The name, further to the right the deeper it stands. */
         String indented() {
             return "  ".repeat(depth) + name;
+        }
+    }
+
+    /**
+     * What an operator took, all its partitions together.
+     *
+     * @param cpuNanos processor time, without that of the operators that it reads; empty where it
+     *     was not taken: {@link io.turbidite.ops.run.RunOptions#clock} has it taken. Of operators
+     *     that work in one go the lowest has the time of all
+     * @param memoryBytesMax the most memory that it held at a time to sort, group or join
+     * @param spilledBytes bytes written to temporary files
+     * @param pageCount leaf pages of components that it went to, in the cache or not
+     * @param passedOverCount memory layers and components that a filter let it pass over
+     */
+    public record Work(
+            OptionalLong cpuNanos,
+            long memoryBytesMax,
+            long spilledBytes,
+            long pageCount,
+            long passedOverCount) {
+        /** Nothing. */
+        public static final Work NONE = new Work(OptionalLong.empty(), 0, 0, 0, 0);
+
+        private String columns() {
+            return WORK_FORMAT.formatted(
+                    cpuNanos.isPresent()
+                            ? String.format(Locale.ROOT, "%,.3f", cpuNanos.getAsLong() / 1e6)
+                            : "-",
+                    bytes(memoryBytesMax),
+                    bytes(spilledBytes),
+                    count(pageCount),
+                    count(passedOverCount));
+        }
+
+        private static String bytes(long bytes) {
+            return bytes == 0 ? "-" : String.format(Locale.ROOT, "%,d KiB", (bytes + 1023) >> 10);
+        }
+
+        private static String count(long count) {
+            return count == 0 ? "-" : String.format(Locale.ROOT, "%,d", count);
+        }
+
+        private void putInto(Map<String, Object> row) {
+            cpuNanos.ifPresent(nanos -> row.put("cpuNanos", nanos));
+            putInto(row, "memoryBytes", memoryBytesMax);
+            putInto(row, "spilledBytes", spilledBytes);
+            putInto(row, "pages", pageCount);
+            putInto(row, "passedOver", passedOverCount);
+        }
+
+        private static void putInto(Map<String, Object> row, String name, long count) {
+            if (count > 0) {
+                row.put(name, count);
+            }
         }
     }
 
@@ -66,7 +128,8 @@ public record Explanation(
 
     /**
      * A map for JSON: {@code dataset, access, operators[{operator, detail, estimated, actual,
-     * depth}], …}; a depth of 0 is left out.
+     * depth, cpuNanos, memoryBytes, spilledBytes, pages, passedOver}], …}; what is 0 but rows, or
+     * not known, is left out.
      */
     public Map<String, Object> toMap() {
         List<Map<String, Object>> rows = new ArrayList<>();
@@ -79,6 +142,7 @@ public record Explanation(
             if (operator.depth() > 0) {
                 row.put("depth", operator.depth());
             }
+            operator.work().putInto(row);
             rows.add(row);
         }
         List<Map<String, Object>> choices = new ArrayList<>();
@@ -104,17 +168,21 @@ public record Explanation(
         for (Operator operator : operators) {
             nameWidth = Math.max(nameWidth, operator.indented().length());
         }
-        String format = "%n  %-" + nameWidth + "s  %12s  %12s  %s";
+        boolean isTimed = operators.stream().anyMatch(one -> one.work.cpuNanos.isPresent());
+        String format = "%n  %-" + nameWidth + "s  %12s  %12s%s  %s";
         int detailColumn =
-                format.formatted("", "", "", "").length() - "%n".formatted().length();
+                format.formatted("", "", "", isTimed ? WORK_HEAD : "", "").length()
+                        - "%n".formatted().length();
         StringBuilder text = new StringBuilder();
         text.append(dataset).append(": ").append(access);
-        text.append(format.formatted("operator", "estimated", "actual", ""));
+        text.append(
+                format.formatted("operator", "estimated", "actual", isTimed ? WORK_HEAD : "", ""));
         for (Operator operator : operators) {
             text.append(format.formatted(
                     operator.indented(),
                     show(operator.estimatedRows()),
                     show(operator.actualRows()),
+                    isTimed ? operator.work.columns() : "",
                     wrapped(operator.detail(), detailColumn)));
         }
         text.append("%n  considered".formatted());

@@ -9,7 +9,10 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.frame.OperatorWork;
+import io.turbidite.ops.plan.PlanStep;
 import io.turbidite.ops.plan.ResultPlan;
+import io.turbidite.ops.plan.StepTimes;
 import io.turbidite.ops.run.Rows;
 
 import org.jspecify.annotations.Nullable;
@@ -270,20 +273,35 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     }
 
     static Explanation explanation(String dataset, ResultPlan plan, boolean ran) {
-        List<Explanation.Operator> operators = plan.steps().stream()
-                .map(step -> new Explanation.Operator(
-                        step.name(),
-                        step.detail(),
-                        step.estimatedRows() < 0
-                                ? OptionalLong.empty()
-                                : OptionalLong.of(step.estimatedRows()),
-                        ran ? OptionalLong.of(step.meter().rows()) : OptionalLong.empty(),
-                        step.depth()))
-                .toList();
+        List<PlanStep> steps = plan.steps();
+        List<OptionalLong> times = StepTimes.of(steps);
+        List<Explanation.Operator> operators = new ArrayList<>();
+        for (int i = 0; i < steps.size(); i++) {
+            PlanStep step = steps.get(i);
+            operators.add(new Explanation.Operator(
+                    step.name(),
+                    step.detail(),
+                    step.estimatedRows() < 0
+                            ? OptionalLong.empty()
+                            : OptionalLong.of(step.estimatedRows()),
+                    ran ? OptionalLong.of(step.meter().rows()) : OptionalLong.empty(),
+                    step.depth(),
+                    ran ? work(step, times.get(i)) : Explanation.Work.NONE));
+        }
         List<Explanation.Choice> considered = plan.choices().stream()
                 .map(way -> new Explanation.Choice(way.access(), way.cost(), way.chosen()))
                 .toList();
         return new Explanation(dataset, plan.access(), operators, considered);
+    }
+
+    private static Explanation.Work work(PlanStep step, OptionalLong cpuNanos) {
+        OperatorWork work = step.meter().workSoFar();
+        return new Explanation.Work(
+                cpuNanos,
+                work == null ? 0 : work.memoryBytesMax(),
+                work == null ? 0 : work.spilledBytes(),
+                step.layers().pageCount(),
+                step.layers().ruledOutCount());
     }
 
     /** Drops the unread rows. */

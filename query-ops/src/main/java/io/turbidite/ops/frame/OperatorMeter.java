@@ -1,5 +1,7 @@
 package io.turbidite.ops.frame;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -13,16 +15,22 @@ public final class OperatorMeter {
     public static final OperatorMeter NONE = new OperatorMeter();
 
     private static final VarHandle ROWS;
+    private static final VarHandle WORK;
 
     static {
         try {
-            ROWS = MethodHandles.lookup().findVarHandle(OperatorMeter.class, "rows", long.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            ROWS = lookup.findVarHandle(OperatorMeter.class, "rows", long.class);
+            WORK = lookup.findVarHandle(OperatorMeter.class, "work", OperatorWork.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
     private volatile long rows;
+
+    /** Null until anything but rows is counted: most operators hold no memory. */
+    private volatile @Nullable OperatorWork work;
 
     /** Counts rows; called for many rows at once, not for each. */
     public void add(long rowCount) {
@@ -44,5 +52,22 @@ public final class OperatorMeter {
     /** How many rows went through. */
     public long rows() {
         return rows;
+    }
+
+    /** What it took beside rows, to be counted. */
+    public OperatorWork work() {
+        OperatorWork known = work;
+        if (known != null) {
+            return known;
+        }
+        OperatorWork made = new OperatorWork();
+        return WORK.compareAndExchange(this, null, made) instanceof OperatorWork other
+                ? other
+                : made;
+    }
+
+    /** What it took so far; null: nothing that was counted. */
+    public @Nullable OperatorWork workSoFar() {
+        return work;
     }
 }

@@ -91,7 +91,7 @@ public final class CountedRows implements Rows {
         this.leftType = left.type();
         this.rightType = right.type();
         this.copy = new RowCopy(left.type(), type);
-        this.table = new SetTable(options);
+        this.table = new SetTable(options, meter);
         this.meter = meter;
         this.row = new RecordView(type);
     }

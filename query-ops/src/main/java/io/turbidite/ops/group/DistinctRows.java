@@ -56,7 +56,7 @@ public final class DistinctRows implements Rows {
         this.input = input;
         this.keys = new RowKey(type);
         this.copy = new RowCopy(type, type);
-        this.table = new SetTable(options);
+        this.table = new SetTable(options, meter);
         this.meter = meter;
         this.row = new RecordView(type);
     }

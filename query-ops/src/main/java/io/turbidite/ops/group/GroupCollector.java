@@ -7,6 +7,7 @@ import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.ops.aggregate.GroupStates;
 import io.turbidite.ops.frame.Frame;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.frame.TupleWriter;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;
@@ -41,6 +42,7 @@ public final class GroupCollector implements TupleWriter {
 
     private final RunOptions options;
     private final long memoryBytes;
+    private final OperatorMeter meter;
     private final @Nullable GroupStates states;
     private final GroupTable table;
     private final Slice key = new Slice();
@@ -68,19 +70,25 @@ public final class GroupCollector implements TupleWriter {
      * @param memoryBytes this operator's share of the query's memory
      */
     public GroupCollector(RunOptions options, long memoryBytes) {
-        this(options, memoryBytes, null);
+        this(options, memoryBytes, null, new OperatorMeter());
     }
 
     /**
      * As {@link #GroupCollector(RunOptions, long)}, for aggregates.
      *
      * @param states this operator's alone
+     * @param meter told of memory and of what is spilled
      */
-    public GroupCollector(RunOptions options, long memoryBytes, @Nullable GroupStates states) {
+    public GroupCollector(
+            RunOptions options,
+            long memoryBytes,
+            @Nullable GroupStates states,
+            OperatorMeter meter) {
+        this.meter = meter;
         this.states = states;
         this.options = options;
         this.memoryBytes = memoryBytes;
-        this.table = new GroupTable(options, memoryBytes);
+        this.table = new GroupTable(options, memoryBytes, meter);
     }
 
     @Override
@@ -249,7 +257,7 @@ public final class GroupCollector implements TupleWriter {
                         table.groupCount(),
                         memoryBytes));
             }
-            runs = new SpilledRuns(options, memoryBytes);
+            runs = new SpilledRuns(options, memoryBytes, meter);
         }
         spill(runs);
     }

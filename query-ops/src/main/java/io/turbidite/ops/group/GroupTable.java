@@ -2,6 +2,7 @@ package io.turbidite.ops.group;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
@@ -41,8 +42,8 @@ final class GroupTable implements AutoCloseable {
     private int foundSlot;
 
     /** Bounded by {@code memoryBytes}, slots and entries together. */
-    GroupTable(RunOptions options, long memoryBytes) {
-        memory = OperatorMemory.of(options, memoryBytes);
+    GroupTable(RunOptions options, long memoryBytes, OperatorMeter meter) {
+        memory = OperatorMemory.of(options, memoryBytes, meter);
         entries = new SortBuffer(memory);
     }
 

@@ -5,6 +5,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;
 
@@ -22,13 +23,15 @@ final class SetTable implements AutoCloseable {
     private static final int STOP_INTERVAL = 1_024;
 
     private final RunOptions options;
+    private final OperatorMeter meter;
     private final GroupTable table;
     private @Nullable SpilledRuns runs;
     private int looks;
 
-    SetTable(RunOptions options) {
+    SetTable(RunOptions options, OperatorMeter meter) {
         this.options = options;
-        this.table = new GroupTable(options, options.memoryBytesMax());
+        this.meter = meter;
+        this.table = new GroupTable(options, options.memoryBytesMax(), meter);
     }
 
     /** Looks now and then whether the query was stopped. */
@@ -91,7 +94,7 @@ final class SetTable implements AutoCloseable {
                         table.groupCount(),
                         options.memoryBytesMax()));
             }
-            to = new SpilledRuns(options, options.memoryBytesMax());
+            to = new SpilledRuns(options, options.memoryBytesMax(), meter);
             runs = to;
         }
         to.add(table.entries(), Long.MAX_VALUE);

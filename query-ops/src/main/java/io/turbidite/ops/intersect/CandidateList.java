@@ -2,6 +2,7 @@ package io.turbidite.ops.intersect;
 
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 
@@ -44,9 +45,10 @@ final class CandidateList implements AutoCloseable {
 
     /**
      * @param bytesMax most bytes that it holds
+     * @param meter told what is held
      */
-    CandidateList(RunOptions options, long bytesMax) {
-        this.memory = OperatorMemory.of(options, bytesMax);
+    CandidateList(RunOptions options, long bytesMax, OperatorMeter meter) {
+        this.memory = OperatorMemory.of(options, bytesMax, meter);
     }
 
     /** Adds a candidate; false, and nothing changes, where there is no room. */

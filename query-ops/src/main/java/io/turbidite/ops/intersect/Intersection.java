@@ -186,7 +186,8 @@ public final class Intersection implements AutoCloseable {
                 } else if (own != null) {
                     own.clear();
                 }
-                SortedSide.Collector some = new SortedSide.Collector(options, bytesOfEach);
+                SortedSide.Collector some =
+                        new SortedSide.Collector(options, bytesOfEach, meters.left());
                 found.put(sorted.get(i), some);
                 if (collect(view, partition, sorted.get(i), some, earlier, own)) {
                     isEmpty = some.count() == 0;

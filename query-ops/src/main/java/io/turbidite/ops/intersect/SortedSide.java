@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.core.sort.SortedMerge;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;
@@ -35,6 +36,7 @@ final class SortedSide implements Side {
     /** Candidates of one index on their way. <em>Confined to one thread.</em> */
     static final class Collector implements AutoCloseable {
         private final RunOptions options;
+        private final OperatorMeter meter;
         private final long memoryBytes;
         private final SortBuffer buffer;
 
@@ -48,11 +50,12 @@ final class SortedSide implements Side {
         private long sortedCount;
         private boolean isGivenAway;
 
-        Collector(RunOptions options, long memoryBytes) {
+        Collector(RunOptions options, long memoryBytes, OperatorMeter meter) {
             this.options = options;
+            this.meter = meter;
             this.memoryBytes = memoryBytes / 2;
-            this.list = new CandidateList(options, memoryBytes / 2);
-            this.buffer = new SortBuffer(OperatorMemory.of(options, memoryBytes / 2));
+            this.list = new CandidateList(options, memoryBytes / 2, meter);
+            this.buffer = new SortBuffer(OperatorMemory.of(options, memoryBytes / 2, meter));
         }
 
         /**
@@ -87,7 +90,7 @@ final class SortedSide implements Side {
             if (!fits && buffer.count() > 0 && options.spill() != null) {
                 SpilledRuns spilled = runs;
                 if (spilled == null) {
-                    spilled = new SpilledRuns(options, memoryBytes);
+                    spilled = new SpilledRuns(options, memoryBytes, meter);
                     runs = spilled;
                 }
                 spilled.add(buffer, Long.MAX_VALUE);

@@ -163,7 +163,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
 
     private JoinTable newTable() {
         // rows that stay move to a second one, and those that go lie in a third buffer
-        return new JoinTable(options, memoryBytes / 8 * 3, pairs != null && hasNotes);
+        return new JoinTable(options, memoryBytes / 8 * 3, meter, pairs != null && hasNotes);
     }
 
     @Override
@@ -348,7 +348,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
                     table.rows().count(),
                     memoryBytes));
         }
-        return new SpillBuffer(options, memoryBytes / 4);
+        return new SpillBuffer(options, memoryBytes / 4, meter);
     }
 
     /** Halves what the table keeps: moves what stays to a new one, and the rest to the runs. */
@@ -546,6 +546,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
                     holdsLeft ? spillPassing() : spillHeld(),
                     new MergedRuns.Meeting(kind, test),
                     options,
+                    meter,
                     this::look);
         }
     }

@@ -7,6 +7,7 @@ import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.record.KindValues;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
@@ -49,8 +50,8 @@ final class JoinTable implements AutoCloseable {
     /**
      * @param hasNotes whether each row has room for a number that is not part of it
      */
-    JoinTable(RunOptions options, long memoryBytes, boolean hasNotes) {
-        memory = OperatorMemory.of(options, memoryBytes);
+    JoinTable(RunOptions options, long memoryBytes, OperatorMeter meter, boolean hasNotes) {
+        memory = OperatorMemory.of(options, memoryBytes, meter);
         rows = new SortBuffer(memory);
         noteBytes = hasNotes ? Long.BYTES : 0;
     }

@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.core.sort.SortedMerge;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;
@@ -30,6 +31,7 @@ final class MergedRuns implements AutoCloseable {
     private final JoinKind kind;
     private final @Nullable PairTest test;
     private final RunOptions options;
+    private final OperatorMeter meter;
     private final Runnable look;
     private final SortedInput leftRows;
     private final SortedInput rightRows;
@@ -85,17 +87,19 @@ final class MergedRuns implements AutoCloseable {
             SpillBuffer right,
             Meeting meeting,
             RunOptions options,
+            OperatorMeter meter,
             Runnable look) {
         this.kind = meeting.kind();
         this.test = meeting.test();
         this.options = options;
+        this.meter = meter;
         this.look = look;
         this.memoryBytes = options.memoryBytesMax() / 4;
         Cleanup made = new Cleanup();
         try {
-            group = new SortBuffer(OperatorMemory.of(options, memoryBytes));
+            group = new SortBuffer(OperatorMemory.of(options, memoryBytes, meter));
             made.add(group::close);
-            lot = new SortBuffer(OperatorMemory.of(options, memoryBytes));
+            lot = new SortBuffer(OperatorMemory.of(options, memoryBytes, meter));
             made.add(lot::close);
             leftRows = SortedMerge.of(left.end().inputs());
             made.add(leftRows::close);
@@ -222,7 +226,7 @@ final class MergedRuns implements AutoCloseable {
         SpilledRuns runs = large;
         if (runs == null) {
             // there is one, since there are runs
-            runs = new SpilledRuns(options, memoryBytes);
+            runs = new SpilledRuns(options, memoryBytes, meter);
             large = runs;
         }
         runs.add(group, Long.MAX_VALUE);

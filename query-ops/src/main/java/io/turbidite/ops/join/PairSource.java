@@ -5,6 +5,7 @@ import io.turbidite.ops.aggregate.PairTuples;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.TupleWriter;
 import io.turbidite.ops.group.GroupCollector;
+import io.turbidite.ops.run.CallTimer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,7 @@ public final class PairSource implements FrameSource {
     private final Supplier<HashJoin> opener;
     private final PairTuples maker;
     private final TupleWriter target;
+    private final @Nullable CallTimer timer;
     private @Nullable HashJoin join;
     private boolean hasNotes;
     private boolean paused;
@@ -36,8 +38,14 @@ public final class PairSource implements FrameSource {
     /**
      * @param opener makes the join, at the first step
      * @param target collects groups, or only counts
+     * @param timer of the join; null: nobody asks
      */
-    public PairSource(Supplier<HashJoin> opener, PairTuples maker, TupleWriter target) {
+    public PairSource(
+            Supplier<HashJoin> opener,
+            PairTuples maker,
+            TupleWriter target,
+            @Nullable CallTimer timer) {
+        this.timer = timer;
         this.opener = opener;
         this.maker = maker;
         this.target = target;
@@ -58,7 +66,7 @@ public final class PairSource implements FrameSource {
             pairs = opened.inPairs(hasNotes);
         }
         for (int i = 0; i < PAIRS_A_STEP; i++) {
-            if (!pairs.next()) {
+            if (!next(pairs)) {
                 paused = pairs.isPaused();
                 return paused;
             }
@@ -70,6 +78,18 @@ public final class PairSource implements FrameSource {
         }
         paused = false;
         return true;
+    }
+
+    private boolean next(HashJoin pairs) {
+        CallTimer timed = timer;
+        if (timed == null || !timed.begin()) {
+            return pairs.next();
+        }
+        try {
+            return pairs.next();
+        } finally {
+            timed.end();
+        }
     }
 
     private void take(HashJoin pairs, GroupCollector groups) {
@@ -91,6 +111,9 @@ public final class PairSource implements FrameSource {
         HashJoin pairs = join;
         if (pairs != null) {
             join = null;
+            if (timer != null) {
+                timer.tell();
+            }
             pairs.close();
         }
     }

@@ -4,6 +4,7 @@ import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;
@@ -21,11 +22,11 @@ final class SpillBuffer implements AutoCloseable {
     private final SpilledRuns runs;
     private long nextNumber;
 
-    SpillBuffer(RunOptions options, long memoryBytes) {
+    SpillBuffer(RunOptions options, long memoryBytes, OperatorMeter meter) {
         this.options = options;
         this.memoryBytes = memoryBytes;
-        this.buffer = new SortBuffer(OperatorMemory.of(options, memoryBytes));
-        this.runs = new SpilledRuns(options, memoryBytes);
+        this.buffer = new SortBuffer(OperatorMemory.of(options, memoryBytes, meter));
+        this.runs = new SpilledRuns(options, memoryBytes, meter);
     }
 
     void add(Slice key, Slice newRow) {

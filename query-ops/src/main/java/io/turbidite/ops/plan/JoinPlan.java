@@ -17,8 +17,10 @@ import io.turbidite.ops.join.JoinSide;
 import io.turbidite.ops.join.LookupRows;
 import io.turbidite.ops.join.PairField;
 import io.turbidite.ops.join.PairTest;
+import io.turbidite.ops.run.CallTimer;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.TimedRows;
 
 import org.jspecify.annotations.Nullable;
 
@@ -343,9 +345,14 @@ public final class JoinPlan implements ResultPlan {
      * @param fields where the fields at the top of the joined rows come from, of those that anybody
      *     looks at
      * @param opener makes the join
+     * @param timer of the join; null: nobody asks
      */
     record Pairs(
-            RecordType left, RecordType right, List<PairField> fields, Supplier<HashJoin> opener) {}
+            RecordType left,
+            RecordType right,
+            List<PairField> fields,
+            Supplier<HashJoin> opener,
+            @Nullable CallTimer timer) {}
 
     /** Instead of {@link #rows}; null where its rows are no pairs. */
     @Nullable
@@ -360,7 +367,8 @@ public final class JoinPlan implements ResultPlan {
                         left.rowType(),
                         right.rowType(),
                         output(type, used, null, false).fields(),
-                        this::hashJoin);
+                        this::hashJoin,
+                        CallTimer.of(options, joined));
     }
 
     @Override
@@ -369,7 +377,7 @@ public final class JoinPlan implements ResultPlan {
         if (better != null) {
             return better.rows();
         }
-        return looksUp ? lookedUp() : hashJoin();
+        return TimedRows.of(looksUp ? lookedUp() : hashJoin(), options, joined);
     }
 
     private HashJoin hashJoin() {

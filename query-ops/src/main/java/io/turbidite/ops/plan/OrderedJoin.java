@@ -14,7 +14,10 @@ import io.turbidite.ops.join.PairTest;
 import io.turbidite.ops.plan.JoinGraph.Condition;
 import io.turbidite.ops.plan.JoinGraph.Equality;
 import io.turbidite.ops.plan.JoinGraph.LeafField;
+import io.turbidite.ops.run.CallTimer;
+import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.TimedRows;
 
 import org.jspecify.annotations.Nullable;
 
@@ -285,11 +288,20 @@ final class OrderedJoin implements ResultPlan {
 
     /** As {@link JoinPlan#pairs()}: both rows of a pair of the last join. */
     JoinPlan.Pairs pairs() {
-        return new JoinPlan.Pairs(left.type(), right.type(), fields, this::rows);
+        return new JoinPlan.Pairs(
+                left.type(),
+                right.type(),
+                fields,
+                this::hashJoin,
+                CallTimer.of(order.graph().options(), joined));
     }
 
     @Override
-    public HashJoin rows() {
+    public Rows rows() {
+        return TimedRows.of(hashJoin(), order.graph().options(), joined);
+    }
+
+    private HashJoin hashJoin() {
         RunOptions options = order.graph().options();
         JoinSide leftSide = passing.side(keys(true));
         JoinSide rightSide = new JoinSide(right.plan().rows(), right.type(), keys(false), built);

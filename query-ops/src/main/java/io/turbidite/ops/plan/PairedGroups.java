@@ -48,7 +48,7 @@ final class PairedGroups {
         PairTuples maker = query.aggregates().isEmpty()
                 ? PairTuples.ofKeys(pairs.left(), pairs.right(), keys)
                 : PairTuples.of(pairs.left(), pairs.right(), keys, query.aggregates(), arguments);
-        return new PairSource(pairs.opener(), maker, collector);
+        return new PairSource(pairs.opener(), maker, collector, pairs.timer());
     }
 
     /** Whether it is known where a field comes from: what lies in another one is not. */

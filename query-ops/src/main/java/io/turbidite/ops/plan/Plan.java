@@ -397,7 +397,10 @@ public final class Plan implements ResultPlan {
         }
         return List.of(
                 collecting(branches, collectors, this::orderedMaker),
-                Stage.of(new SortedSource(collectors, query.limit(), each(), sorted, sink), sink));
+                Stage.of(
+                        new SortedSource(collectors, query.limit(), each(), sorted, sink),
+                        sink,
+                        List.of(sorted)));
     }
 
     private List<Stage> count(FrameWriter end) {
@@ -408,7 +411,7 @@ public final class Plan implements ResultPlan {
         }
         return List.of(
                 collecting(branches, collectors, Tuples::none),
-                Stage.of(new CountSource(collectors, grouped, end), end));
+                Stage.of(new CountSource(collectors, grouped, end), end, List.of(grouped)));
     }
 
     private List<Stage> groups(FrameWriter end) {
@@ -419,7 +422,8 @@ public final class Plan implements ResultPlan {
             collectors.add(new GroupCollector(
                     options,
                     options.memoryBytesMax() / shares,
-                    query.aggregates().isEmpty() ? null : query.aggregates().states()));
+                    query.aggregates().isEmpty() ? null : query.aggregates().states(),
+                    grouped));
         }
         Stage first = collecting(branches, collectors, this::groupMaker);
         if (!sorts()) {
@@ -427,18 +431,21 @@ public final class Plan implements ResultPlan {
                     first,
                     Stage.of(
                             new GroupSource(collectors, groupRows(), grouped, end, query.limit()),
-                            end));
+                            end,
+                            List.of(grouped)));
         }
         SortCollector sort = sortCollector(shares);
         return List.of(
                 first,
                 Stage.of(
                         new GroupSource(collectors, groupRows(), grouped, sort, Long.MAX_VALUE),
-                        sort),
+                        sort,
+                        List.of(sorted)),
                 Stage.of(
                         new SortedSource(
                                 List.of(sort), query.limit(), SortedSource.ALL, sorted, end),
-                        end));
+                        end,
+                        List.of(sorted)));
     }
 
     /** A first stage: each branch of partitions into its own collector. */
@@ -447,7 +454,7 @@ public final class Plan implements ResultPlan {
         List<Stage.Branch> built = new ArrayList<>();
         FrameSource pairs = pairs(collectors.getFirst());
         if (pairs != null) {
-            return Stage.of(pairs, collectors.getFirst());
+            return Stage.of(pairs, collectors.getFirst(), timed());
         }
         for (int i = 0; i < branches.size(); i++) {
             C collector = collectors.get(i);
@@ -458,9 +465,18 @@ public final class Plan implements ResultPlan {
                                     maker.get(),
                                     collector,
                                     options.memoryBytesMax() / branches.size()),
-                    collector));
+                    collector,
+                    timed()));
         }
         return new Stage(built);
+    }
+
+    /** Who has the time of the first stage: of two operators the upper one has all below it. */
+    private List<OperatorMeter> timed() {
+        if (grouped == OperatorMeter.NONE) {
+            return List.of(sorted);
+        }
+        return sorts() ? List.of(grouped, sorted) : List.of(grouped);
     }
 
     /** Of groups over a join that needs no rows for them; else null. */
@@ -479,7 +495,7 @@ public final class Plan implements ResultPlan {
     private SortCollector sortCollector(int shares) {
         // where some of each are wanted, the first few may all be of one
         long limit = each() == SortedSource.ALL ? query.limit() : SortCollector.ALL;
-        return new SortCollector(options, options.memoryBytesMax() / shares, limit);
+        return new SortCollector(options, options.memoryBytesMax() / shares, limit, sorted);
     }
 
     /** Most rows that are equal in what is ordered by before. */

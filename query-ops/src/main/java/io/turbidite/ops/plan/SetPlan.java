@@ -11,6 +11,7 @@ import io.turbidite.ops.group.RowKey;
 import io.turbidite.ops.group.RowsInTurn;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.TimedRows;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -161,6 +162,10 @@ public final class SetPlan implements ResultPlan {
 
     @Override
     public Rows rows() {
+        return TimedRows.of(untimed(), options, meter);
+    }
+
+    private Rows untimed() {
         return switch (operation) {
             case UNION_ALL -> all(meter);
             case UNION ->

@@ -28,6 +28,7 @@ import io.turbidite.ops.intersect.Intersection;
 import io.turbidite.ops.intersect.IntersectionScan;
 import io.turbidite.ops.intersect.JoinedCandidates;
 import io.turbidite.ops.intersect.JoinedRanges;
+import io.turbidite.ops.run.CallTimer;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.scan.DirectRows;
 import io.turbidite.ops.scan.KeyOrder;
@@ -127,7 +128,8 @@ final class SourceBuilder {
                 projection == null ? null : new RecordView(query.rowType()),
                 limit,
                 limited,
-                options);
+                options,
+                CallTimer.of(options, meters.lowest(choice.chosen())));
     }
 
     /** Where the way in goes through them one by one. */
@@ -183,7 +185,9 @@ final class SourceBuilder {
             maker.spare(taker::drops);
         }
         return new RecordSource(
-                selected(wayIn(partitions, Long.MAX_VALUE, memoryBytes), maker, true), target);
+                selected(wayIn(partitions, Long.MAX_VALUE, memoryBytes), maker, true),
+                target,
+                CallTimer.of(options, meters.lowest(choice.chosen())));
     }
 
     private EntryTuples entryTuples(JoinedRanges ranges) {

@@ -56,6 +56,21 @@ final class WayInMeters {
                 new OperatorMeter());
     }
 
+    /**
+     * That of the step whose time is that of the way in: what is selected and projected is so where
+     * records lie.
+     */
+    OperatorMeter lowest(Access access) {
+        return switch (access) {
+            case Access.Fetch _, Access.JoinedFetch _, Access.Either _ -> fetched;
+            case Access.Nothing _,
+                    Access.Get _,
+                    Access.Scan _,
+                    Access.Entries _,
+                    Access.JoinedEntries _ -> read;
+        };
+    }
+
     /** Of one index that is searched. */
     SearchMeter ofSearch() {
         return Objects.requireNonNull(searches, "no index is searched");

@@ -82,33 +82,45 @@ final class WayInSteps {
                 if (view instanceof PlannedRows input) {
                     steps.addAll(PlanStep.below(input.plan().steps()));
                 } else {
-                    steps.add(new PlanStep("scan", scanDetail(scan), estimate, meters.read));
+                    steps.add(new PlanStep("scan", scanDetail(scan), estimate, meters.read)
+                            .over(meters.scanned.work()));
                 }
             }
             case Access.Fetch(var range, var _) -> {
                 steps.add(new PlanStep(
-                        "fetch",
-                        fetchDetail(!range.index().alwaysValid(), range.filter()),
-                        estimate,
-                        meters.fetched));
+                                "fetch",
+                                fetchDetail(!range.index().alwaysValid(), range.filter()),
+                                estimate,
+                                meters.fetched)
+                        .over(fetched()));
                 steps.add(new PlanStep("sort-distinct", "primary keys", estimate, meters.distinct));
                 steps.add(new PlanStep(
-                        "search", searchDetail(range, meters.searches), estimate, meters.read));
+                                "search",
+                                searchDetail(range, meters.searches),
+                                estimate,
+                                meters.read)
+                        .over(searched(meters.searches)));
             }
             case Access.Entries(var range) ->
                 steps.add(new PlanStep(
-                        "search", searchDetail(range, meters.searches), estimate, meters.read));
+                                "search",
+                                searchDetail(range, meters.searches),
+                                estimate,
+                                meters.read)
+                        .over(searched(meters.searches)));
             case Access.JoinedFetch(var ranges) -> {
                 steps.add(new PlanStep(
-                        "fetch",
-                        fetchDetail(ranges.isByTimestamp(), ranges.filter()),
-                        estimate,
-                        meters.fetched));
+                                "fetch",
+                                fetchDetail(ranges.isByTimestamp(), ranges.filter()),
+                                estimate,
+                                meters.fetched)
+                        .over(fetched()));
                 addJoin(ranges, estimate, steps);
             }
             case Access.JoinedEntries(var ranges) -> addJoin(ranges, estimate, steps);
             case Access.Either either ->
-                steps.add(new PlanStep("either", eitherDetail(either), estimate, meters.fetched));
+                steps.add(new PlanStep("either", eitherDetail(either), estimate, meters.fetched)
+                        .over(fetched()));
         }
         return steps;
     }
@@ -119,11 +131,27 @@ final class WayInSteps {
         for (int i = 0; i < join.ranges().size(); i++) {
             IndexRange range = join.ranges().get(i);
             steps.add(new PlanStep(
-                    "search",
-                    searchDetail(range, joined.searches().get(i)),
-                    join.estimated().get(i),
-                    joined.searched().get(i)));
+                            "search",
+                            searchDetail(range, joined.searches().get(i)),
+                            join.estimated().get(i),
+                            joined.searched().get(i))
+                    .over(searched(joined.searches().get(i))));
         }
+    }
+
+    /** What lookups took; their pages are told apart from their layers. */
+    private LayerWork fetched() {
+        LookupMeter lookups = meters.lookups;
+        return lookups == null
+                ? LayerWork.NONE
+                : lookups.layers().plus(new LayerWork(0, lookups.work().pageCount(), List.of()));
+    }
+
+    /** What a search took: of a tree of boxes its own counts have the pages. */
+    private static LayerWork searched(@Nullable SearchMeter searches) {
+        return searches == null
+                ? LayerWork.NONE
+                : searches.layers().plus(new LayerWork(0, searches.work().pageCount(), List.of()));
     }
 
     private static String joinDetail(JoinedRanges join, Intersection.Meters joined) {

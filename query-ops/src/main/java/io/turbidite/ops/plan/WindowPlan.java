@@ -5,6 +5,7 @@ import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.MeteredRows;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.TimedRows;
 import io.turbidite.ops.window.WindowFunction;
 import io.turbidite.ops.window.WindowOrder;
 import io.turbidite.ops.window.WindowRows;
@@ -93,7 +94,12 @@ public final class WindowPlan implements ResultPlan {
 
     @Override
     public Rows rows() {
-        return new MeteredRows(
-                WindowRows.of(input.rows(), input.rowType(), order, functions, options), meter);
+        return TimedRows.of(
+                new MeteredRows(
+                        WindowRows.of(
+                                input.rows(), input.rowType(), order, functions, options, meter),
+                        meter),
+                options,
+                meter);
     }
 }

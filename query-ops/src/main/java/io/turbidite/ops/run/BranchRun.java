@@ -1,6 +1,9 @@
 package io.turbidite.ops.run;
 
 import io.turbidite.core.Cleanup;
+import io.turbidite.core.time.Clock;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * One branch on its way: opens on the first step, closes at the end, fails and closes on an
@@ -9,6 +12,7 @@ import io.turbidite.core.Cleanup;
 final class BranchRun {
     private final Stage.Branch branch;
     private final RunOptions options;
+    private final @Nullable Clock clock;
     private boolean opened;
     private boolean ended;
 
@@ -18,6 +22,7 @@ final class BranchRun {
     BranchRun(Stage.Branch branch, RunOptions options) {
         this.branch = branch;
         this.options = options;
+        this.clock = options.clock();
     }
 
     /** Whether there may be more to do. */
@@ -32,7 +37,7 @@ final class BranchRun {
                 branch.first().open();
                 branch.source().open();
             }
-            boolean more = branch.source().step();
+            boolean more = clock == null ? branch.source().step() : timedStep(clock);
             if (!more) {
                 end();
             }
@@ -40,6 +45,16 @@ final class BranchRun {
         } catch (RuntimeException | Error e) {
             new Cleanup().add(this::abandon).runAfter(e);
             throw e;
+        }
+    }
+
+    private boolean timedStep(Clock of) {
+        long begun = of.threadNanos();
+        try {
+            return branch.source().step();
+        } finally {
+            long took = of.threadNanos() - begun;
+            branch.timed().forEach(meter -> meter.work().took(took));
         }
     }
 

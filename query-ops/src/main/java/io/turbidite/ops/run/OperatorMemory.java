@@ -4,6 +4,7 @@ import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.memory.Pool;
 import io.turbidite.core.memory.QueryMemory;
 import io.turbidite.core.sort.SortMemory;
+import io.turbidite.ops.frame.OperatorMeter;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,9 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
     private final long bytesMax;
     private final QueryMemory.@Nullable Share share;
 
+    /** Null where nobody asks. */
+    private final @Nullable OperatorMeter meter;
+
     /**
      * This operator's part of half of what the query has for certain: a join's parts, one after
      * another, have bounds of more than the whole.
@@ -71,7 +75,9 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
     private long leastBytes;
     private long drawnBytes;
 
-    private OperatorMemory(long bytesMax, QueryMemory.@Nullable Share share) {
+    private OperatorMemory(
+            long bytesMax, QueryMemory.@Nullable Share share, @Nullable OperatorMeter meter) {
+        this.meter = meter;
         this.bytesMax = bytesMax;
         this.share = share;
         this.leastBytesMax = share == null
@@ -83,7 +89,22 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
 
     /** At most so many bytes of what {@code options} give to the query. */
     public static OperatorMemory of(RunOptions options, long bytesMax) {
-        return new OperatorMemory(bytesMax, options.share());
+        return new OperatorMemory(bytesMax, options.share(), null);
+    }
+
+    /**
+     * As {@link #of(RunOptions, long)}.
+     *
+     * @param meter of the operator, told what is held
+     */
+    public static OperatorMemory of(RunOptions options, long bytesMax, OperatorMeter meter) {
+        return new OperatorMemory(bytesMax, options.share(), meter);
+    }
+
+    private void count(long bytes) {
+        if (meter != null && bytes != 0) {
+            meter.work().hold(bytes);
+        }
     }
 
     /**
@@ -94,6 +115,7 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
         if (pieceBytes + largestBytes + bytes > bytesMax || !hold(pieceBytes + bytes)) {
             return false;
         }
+        count(bytes - chargedBytes);
         chargedBytes = bytes;
         return true;
     }
@@ -189,6 +211,7 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
     private MemorySegment allocate(long bytes) {
         boolean first = pieceBytes == 0;
         pieceBytes += bytes;
+        count(bytes);
         Pool<MemorySegment> pool = poolOf(bytes);
         if (pool != null) {
             MemorySegment piece = pool.take();
@@ -222,6 +245,7 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
 
     @Override
     public void close() {
+        count(-chargedBytes);
         chargedBytes = 0;
         freePieces();
     }
@@ -229,6 +253,7 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
     private void freePieces() {
         free.clear();
         freeBytes = 0;
+        count(-pieceBytes);
         pieceBytes = 0;
         largestBytes = 0;
         for (MemorySegment piece : pooled) {

@@ -5,6 +5,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.memory.QueryMemory;
 import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,8 @@ import java.util.function.BooleanSupplier;
  *     null: of nobody's. Leave it: each run of a query of a dataset has one of its own
  * @param stop asked before each frame and each thousand records, by any thread: once it says true,
  *     the query ends with a {@link CancellationException}. Set it when callers may give up
+ * @param clock by which each operator's processor time is taken, for {@code explain}; null: it is
+ *     not. Set it to see where the time of a query goes, which costs it some hundredths
  */
 public record RunOptions(
         long memoryBytesMax,
@@ -42,7 +45,8 @@ public record RunOptions(
         long sideBySideRows,
         int lookupWorkers,
         QueryMemory.@Nullable Share share,
-        BooleanSupplier stop) {
+        BooleanSupplier stop,
+        @Nullable Clock clock) {
     /** Less would be all overhead; a query over long records needs more, and says so. */
     public static final long MEMORY_BYTES_MIN = 32 << 10;
 
@@ -55,7 +59,15 @@ public record RunOptions(
     private static final long SIDE_BY_SIDE_ROWS = 16_384;
 
     private static final RunOptions DEFAULTS = new RunOptions(
-            64L << 20, 4 << 20, null, null, SIDE_BY_SIDE_ROWS, LOOKUP_WORKERS, null, () -> false);
+            64L << 20,
+            4 << 20,
+            null,
+            null,
+            SIDE_BY_SIDE_ROWS,
+            LOOKUP_WORKERS,
+            null,
+            () -> false,
+            null);
 
     /**
      * A directory for temporary files.
@@ -160,7 +172,8 @@ public record RunOptions(
                 // they take more CPU where pages are in the cache: who gives tasks wants them
                 tasks == null ? 0 : lookupWorkers,
                 means.memory().share(memoryBytesMax, stop),
-                stop);
+                stop,
+                clock);
     }
 
     /** For a message that says that there is no memory: what to do where others hold it. */
@@ -180,7 +193,13 @@ public record RunOptions(
                         sideBySideRows,
                         lookupWorkers,
                         whole.share,
-                        stop);
+                        stop,
+                        clock);
+    }
+
+    /** The same with another {@link #clock}. */
+    public RunOptions withClock(Clock newClock) {
+        return toBuilder().clock(newClock).build();
     }
 
     /** The same with another {@link #stop}. */
@@ -201,6 +220,7 @@ public record RunOptions(
         private int lookupWorkers;
         private QueryMemory.@Nullable Share share;
         private BooleanSupplier stop;
+        private @Nullable Clock clock;
 
         private Builder(RunOptions from) {
             this.memoryBytesMax = from.memoryBytesMax;
@@ -211,6 +231,7 @@ public record RunOptions(
             this.lookupWorkers = from.lookupWorkers;
             this.share = from.share;
             this.stop = from.stop;
+            this.clock = from.clock;
         }
 
         /** Sets the option {@link RunOptions#memoryBytesMax}. */
@@ -255,6 +276,12 @@ public record RunOptions(
             return this;
         }
 
+        /** Sets the option {@link RunOptions#clock}. */
+        public Builder clock(@Nullable Clock value) {
+            clock = value;
+            return this;
+        }
+
         /**
          * Checks the options together.
          *
@@ -269,7 +296,8 @@ public record RunOptions(
                     sideBySideRows,
                     lookupWorkers,
                     share,
-                    stop);
+                    stop,
+                    clock);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.turbidite.ops.run;
 
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
+import io.turbidite.ops.frame.OperatorMeter;
 
 import java.util.List;
 
@@ -15,8 +16,13 @@ public record Stage(List<Branch> branches) {
      *
      * @param source pushes into {@code first}
      * @param first the head of the chain
+     * @param timed told of the time that its steps take, where options have a clock
      */
-    public record Branch(FrameSource source, FrameWriter first) {}
+    public record Branch(FrameSource source, FrameWriter first, List<OperatorMeter> timed) {
+        public Branch {
+            timed = List.copyOf(timed);
+        }
+    }
 
     public Stage {
         branches = List.copyOf(branches);
@@ -24,6 +30,11 @@ public record Stage(List<Branch> branches) {
 
     /** A source with what it pushes to. */
     public static Stage of(FrameSource source, FrameWriter first) {
-        return new Stage(List.of(new Branch(source, first)));
+        return of(source, first, List.of());
+    }
+
+    /** A source with what it pushes to; {@code timed} as of a {@link Branch}. */
+    public static Stage of(FrameSource source, FrameWriter first, List<OperatorMeter> timed) {
+        return new Stage(List.of(new Branch(source, first, timed)));
     }
 }

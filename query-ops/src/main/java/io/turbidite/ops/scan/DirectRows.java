@@ -2,6 +2,7 @@ package io.turbidite.ops.scan;
 
 import io.turbidite.core.record.RecordView;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.CallTimer;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
@@ -23,6 +24,10 @@ public final class DirectRows implements Rows {
 
     private final OperatorMeter limited;
     private final RunOptions options;
+
+    /** Null where nobody asks for the time. */
+    private final @Nullable CallTimer timer;
+
     private final long limit;
     private long handedOut;
 
@@ -36,13 +41,16 @@ public final class DirectRows implements Rows {
      * @param projected reads such rows; null where a row is the record
      * @param limit most rows
      * @param limited counts rows that were handed out
+     * @param timer of looks for a record; null: nobody asks
      */
     public DirectRows(
             SelectedRecords records,
             @Nullable RecordView projected,
             long limit,
             OperatorMeter limited,
-            RunOptions options) {
+            RunOptions options,
+            @Nullable CallTimer timer) {
+        this.timer = timer;
         this.records = records;
         this.projected = projected;
         this.limit = limit;
@@ -61,10 +69,10 @@ public final class DirectRows implements Rows {
             options.checkNotStopped();
             count();
         }
-        SelectedRecords.Look look = records.next();
+        SelectedRecords.Look look = look();
         while (look == SelectedRecords.Look.MORE) {
             options.checkNotStopped();
-            look = records.next();
+            look = look();
         }
         paused = look == SelectedRecords.Look.PAUSED;
         if (look != SelectedRecords.Look.FOUND) {
@@ -76,6 +84,18 @@ public final class DirectRows implements Rows {
             projected.wrap(records.tuple()[0]);
         }
         return true;
+    }
+
+    private SelectedRecords.Look look() {
+        CallTimer timed = timer;
+        if (timed == null || !timed.begin()) {
+            return records.next();
+        }
+        try {
+            return records.next();
+        } finally {
+            timed.end();
+        }
     }
 
     /** Brings the meters up to date: of each row it would be an atomic addition. */
@@ -99,6 +119,9 @@ public final class DirectRows implements Rows {
     public void close() {
         limited.add(handedOut - metered);
         metered = handedOut;
+        if (timer != null) {
+            timer.tell();
+        }
         records.close();
     }
 }

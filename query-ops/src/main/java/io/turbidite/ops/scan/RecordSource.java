@@ -5,6 +5,7 @@ import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.TupleWriter;
+import io.turbidite.ops.run.CallTimer;
 import io.turbidite.ops.scan.SelectedRecords.Look;
 
 import org.jspecify.annotations.Nullable;
@@ -23,13 +24,18 @@ public final class RecordSource implements FrameSource {
 
     private final SelectedRecords records;
     private final FrameWriter target;
+    private final @Nullable CallTimer timer;
 
     /** Null where the target takes tuples. */
     private final @Nullable FrameEmitter emitter;
 
     private boolean paused;
 
-    public RecordSource(SelectedRecords records, FrameWriter target) {
+    /**
+     * @param timer of looks for a record; null: nobody asks
+     */
+    public RecordSource(SelectedRecords records, FrameWriter target, @Nullable CallTimer timer) {
+        this.timer = timer;
         this.records = records;
         this.target = target;
         this.emitter = target instanceof TupleWriter
@@ -54,7 +60,7 @@ public final class RecordSource implements FrameSource {
     private boolean handOn(TupleWriter taker) {
         long bytes = 0;
         for (int i = 0; i < TUPLES_A_STEP && bytes < BYTES_A_STEP; i++) {
-            Look look = records.next();
+            Look look = look();
             if (look != Look.FOUND) {
                 return look != Look.END && goOn(look);
             }
@@ -73,7 +79,7 @@ public final class RecordSource implements FrameSource {
 
     private boolean emit(FrameEmitter frames) {
         Look look;
-        while ((look = records.next()) == Look.FOUND) {
+        while ((look = look()) == Look.FOUND) {
             if (frames.emit(records.tuple())) {
                 records.count();
                 return frames.wanted();
@@ -84,6 +90,18 @@ public final class RecordSource implements FrameSource {
         }
         frames.flush();
         return false;
+    }
+
+    private Look look() {
+        CallTimer timed = timer;
+        if (timed == null || !timed.begin()) {
+            return records.next();
+        }
+        try {
+            return records.next();
+        } finally {
+            timed.end();
+        }
     }
 
     /** There may be more, at once or once others have worked. */
@@ -99,6 +117,9 @@ public final class RecordSource implements FrameSource {
 
     @Override
     public void close() {
+        if (timer != null) {
+            timer.tell();
+        }
         records.close();
     }
 }

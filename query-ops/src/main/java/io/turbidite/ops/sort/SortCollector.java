@@ -6,6 +6,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.ops.frame.Frame;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.frame.TupleWriter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
@@ -40,6 +41,7 @@ public final class SortCollector implements TupleWriter {
     private static final long CUT_COUNT_MIN = 1_024;
 
     private final RunOptions options;
+    private final OperatorMeter meter;
     private final long memoryBytes;
     private final long limit;
     private final Slice key = new Slice();
@@ -58,7 +60,17 @@ public final class SortCollector implements TupleWriter {
      * @param limit most rows wanted
      */
     public SortCollector(RunOptions options, long memoryBytes, long limit) {
+        this(options, memoryBytes, limit, new OperatorMeter());
+    }
+
+    /**
+     * As {@link #SortCollector(RunOptions, long, long)}.
+     *
+     * @param meter told of memory and of what is spilled
+     */
+    public SortCollector(RunOptions options, long memoryBytes, long limit, OperatorMeter meter) {
         this.options = options;
+        this.meter = meter;
         this.memoryBytes = memoryBytes;
         this.limit = limit;
         this.buffer = newBuffer();
@@ -165,7 +177,7 @@ public final class SortCollector implements TupleWriter {
                         buffer.count(),
                         memoryBytes));
             }
-            runs = new SpilledRuns(options, memoryBytes);
+            runs = new SpilledRuns(options, memoryBytes, meter);
         }
         runs.add(buffer, limit);
     }
@@ -197,6 +209,6 @@ public final class SortCollector implements TupleWriter {
     private SortBuffer newBuffer() {
         // a cut copies what it keeps, so that each of two buffers has half
         return new SortBuffer(
-                OperatorMemory.of(options, limit == ALL ? memoryBytes : memoryBytes / 2));
+                OperatorMemory.of(options, limit == ALL ? memoryBytes : memoryBytes / 2, meter));
     }
 }

@@ -7,6 +7,7 @@ import io.turbidite.core.sort.RunStorage;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortRuns;
 import io.turbidite.core.sort.SortedInput;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.RunOptions.Spill;
@@ -34,7 +35,7 @@ public final class SpilledRuns implements AutoCloseable {
     private static final AtomicLong NEXT_NUMBER = new AtomicLong();
 
     /** Bounded by how many runs are read at once. */
-    private final OperatorMemory buffers = OperatorMemory.of(RunOptions.defaults(), Long.MAX_VALUE);
+    private final OperatorMemory buffers;
 
     private final QueryMemory.@Nullable Share share;
     private final long memoryBytes;
@@ -42,17 +43,24 @@ public final class SpilledRuns implements AutoCloseable {
     private boolean entered;
     private long drawnBytes;
 
+    /** As {@link #SpilledRuns(RunOptions, long, OperatorMeter)}, told to nobody. */
+    public SpilledRuns(RunOptions options, long memoryBytes) {
+        this(options, memoryBytes, new OperatorMeter());
+    }
+
     /**
      * @param options have a place for it
      * @param memoryBytes what reading the runs may take
+     * @param meter of the operator, told what is written and held
      */
-    public SpilledRuns(RunOptions options, long memoryBytes) {
+    public SpilledRuns(RunOptions options, long memoryBytes, OperatorMeter meter) {
         Spill spill = Objects.requireNonNull(options.spill(), "nowhere to spill to");
         this.share = options.share();
         this.memoryBytes = memoryBytes;
+        this.buffers = OperatorMemory.of(RunOptions.defaults(), Long.MAX_VALUE, meter);
         spill.disk().createDirectories(spill.directory());
         runs = new SortRuns(
-                new SpillStorage(spill, buffers), memoryBytes, UnaryOperator.identity());
+                new SpillStorage(spill, buffers, meter), memoryBytes, UnaryOperator.identity());
         if (share != null) {
             share.enter();
             entered = true;
@@ -96,7 +104,8 @@ public final class SpilledRuns implements AutoCloseable {
      *
      * @param buffers has no bound of its own: how many there are at a time depends on the runs
      */
-    private record SpillStorage(Spill spill, OperatorMemory buffers) implements RunStorage {
+    private record SpillStorage(Spill spill, OperatorMemory buffers, OperatorMeter meter)
+            implements RunStorage {
         /** Each run of a merge has one in memory, so it is smaller than the disk would like it. */
         private static final int BLOCK_BYTES = 64 << 10;
 
@@ -141,6 +150,8 @@ public final class SpilledRuns implements AutoCloseable {
         }
 
         @Override
-        public void written(long bytes) {}
+        public void written(long bytes) {
+            meter.work().spilled(bytes);
+        }
     }
 }

@@ -2,6 +2,7 @@ package io.turbidite.ops.sql;
 
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
+import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.Explanation;
 import io.turbidite.ops.QueryResult;
@@ -250,7 +251,8 @@ public final class SqlStatement {
 
     /**
      * How it is answered, or how the records are found that it changes; for {@code
-     * EXPLAIN ANALYZE} the rows are read and counted, and nothing is changed.
+     * EXPLAIN ANALYZE} the rows are read and counted, with what each operator takes for it, and
+     * nothing is changed.
      */
     public Explanation explanation(RunOptions options, @Nullable Object... values) {
         Relation asked = (listing != null
@@ -260,7 +262,7 @@ public final class SqlStatement {
         if (!text.analyzes()) {
             return asked.explain();
         }
-        try (QueryResult rows = asked.run()) {
+        try (QueryResult rows = asked.with(options.withClock(Clock.system())).run()) {
             while (rows.next()) {
                 // the steps count them
             }

@@ -4,6 +4,7 @@ import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
@@ -30,11 +31,12 @@ final class ReversedRows implements Rows {
     private boolean ended;
     private int looks;
 
-    ReversedRows(Rows input, RecordType of, WindowOrder order, RunOptions options) {
+    ReversedRows(
+            Rows input, RecordType of, WindowOrder order, RunOptions options, OperatorMeter meter) {
         this.input = input;
         this.options = options;
         this.partitions = order.partitions(of);
-        this.queue = RowQueue.reversed(options);
+        this.queue = RowQueue.reversed(options, meter);
         this.row = new RecordView(of);
     }
 

@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
 import io.turbidite.core.sort.SortedMerge;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;
@@ -32,6 +33,7 @@ final class RowQueue implements AutoCloseable {
 
     private final int headBytesMax;
 
+    private final OperatorMeter meter;
     private final RunOptions options;
     private final ByteSink head = new ByteSink(4 << 10, Integer.MAX_VALUE - 8);
     private int[] headEnds = new int[64];
@@ -48,16 +50,17 @@ final class RowQueue implements AutoCloseable {
 
     private final boolean isReversed;
 
-    RowQueue(RunOptions options) {
-        this(options, false);
+    RowQueue(RunOptions options, OperatorMeter meter) {
+        this(options, meter, false);
     }
 
     /** One whose last row is taken first. */
-    static RowQueue reversed(RunOptions options) {
-        return new RowQueue(options, true);
+    static RowQueue reversed(RunOptions options, OperatorMeter meter) {
+        return new RowQueue(options, meter, true);
     }
 
-    private RowQueue(RunOptions options, boolean isReversed) {
+    private RowQueue(RunOptions options, OperatorMeter meter, boolean isReversed) {
+        this.meter = meter;
         this.isReversed = isReversed;
         this.options = options;
         this.headBytesMax = (int) Math.min(HEAD_BYTES_MAX, options.memoryBytesMax() / 4);
@@ -86,7 +89,7 @@ final class RowQueue implements AutoCloseable {
         SortBuffer into = buffer;
         if (into == null) {
             into = new SortBuffer(
-                    OperatorMemory.of(options, options.memoryBytesMax() - headBytesMax));
+                    OperatorMemory.of(options, options.memoryBytesMax() - headBytesMax, meter));
             buffer = into;
         }
         Slice number = keyBytes.clear()
@@ -120,7 +123,7 @@ final class RowQueue implements AutoCloseable {
                         count,
                         options.memoryBytesMax()));
             }
-            to = new SpilledRuns(options, options.memoryBytesMax());
+            to = new SpilledRuns(options, options.memoryBytesMax(), meter);
             runs = to;
         }
         to.add(full, Long.MAX_VALUE);

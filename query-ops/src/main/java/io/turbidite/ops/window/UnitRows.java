@@ -5,6 +5,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.window.WindowFunction.Kind;
@@ -58,7 +59,8 @@ final class UnitRows implements Rows {
             WindowOrder order,
             Unit unit,
             List<WindowFunction> functions,
-            RunOptions options) {
+            RunOptions options,
+            OperatorMeter meter) {
         this.input = input;
         this.options = options;
         this.isOfPeers = unit == Unit.PEERS;
@@ -69,7 +71,7 @@ final class UnitRows implements Rows {
                 .map(function -> new WindowCall(function, of, type))
                 .toArray(WindowCall[]::new);
         this.maker = new RowMaker(of, type);
-        this.queue = new RowQueue(options);
+        this.queue = new RowQueue(options, meter);
         this.queued = new RecordView(of);
     }
 

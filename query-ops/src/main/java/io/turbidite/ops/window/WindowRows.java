@@ -2,6 +2,7 @@ package io.turbidite.ops.window;
 
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.window.WindowFunction.Unit;
@@ -43,7 +44,8 @@ public final class WindowRows {
             RecordType of,
             WindowOrder order,
             List<WindowFunction> functions,
-            RunOptions options) {
+            RunOptions options,
+            OperatorMeter meter) {
         RecordType type = type(of, order, functions);
         List<WindowFunction> forward =
                 functions.stream().filter(one -> !one.isBackward()).toList();
@@ -54,12 +56,12 @@ public final class WindowRows {
         long passes = units(forward) + (backward.isEmpty() ? 0 : units(backward) + 2);
         RunOptions share = options.withMemoryBytesMax(Math.max(
                 RunOptions.MEMORY_BYTES_MIN, options.memoryBytesMax() / Math.max(1, passes)));
-        Rows rows = passed(input, of, type, order, forward, share);
+        Rows rows = passed(input, of, type, order, forward, share, meter);
         if (!backward.isEmpty()) {
             RecordType read = forward.isEmpty() ? of : type;
-            rows = new ReversedRows(rows, read, order, share);
-            rows = passed(rows, read, type, order, backward, share);
-            rows = new ReversedRows(rows, type, order, share);
+            rows = new ReversedRows(rows, read, order, share, meter);
+            rows = passed(rows, read, type, order, backward, share, meter);
+            rows = new ReversedRows(rows, type, order, share, meter);
         }
         return rows;
     }
@@ -75,7 +77,8 @@ public final class WindowRows {
             RecordType type,
             WindowOrder order,
             List<WindowFunction> functions,
-            RunOptions share) {
+            RunOptions share,
+            OperatorMeter meter) {
         Rows rows = input;
         RecordType read = of;
         for (Unit unit : Unit.values()) {
@@ -87,7 +90,7 @@ public final class WindowRows {
             }
             rows = unit == Unit.ROW
                     ? new SlidingRows(rows, read, type, order, here, share)
-                    : new UnitRows(rows, read, type, order, unit, here, share);
+                    : new UnitRows(rows, read, type, order, unit, here, share, meter);
             read = type;
         }
         return rows;

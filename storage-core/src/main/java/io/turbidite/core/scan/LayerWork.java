@@ -8,12 +8,14 @@ import java.util.List;
  * cost. <em>Immutable.</em>
  *
  * @param layerCount memory layers and components that it considered
+ * @param pageCount leaf pages of components that a scan or search went to, whether the cache had
+ *     them or not; of a fetch {@link FetchWork} tells
  * @param ruledOut of these, those that it passed over: for each filter field of the source, in its
  *     order, the ones that this field ruled out first; fields behind the last that did are left out
  */
-public record LayerWork(long layerCount, List<Long> ruledOut) {
+public record LayerWork(long layerCount, long pageCount, List<Long> ruledOut) {
     /** No work. */
-    public static final LayerWork NONE = new LayerWork(0, List.of());
+    public static final LayerWork NONE = new LayerWork(0, 0, List.of());
 
     public LayerWork {
         ruledOut = List.copyOf(ruledOut);
@@ -31,13 +33,14 @@ public record LayerWork(long layerCount, List<Long> ruledOut) {
     /** The sum of both, count by count. */
     public LayerWork plus(LayerWork more) {
         if (more.ruledOut.isEmpty()) {
-            return new LayerWork(layerCount + more.layerCount, ruledOut);
+            return new LayerWork(
+                    layerCount + more.layerCount, pageCount + more.pageCount, ruledOut);
         }
         List<Long> sums = new ArrayList<>();
         for (int i = 0; i < Math.max(ruledOut.size(), more.ruledOut.size()); i++) {
             sums.add(count(ruledOut, i) + count(more.ruledOut, i));
         }
-        return new LayerWork(layerCount + more.layerCount, sums);
+        return new LayerWork(layerCount + more.layerCount, pageCount + more.pageCount, sums);
     }
 
     private static long count(List<Long> counts, int field) {

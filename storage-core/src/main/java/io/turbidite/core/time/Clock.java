@@ -13,6 +13,14 @@ public interface Clock {
     /** Nanoseconds from an arbitrary origin; never runs backwards. */
     long monotonicNanos();
 
+    /**
+     * Nanoseconds of processor time that the calling thread has had; of one that can't tell, {@link
+     * #monotonicNanos}.
+     */
+    default long threadNanos() {
+        return monotonicNanos();
+    }
+
     /** The operating system's clocks. */
     static Clock system() {
         return SystemClock.INSTANCE;

@@ -1,5 +1,7 @@
 package io.turbidite.core.time;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Instant;
 
 /** The operating system's clocks. <em>Thread-safe: stateless.</em> */
@@ -15,5 +17,17 @@ enum SystemClock implements Clock {
     @Override
     public long monotonicNanos() {
         return System.nanoTime();
+    }
+
+    @Override
+    public long threadNanos() {
+        return Threads.BEAN.isCurrentThreadCpuTimeSupported()
+                ? Threads.BEAN.getCurrentThreadCpuTime()
+                : monotonicNanos();
+    }
+
+    /** Loaded by the first who asks: few do. */
+    private static final class Threads {
+        static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
     }
 }

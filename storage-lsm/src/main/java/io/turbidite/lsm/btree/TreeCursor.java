@@ -288,7 +288,7 @@ public final class TreeCursor implements OrdinalCursor {
         return leaf.firstOrdinal() + index;
     }
 
-    /** Pages that it went to. */
+    @Override
     public long pageCount() {
         return pageCount;
     }

@@ -66,6 +66,11 @@ public interface EntryCursor extends EntryStream {
         return 0;
     }
 
+    /** Pages of components that it went to; also after it is closed. */
+    default long pageCount() {
+        return 0;
+    }
+
     /** Whether the entry lies in a memory component, whose bytes are gone when the layer is. */
     default boolean isInMemory() {
         return false;

@@ -28,6 +28,11 @@ public interface ForwardingCursor extends ForwardingStream, EntryCursor {
     }
 
     @Override
+    default long pageCount() {
+        return entries().pageCount();
+    }
+
+    @Override
     default boolean isInMemory() {
         return entries().isInMemory();
     }

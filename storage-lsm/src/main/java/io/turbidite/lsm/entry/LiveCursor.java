@@ -244,6 +244,11 @@ public final class LiveCursor implements EntryCursor {
     }
 
     @Override
+    public long pageCount() {
+        return versions.pageCount();
+    }
+
+    @Override
     public Slice value() {
         return isAhead ? copiedValueSlice : versions.value();
     }

@@ -339,6 +339,15 @@ public final class MergeCursor implements EntryCursor {
     }
 
     @Override
+    public long pageCount() {
+        long count = 0;
+        for (EntryCursor stream : streams) {
+            count += stream.pageCount();
+        }
+        return count;
+    }
+
+    @Override
     public boolean isInMemory() {
         return streams[tree[0]].isInMemory();
     }

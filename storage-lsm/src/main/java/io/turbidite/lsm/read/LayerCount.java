@@ -55,9 +55,15 @@ final class LayerCount {
     }
 
     LayerWork work() {
+        return work(0);
+    }
+
+    /** With the pages that the cursor went to. */
+    LayerWork work(long pageCount) {
         long[] counts = ruledOut;
-        return counts == null
-                ? new LayerWork(layerCount, List.of())
-                : new LayerWork(layerCount, LongStream.of(counts).boxed().toList());
+        return new LayerWork(
+                layerCount,
+                pageCount,
+                counts == null ? List.of() : LongStream.of(counts).boxed().toList());
     }
 }

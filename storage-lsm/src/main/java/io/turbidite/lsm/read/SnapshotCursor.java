@@ -121,6 +121,9 @@ final class SnapshotCursor implements AutoCloseable {
     private int untilLook = REPIN_INTERVAL;
     private long visitedCount;
 
+    /** Pages that layers went to which are closed. */
+    private long pagesBefore;
+
     /**
      * Set when it is asked for in the primary, whose records hold their keys: most scans never do.
      * The pages that it is on stay until the layers are closed.
@@ -602,9 +605,10 @@ final class SnapshotCursor implements AutoCloseable {
         return visitedCount;
     }
 
-    /** The layers that the first version had. */
+    /** The layers that the first version had, and the pages of all. */
     LayerWork layers() {
-        return layers.work();
+        EntryCursor cursor = live;
+        return layers.work(cursor == null ? pagesBefore : pagesBefore + cursor.pageCount());
     }
 
     @Override
@@ -627,6 +631,7 @@ final class SnapshotCursor implements AutoCloseable {
         live = null;
         isThere = false;
         if (cursor != null) {
+            pagesBefore += cursor.pageCount();
             cursor.close();
         }
     }
