@@ -98,6 +98,7 @@ final class PartitionDeal {
         there = new LinkedHashSet<>(now);
         ended.retainAll(there);
         gone.forEach(this::release);
+        gone.forEach(moved::remove); // it begins anew, or not at all
     }
 
     /**

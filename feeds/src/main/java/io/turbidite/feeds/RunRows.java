@@ -6,7 +6,6 @@ import io.turbidite.feeds.source.SourcePosition;
 import io.turbidite.feeds.store.Delivery;
 
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -18,18 +17,20 @@ import java.util.function.BooleanSupplier;
 record RunRows(Delivery delivery, FeedMeters meters, BooleanSupplier isDelivered)
         implements SourceHost.Rows {
     @Override
-    public Set<String> forget(Map<String, SourcePosition> partitions) {
-        if (!isDelivered.getAsBoolean()) {
-            return partitions.keySet();
-        }
-        Set<String> kept = delivery.forget(partitions);
+    public boolean areDelivered() {
+        return isDelivered.getAsBoolean();
+    }
+
+    @Override
+    public Map<String, SourcePosition> forget(Map<String, SourcePosition> partitions) {
+        Map<String, SourcePosition> kept = delivery.forget(partitions);
         meters.forgot((long) partitions.size() - kept.size());
         return kept;
     }
 
     @Override
-    public void touch(Map<String, SourcePosition> partitions) {
-        delivery.touch(partitions);
+    public void touch(Map<String, SourcePosition> partitions, long wallMicros) {
+        delivery.touch(partitions, wallMicros);
     }
 
     @Override

@@ -95,6 +95,20 @@ class CrewTest {
         assertThat(source.open).containsExactlyInAnyOrderElementsOf(FOUR);
     }
 
+    /** The bug: the names of all that were ever moved stayed for the whole run. */
+    @Test
+    void aPartitionThatIsGoneWasNotMoved() {
+        Crew crew = new Crew(share, WorkerPolicy.fixed(2), this::worker);
+        crew.oversee();
+        share.deal.note(FOUR, List.of());
+        share.deal.deal(crew.staying());
+        turns(crew, 20);
+        List<String> moved = FOUR.stream().filter(share.deal::wasMoved).toList();
+        assertThat(moved).hasSize(2);
+        share.deal.note(FOUR, moved);
+        assertThat(FOUR).noneMatch(share.deal::wasMoved);
+    }
+
     /** The bug: it had nothing to do for good, where the number of workers did not change. */
     @Test
     void aWorkerWhosePartitionsHaveEndedIsGivenOthers() {

@@ -197,6 +197,7 @@ final class ManagedFeed {
                     : "feed %s is %s%s".formatted(name, state.label(), reason());
         }
         if (to == null) {
+            producers.see(parcel);
             return Ticket.refused(parcel, new Receipt.Away(why));
         }
         Ticket ticket = to.offer(parcel, whenSettled);
@@ -210,7 +211,7 @@ final class ManagedFeed {
         synchronized (this) {
             of = feed == null || closing ? null : feed.parcels();
         }
-        return of == null ? -1 : of.durableTo(owner, producer);
+        return of == null ? producers.ask(owner, producer) : of.durableTo(owner, producer);
     }
 
     private synchronized String reason() {
@@ -270,11 +271,7 @@ final class ManagedFeed {
     }
 
     void tellDropped() {
-        FeedState last;
-        synchronized (this) {
-            last = state;
-        }
-        tell(last.label(), "", null);
+        tell(state().label(), "", null);
     }
 
     private void wake() {

@@ -16,4 +16,9 @@ public record PartitionState(
     public PartitionState(SourcePosition position, long sequence, long records, long rejected) {
         this(position, sequence, records, rejected, 0);
     }
+
+    /** The same, in a row that is written at that time. */
+    public PartitionState writtenAt(long wallMicros) {
+        return new PartitionState(position, sequence, records, rejected, wallMicros);
+    }
 }

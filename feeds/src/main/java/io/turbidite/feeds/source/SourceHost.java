@@ -5,7 +5,6 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.parse.RecordParser;
 
 import java.util.Map;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -68,12 +67,17 @@ public record SourceHost(
         /** There are none. */
         Rows NONE = new Rows() {
             @Override
-            public Set<String> forget(Map<String, SourcePosition> partitions) {
-                return Set.of();
+            public boolean areDelivered() {
+                return true;
             }
 
             @Override
-            public void touch(Map<String, SourcePosition> partitions) {
+            public Map<String, SourcePosition> forget(Map<String, SourcePosition> partitions) {
+                return Map.of();
+            }
+
+            @Override
+            public void touch(Map<String, SourcePosition> partitions, long wallMicros) {
                 // nothing is kept
             }
 
@@ -83,21 +87,25 @@ public record SourceHost(
             }
         };
 
+        /** Whether nothing that the source was told to be durable is still to be written. */
+        boolean areDelivered();
+
         /**
          * Deletes rows, as if nothing had been read of their partitions, which the source then
          * calls {@linkplain FeedSource#gone gone}.
          *
          * @param partitions with what the row must still say
-         * @return those whose row stays: it says something else, or a batch may be on its way
+         * @return those whose row stays, with what else it says
          */
-        Set<String> forget(Map<String, SourcePosition> partitions);
+        Map<String, SourcePosition> forget(Map<String, SourcePosition> partitions);
 
         /**
-         * Writes rows anew, so that they tell the present time.
+         * Writes rows anew, so that they tell this time or a later one.
          *
          * @param partitions with what the row must still say; others stay as they are
+         * @param wallMicros since 1970-01-01T00:00:00Z
          */
-        void touch(Map<String, SourcePosition> partitions);
+        void touch(Map<String, SourcePosition> partitions, long wallMicros);
 
         /** How many partitions the source knows, for a figure. */
         void known(int partitions);

@@ -30,6 +30,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A dataset, in whose store the positions are too. The way of a batch:
@@ -65,6 +66,11 @@ final class DatasetTarget implements DeliveryTarget {
     private final boolean isShared;
     private final Clock clock;
 
+    /** How often rows were deleted; of all lanes. */
+    private final AtomicLong forgetCount;
+
+    private long forgetsHeard;
+
     private final WriteBatch write;
     private final WriteBatch probe;
     private final RecordView view;
@@ -98,7 +104,18 @@ final class DatasetTarget implements DeliveryTarget {
      * @param owner of the rows that say how far partitions were read: the feed, or its group
      */
     DatasetTarget(Store store, Dataset dataset, String feed, String owner, Operation operation) {
+        this(store, dataset, feed, owner, operation, new AtomicLong());
+    }
+
+    private DatasetTarget(
+            Store store,
+            Dataset dataset,
+            String feed,
+            String owner,
+            Operation operation,
+            AtomicLong forgetCount) {
         this.store = store;
+        this.forgetCount = forgetCount;
         this.dataset = dataset;
         this.feed = feed;
         this.owner = owner;
@@ -121,7 +138,7 @@ final class DatasetTarget implements DeliveryTarget {
 
     @Override
     public DeliveryTarget another() {
-        return new DatasetTarget(store, dataset, feed, owner, operation);
+        return new DatasetTarget(store, dataset, feed, owner, operation, forgetCount);
     }
 
     @Override
@@ -147,17 +164,26 @@ final class DatasetTarget implements DeliveryTarget {
     }
 
     @Override
-    public Set<String> forget(Map<String, SourcePosition> partitions) {
-        return positions.forget(partitions);
+    public Map<String, SourcePosition> forget(Map<String, SourcePosition> partitions) {
+        try {
+            return positions.forget(partitions);
+        } finally {
+            forgetCount.incrementAndGet();
+        }
     }
 
     @Override
-    public void touch(Map<String, SourcePosition> partitions) {
-        positions.touch(partitions, clock.wallMicros());
+    public void touch(Map<String, SourcePosition> partitions, long wallMicros) {
+        positions.touch(partitions, wallMicros);
     }
 
     @Override
     public @Nullable PartitionState last(String partition) {
+        long forgets = forgetCount.get();
+        if (forgets != forgetsHeard) {
+            forgetsHeard = forgets;
+            rows.clear(); // one of them may be of a partition's former life
+        }
         Row row = rows.get(partition);
         if (row == null) {
             row = positions.row(partition);
@@ -191,8 +217,10 @@ final class DatasetTarget implements DeliveryTarget {
         }
         for (int round = 1; ; round++) {
             long nowMicros = clock.wallMicros();
-            PartitionState behind = batch.stateBehind(before, count - refusedCount, refusedCount);
-            positions.put(write, partition, behind, nowMicros);
+            long toldMicros = before == null ? 0 : before.writtenMicros();
+            PartitionState behind = batch.stateBehind(before, count - refusedCount, refusedCount)
+                    .writtenAt(Math.max(nowMicros, toldMicros));
+            positions.put(write, partition, behind);
             write.onlyIf(row == null ? 0 : row.version());
             if (batch.rejectedCount() + refusedCount > 0) {
                 ofLetters.putLetterBytes(write, letters.byteCount(), dataset, nowMicros);
@@ -201,6 +229,7 @@ final class DatasetTarget implements DeliveryTarget {
                 store.write(write);
                 if (write.isRefused()) {
                     row = rewritten(partition, row);
+                    before = row.state();
                     refusedCount = fill(batch);
                     if (!letters.append(refused.asSlice(slice))) {
                         return null;
@@ -234,7 +263,7 @@ final class DatasetTarget implements DeliveryTarget {
      *
      * @throws OvertakenException if it says something else than {@code before}
      */
-    private @Nullable Row rewritten(String partition, @Nullable Row before) {
+    private Row rewritten(String partition, @Nullable Row before) {
         rows.remove(partition);
         Row now = positions.row(partition);
         if (before == null

@@ -9,7 +9,6 @@ import io.turbidite.feeds.source.SourcePosition;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Map;
-import java.util.Set;
 
 /**
  * The end of the pipe. Each {@link Lane} is used by one thread at a time, and has the batches of a
@@ -98,14 +97,18 @@ public interface Delivery extends AutoCloseable {
      * By one thread at a time; beside lanes that deliver what other partitions have.
      *
      * @param partitions with what the row must still say
-     * @return those whose row says something else, and stays
+     * @return those whose row stays, with what else it says
      */
-    default Set<String> forget(Map<String, SourcePosition> partitions) {
-        return partitions.keySet();
+    default Map<String, SourcePosition> forget(Map<String, SourcePosition> partitions) {
+        return partitions;
     }
 
-    /** Writes rows anew, with the present time; as {@link #forget}. */
-    default void touch(Map<String, SourcePosition> partitions) {}
+    /**
+     * Writes rows anew that tell an earlier time; as {@link #forget}.
+     *
+     * @param wallMicros the time, since 1970-01-01T00:00:00Z
+     */
+    default void touch(Map<String, SourcePosition> partitions, long wallMicros) {}
 
     /** Makes all that was delivered durable, where that takes more than its delivery. */
     void commit();

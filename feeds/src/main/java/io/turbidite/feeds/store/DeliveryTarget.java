@@ -9,7 +9,6 @@ import io.turbidite.feeds.store.Delivery.DurableListener;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Map;
-import java.util.Set;
 
 /**
  * Where a feed's records go: a dataset or a hash log. <em>Confined to one delivering thread</em>,
@@ -58,12 +57,12 @@ interface DeliveryTarget extends AutoCloseable {
     Taken take(Batch batch, LetterWriter letters, DurableListener durable);
 
     /** See {@link Delivery#forget}. */
-    default Set<String> forget(Map<String, SourcePosition> partitions) {
-        return partitions.keySet();
+    default Map<String, SourcePosition> forget(Map<String, SourcePosition> partitions) {
+        return partitions;
     }
 
     /** See {@link Delivery#touch}. */
-    default void touch(Map<String, SourcePosition> partitions) {}
+    default void touch(Map<String, SourcePosition> partitions, long wallMicros) {}
 
     /** See {@link Delivery#commit}. */
     void commit(DeadLetterFile letters, DurableListener durable);

@@ -234,13 +234,13 @@ public final class FeedDelivery implements Delivery {
     }
 
     @Override
-    public Set<String> forget(Map<String, SourcePosition> partitions) {
+    public Map<String, SourcePosition> forget(Map<String, SourcePosition> partitions) {
         return target.forget(partitions);
     }
 
     @Override
-    public void touch(Map<String, SourcePosition> partitions) {
-        target.touch(partitions);
+    public void touch(Map<String, SourcePosition> partitions, long wallMicros) {
+        target.touch(partitions, wallMicros);
     }
 
     @Override

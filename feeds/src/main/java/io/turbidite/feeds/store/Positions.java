@@ -25,11 +25,12 @@ import org.jspecify.annotations.Nullable;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /**
@@ -207,8 +208,12 @@ final class Positions {
     }
 
     /** Puts the row of a partition. */
-    void put(WriteBatch batch, String partition, PartitionState state, long wallMicros) {
-        begin(partition, wallMicros);
+    void put(WriteBatch batch, String partition, PartitionState state) {
+        batch.upsert(dataset, record(partition, state));
+    }
+
+    private Slice record(String partition, PartitionState state) {
+        begin(partition, state.writtenMicros());
         FilePosition file = FilePosition.of(state.position());
         if (file != null) {
             writer.setLong(column.offset, file.offset());
@@ -224,7 +229,7 @@ final class Positions {
             writer.openField(POSITION, state.position().toByteArray());
         }
         writer.openField(SEQUENCE, state.sequence());
-        batch.upsert(dataset, writer.finish());
+        return writer.finish();
     }
 
     /**
@@ -265,57 +270,79 @@ final class Positions {
     }
 
     /**
-     * Deletes rows of the feed that still say that, all at once.
+     * Deletes rows of the feed that still say that.
      *
-     * @return the partitions whose row says something else, and stays
+     * @return the partitions whose row stays, with what else it says
      */
-    Set<String> forget(Map<String, SourcePosition> said) {
+    Map<String, SourcePosition> forget(Map<String, SourcePosition> said) {
         return change(said, (batch, partition, state) -> {
             begin(partition, 0);
             key.clear();
             dataset.primaryKeySpec().append(view.wrap(writer.finish()), key);
+            if (!batch.hasRoom(key.length())) {
+                return false;
+            }
             batch.delete(dataset, key.asSlice(slice));
+            return true;
         });
     }
 
-    /** Puts rows of the feed anew that still say that, all at once. */
+    /** Puts rows of the feed anew that still say that, and tell an earlier time. */
     void touch(Map<String, SourcePosition> said, long wallMicros) {
-        change(said, (batch, partition, state) -> put(batch, partition, state, wallMicros));
+        change(said, (batch, partition, state) -> {
+            if (state.writtenMicros() >= wallMicros) {
+                return true;
+            }
+            Slice record = record(partition, state.writtenAt(wallMicros));
+            if (!batch.hasRoom(record.length())) {
+                return false;
+            }
+            batch.upsert(dataset, record);
+            return true;
+        });
     }
 
     /** What becomes of a row. */
     @FunctionalInterface
     private interface Change {
-        void add(WriteBatch batch, String partition, PartitionState state);
+        /** Returns false if the batch has no room for it. */
+        boolean add(WriteBatch batch, String partition, PartitionState state);
     }
 
-    private Set<String> change(Map<String, SourcePosition> said, Change change) {
-        Set<String> others = new LinkedHashSet<>();
+    /** In as many writes as the log asks for. */
+    private Map<String, SourcePosition> change(Map<String, SourcePosition> said, Change change) {
+        Map<String, SourcePosition> others = new LinkedHashMap<>();
+        ArrayDeque<String> left = new ArrayDeque<>(said.keySet());
         WriteBatch batch = store.newBatch();
-        while (true) {
-            List<String> changed = new ArrayList<>();
+        while (!left.isEmpty()) {
             batch.clear();
             long since = timestamp();
-            said.forEach((partition, position) -> {
-                Row row = others.contains(partition) ? null : row(partition);
+            List<String> changed = new ArrayList<>();
+            while (!left.isEmpty()) {
+                String partition = left.getFirst();
+                Row row = row(partition);
                 if (row != null
-                        && row.version() <= since
-                        && row.state().position().equals(position)) {
-                    change.add(batch, partition, row.state());
-                    changed.add(partition);
+                        && !row.state()
+                                .position()
+                                .equals(Objects.requireNonNull(said.get(partition)))) {
+                    others.put(partition, row.state().position());
                 } else if (row != null) {
-                    others.add(partition);
+                    if (row.version() > since || !change.add(batch, partition, row.state())) {
+                        break; // the next write has it
+                    }
+                    changed.add(partition);
                 }
-            });
-            if (changed.isEmpty()) {
-                return others;
+                left.removeFirst();
+            }
+            if (batch.size() == 0) {
+                continue;
             }
             store.write(batch.onlyIfUnchangedSince(since));
-            if (!batch.isRefused()) {
-                return others;
+            if (batch.isRefused()) {
+                changed.reversed().forEach(left::addFirst); // one of them may say more by now
             }
-            batch.changed().stream().forEach(at -> others.add(changed.get(at)));
         }
+        return others;
     }
 
     private long timestamp() {

@@ -13,11 +13,13 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -60,6 +62,9 @@ public final class ParcelSource implements FeedSource {
     /** Producers that were forgotten since the run asked last. */
     private final List<String> gone = new ArrayList<>();
 
+    /** Those of them whose rows are being deleted: it is not known yet whether they go. */
+    private final Set<String> leaving = new HashSet<>();
+
     private int parcelCount;
     private long byteCount;
     private boolean closed;
@@ -100,6 +105,8 @@ public final class ParcelSource implements FeedSource {
      */
     public Ticket offer(Parcel parcel, @Nullable Runnable whenSettled) {
         synchronized (this) {
+            String partition = parcel.producer() == null ? PLAIN : parcel.producer();
+            see(partition);
             if (closed) {
                 return Ticket.refused(parcel, new Receipt.Away("the feed has just ended its run"));
             }
@@ -110,9 +117,7 @@ public final class ParcelSource implements FeedSource {
                         new Receipt.Full("%d requests of %d bytes wait for the feed, as many as may"
                                 .formatted(parcelCount, byteCount)));
             }
-            String partition = parcel.producer() == null ? PLAIN : parcel.producer();
             Ticket ticket = new Ticket(parcel, this, whenSettled);
-            see(partition);
             lanes.computeIfAbsent(partition, this::newLane).unread.add(ticket);
             ready.add(partition);
             parcelCount++;
@@ -142,16 +147,17 @@ public final class ParcelSource implements FeedSource {
 
     /**
      * The number of the last record of a producer that is durable for sure; 0 if there is none, -1
-     * if that is not known yet: before the run has begun, and while it delivers what an earlier one
-     * has left. It may be told late, but is never too great. Who asks is seen.
+     * if that is not known yet: before the run has begun, while it delivers what an earlier one has
+     * left, and while a row is being deleted. It may be told late, but is never too great. Who asks
+     * is seen.
      */
     public long durableTo(String owner, String producer) {
         String partition = Parcel.producer(owner, producer);
-        if (host == null) {
-            return -1;
-        }
         synchronized (this) {
             see(partition);
+            if (host == null || leaving.contains(partition)) {
+                return -1;
+            }
             Lane lane = lanes.get(partition);
             return lane == null ? number(partition) : lane.durableTo;
         }
@@ -236,12 +242,11 @@ public final class ParcelSource implements FeedSource {
         SourceHost.Rows rows = began.rows();
         note(known, rows);
         forget(known, rows, false);
-        for (String name : unknown(known)) {
+        List<String> added = unknown(known);
+        makeRoom(known, rows, added.size());
+        for (String name : added) {
             if (!known.admit(name)) {
-                forget(known, rows, true);
-                if (!known.admit(name)) {
-                    refuse(name, known.countMax());
-                }
+                refuse(name, known.countMax());
             }
         }
         rows.known(known.count());
@@ -254,6 +259,26 @@ public final class ParcelSource implements FeedSource {
         return ready.stream()
                 .filter(name -> !name.equals(PLAIN) && !known.has(name))
                 .toList();
+    }
+
+    private void makeRoom(Producers known, SourceHost.Rows rows, int places) {
+        int missing = known.count() + places - known.countMax();
+        if (missing <= 0) {
+            return;
+        }
+        synchronized (this) {
+            Set<String> left = known.vacate(missing, this::rests);
+            strike(left);
+            missing -= left.size();
+        }
+        if (missing > 0) {
+            forget(known, rows, true);
+        }
+    }
+
+    private void strike(Set<String> producers) {
+        lanes.keySet().removeAll(producers);
+        gone.addAll(producers);
     }
 
     private void refuse(String name, int countMax) {
@@ -275,25 +300,43 @@ public final class ParcelSource implements FeedSource {
             due = known.toNote(this::brings);
         }
         if (!due.isEmpty()) {
-            rows.touch(positions(due));
+            rows.touch(positions(due), known.stampMicros());
         }
     }
 
     /**
-     * Forgets producers. First they are strangers here, then their rows go: what one of them sends
-     * meanwhile is read when this is done, as a new one's.
+     * Forgets producers, if it is time to. First they are strangers here, then their rows go: what
+     * one of them sends meanwhile is read when this is done, as a new one's.
      */
     private void forget(Producers known, SourceHost.Rows rows, boolean isWanted) {
-        Map<String, Producers.Producer> due;
-        synchronized (this) {
-            due = known.due(isWanted, this::rests);
-            lanes.keySet().removeAll(due.keySet());
-            gone.addAll(due.keySet());
+        if (!known.isLookDue(isWanted)) {
+            return;
         }
-        Map<String, Long> numbers = Producers.numbers(due);
-        if (!numbers.isEmpty()) {
-            rows.forget(positions(numbers))
-                    .forEach(name -> known.keep(name, Objects.requireNonNull(due.get(name))));
+        if (!rows.areDelivered()) {
+            known.lookLater();
+            return;
+        }
+        Map<String, Producers.Producer> due;
+        Map<String, Long> numbers;
+        synchronized (this) {
+            due = known.due(this::rests);
+            numbers = Producers.numbers(due);
+            strike(due.keySet());
+            leaving.addAll(numbers.keySet());
+        }
+        if (numbers.isEmpty()) {
+            return;
+        }
+        Map<String, SourcePosition> kept = rows.forget(positions(numbers));
+        synchronized (this) {
+            kept.forEach((name, position) -> {
+                known.keep(name, Objects.requireNonNull(due.get(name)), position.number());
+                Lane lane = lanes.get(name);
+                if (lane != null) {
+                    lane.durableTo = known.number(name);
+                }
+            });
+            leaving.clear();
         }
     }
 
@@ -303,11 +346,14 @@ public final class ParcelSource implements FeedSource {
         return positions;
     }
 
-    /** Whether nothing is on its way of a producer. */
+    /** Whether nothing is on its way of a producer, and none of the run's workers is to look. */
     private boolean rests(String name) {
         Lane lane = lanes.get(name);
-        return lane == null
-                || (lane.unread.isEmpty() && lane.unsettled.isEmpty() && lane.begun == null);
+        return !ready.contains(name)
+                && (lane == null
+                        || (lane.unread.isEmpty()
+                                && lane.unsettled.isEmpty()
+                                && lane.begun == null));
     }
 
     /** Whether what is on its way of a producer begins behind what there is of it. */
@@ -396,6 +442,9 @@ public final class ParcelSource implements FeedSource {
         boolean hasSettled = false;
         try {
             synchronized (this) {
+                if (leaving.contains(partition)) {
+                    return null; // the position is that of a life which may be over
+                }
                 Lane lane = lane(partition);
                 while (true) {
                     Ticket ticket = lane.unread.poll();
@@ -519,8 +568,12 @@ public final class ParcelSource implements FeedSource {
     /** What waits gets its receipt; nothing is taken any more. */
     @Override
     public void close() {
+        Producers known = producers;
         synchronized (this) {
             closed = true;
+            if (known != null && host != null) {
+                known.end();
+            }
             for (Lane lane : lanes.values()) {
                 lane.begun = null;
                 cut(lane.unsettled, lane.durableTo);

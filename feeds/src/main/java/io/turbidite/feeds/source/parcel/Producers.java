@@ -4,13 +4,10 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.source.PartitionState;
 import io.turbidite.feeds.source.SteadyTime;
 
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -22,14 +19,16 @@ import java.util.function.Predicate;
  * <ol>
  *   <li>A producer is <em>forgotten</em> when it was not seen for {@link #FORGOTTEN_AFTER_MICROS}.
  *       From then on it is a new one, whose first record has the number 1.
- *   <li>Who is seen, sends something or asks how far it is. That is known by the monotonic clock;
- *       the wall clock is asked once, when the process begins.
- *   <li>What another process saw is known by the time in the row, which is at most {@link
- *       #NOTED_EVERY_MICROS} too old: a producer whose row is older is <em>due to be noted</em>
- *       when it is seen. Until then its row has a day more.
+ *   <li>Who is seen, sends something or asks how far it is, whether the feed runs or not; or his
+ *       row was written since.
+ *   <li>Time counts for that only while the feed runs: who can't be served does not grow older. In
+ *       the first hour of each run nobody who has a row is forgotten.
+ *   <li>The time is that of the monotonic clock. What another process saw is known by the time in
+ *       the row, which is at most {@link #NOTED_EVERY_MICROS} too old; it counts by the wall clock
+ *       of now or by that of the process's start, whichever makes the row younger.
+ *   <li>A row never gets an earlier time. One that is older by a day than its producer's sight is
+ *       <em>due to be noted</em>: when he is seen, and when it is looked around.
  *   <li>Who is not taken anything of has no row; it goes as soon as its place is wanted.
- *   <li>In its first hour a process forgets nobody, unless there are as many as may be: a clock
- *       that was wrong when the machine started is set by then, and who is at work was seen.
  * </ol>
  *
  * <p><em>Thread-safe by its lock</em>, which is taken last.
@@ -47,10 +46,10 @@ public final class Producers {
     /** How often it is looked for those to be forgotten; also how long the first hour is. */
     private static final long LOOK_EVERY_MICROS = 3_600_000_000L;
 
-    /** How soon those are looked at again that could not be forgotten. */
+    /** How soon it is looked again where nobody could be forgotten. */
     private static final long AGAIN_MICROS = 60_000_000;
 
-    /** Rows of one write. */
+    /** Rows of one turn. */
     private static final int AT_ONCE_MAX = 1_000;
 
     private final SteadyTime time;
@@ -60,12 +59,20 @@ public final class Producers {
     private final Map<String, Producer> all = new HashMap<>();
     private final Set<String> toNote = new LinkedHashSet<>();
 
-    /** Those who have a lane or had one, without a row: see {@link #due}. */
-    private boolean mayLackRows;
+    /** Those who came first before the others. */
+    private final Set<String> rowless = new LinkedHashSet<>();
 
+    private boolean isRunning;
+
+    /** When the last run ended, by the steady time. */
+    private long endedMicros;
+
+    /** How long there was no run, before {@link #endedMicros}. */
+    private long restedMicros;
+
+    // by the time of runs
+    private long noneBeforeMicros;
     private long lookAtMicros;
-
-    /** No producer is to be forgotten before this. */
     private long oldestAtMicros;
 
     /** What is known of one. */
@@ -75,10 +82,13 @@ public final class Producers {
 
         private boolean hasRow;
 
-        /** By the steady time, when its row was written last. */
+        /** What its row says at least, by the wall clock. */
         private long writtenMicros;
 
+        /** By the time of runs; of one that is known only by its row, when that may have been. */
         private long seenMicros;
+
+        private boolean isSeen;
     }
 
     /** Nobody, as of now. */
@@ -89,38 +99,78 @@ public final class Producers {
     Producers(Clock clock, int countMax) {
         this.time = SteadyTime.of(clock);
         this.countMax = countMax;
-        this.lookAtMicros = time.micros() + LOOK_EVERY_MICROS;
+        this.endedMicros = time.micros();
     }
 
     int countMax() {
         return countMax;
     }
 
+    // ---- the time
+
+    /** Stands still while there is no run. */
+    private long runMicros() {
+        return (isRunning ? time.micros() : endedMicros) - restedMicros;
+    }
+
+    /** What a row is to say that is written now: not too early, whichever way the clock is set. */
+    long stampMicros() {
+        return Math.max(time.micros(), time.clock().wallMicros());
+    }
+
+    /** What {@link #runMicros} is for those known only by their rows. */
+    private long doubtMicros() {
+        return runMicros() - Math.max(0, time.micros() - time.clock().wallMicros());
+    }
+
     /** A run begins: these are the rows that there are. */
     synchronized void begin(Map<String, PartitionState> rows) {
-        long now = time.micros();
-        all.values().forEach(one -> {
-            one.hasRow = false;
-            one.number = 0;
-        });
-        rows.forEach((name, state) -> {
-            long written = state.writtenMicros();
-            boolean isDated = written > 0 && written - now < NOTED_EVERY_MICROS;
-            Producer one = all.computeIfAbsent(name, added -> {
-                Producer found = new Producer();
-                found.seenMicros = isDated ? Math.min(now, written + NOTED_EVERY_MICROS) : now;
-                return found;
-            });
-            one.hasRow = true;
-            one.number = state.position().number();
-            one.writtenMicros = isDated ? Math.min(now, written) : 0;
-            if (!isDated) {
-                toNote.add(name); // seen now, for every process to come
+        if (!isRunning) {
+            restedMicros += time.micros() - endedMicros;
+            isRunning = true;
+        }
+        noneBeforeMicros = runMicros() + LOOK_EVERY_MICROS;
+        lookAtMicros = noneBeforeMicros;
+        oldestAtMicros = noneBeforeMicros;
+        all.values().forEach(one -> one.hasRow = false);
+        rows.forEach(this::begin);
+        rowless.clear();
+        all.forEach((name, one) -> {
+            if (!one.hasRow) {
+                one.number = 0;
+                rowless.add(name);
             }
         });
-        mayLackRows = true;
-        oldestAtMicros = 0;
     }
+
+    private void begin(String name, PartitionState row) {
+        long written = row.writtenMicros();
+        Producer one = all.get(name);
+        if (one == null) {
+            one = new Producer();
+            all.put(name, one);
+            // not behind now, though the clock may have been wrong when it was written, or is now
+            one.seenMicros = Math.min(doubtMicros(), written + NOTED_EVERY_MICROS - restedMicros);
+            if (written <= 0) {
+                see(one); // nobody knows when it was
+            }
+        } else if (row.position().number() > one.number || written > one.writtenMicros) {
+            see(one); // what an earlier run had left was delivered
+        }
+        one.hasRow = true;
+        one.number = row.position().number();
+        one.writtenMicros = written;
+    }
+
+    /** The run has ended; does nothing if there is none. */
+    synchronized void end() {
+        if (isRunning) {
+            endedMicros = time.micros();
+            isRunning = false;
+        }
+    }
+
+    // ---- who there is
 
     synchronized int count() {
         return all.size();
@@ -137,15 +187,41 @@ public final class Producers {
         return one == null ? 0 : one.number;
     }
 
+    /** Somebody has sent something, though it can't be taken now. */
+    public void see(Parcel parcel) {
+        String name = parcel.producer();
+        if (name != null) {
+            see(name);
+        }
+    }
+
+    /**
+     * A producer asks how far it is while there is no run: it is seen.
+     *
+     * @return -1: it is not known now
+     */
+    public long ask(String owner, String producer) {
+        see(Parcel.producer(owner, producer));
+        return -1;
+    }
+
     /** The producer has sent something, or asked how far it is. */
     synchronized void see(String name) {
         Producer one = all.get(name);
         if (one == null) {
             return; // it comes to be known by what is read of it
         }
-        long now = time.micros();
-        one.seenMicros = now;
-        if (one.hasRow && now - one.writtenMicros >= NOTED_EVERY_MICROS) {
+        see(one);
+        noteIfDue(name, one, 0);
+    }
+
+    private void see(Producer one) {
+        one.isSeen = true;
+        one.seenMicros = runMicros();
+    }
+
+    private void noteIfDue(String name, Producer one, long unseenMicros) {
+        if (one.hasRow && stampMicros() - unseenMicros - one.writtenMicros >= NOTED_EVERY_MICROS) {
             toNote.add(name);
         }
     }
@@ -156,9 +232,9 @@ public final class Producers {
             return false;
         }
         Producer one = new Producer();
-        one.seenMicros = time.micros();
+        see(one);
         all.put(name, one);
-        mayLackRows = true;
+        rowless.add(name);
         return true;
     }
 
@@ -166,56 +242,101 @@ public final class Producers {
     synchronized void durable(String name, long number) {
         Producer one = all.get(name);
         if (one != null) {
-            one.number = Math.max(one.number, number);
-            one.hasRow = true;
-            one.writtenMicros = time.micros();
+            hasRow(name, one, number);
+            one.writtenMicros = Math.max(one.writtenMicros, time.clock().wallMicros());
+            noteIfDue(name, one, 0);
         }
+    }
+
+    private void hasRow(String name, Producer one, long number) {
+        see(one);
+        one.number = Math.max(one.number, number);
+        if (!one.hasRow) {
+            one.hasRow = true;
+            rowless.remove(name);
+        }
+    }
+
+    // ---- who goes
+
+    /**
+     * Whether it is to be looked around now. Cheap.
+     *
+     * @param isWanted whether somebody wants a place, and there is none
+     */
+    synchronized boolean isLookDue(boolean isWanted) {
+        long now = runMicros();
+        return now >= noneBeforeMicros
+                && now >= (isWanted ? Math.min(lookAtMicros, oldestAtMicros) : lookAtMicros);
+    }
+
+    /** Nobody can be forgotten now. */
+    synchronized void lookLater() {
+        lookAtMicros = runMicros() + AGAIN_MICROS;
+        oldestAtMicros = lookAtMicros;
     }
 
     /** Whether {@link #due} or {@link #toNote} may have something. Cheap. */
     synchronized boolean isAnythingDue() {
-        return !toNote.isEmpty() || time.micros() >= lookAtMicros;
+        return !toNote.isEmpty() || isLookDue(false);
     }
 
     /**
-     * Takes those out that are to be forgotten, the longest unseen first; not all at once.
+     * Takes those out that are to be forgotten, and those without a row; not all at once. To be
+     * called when {@link #isLookDue}.
      *
-     * @param isWanted whether somebody wants a place, and there is none
      * @param rests whether nothing is on its way of a producer
      */
-    synchronized Map<String, Producer> due(boolean isWanted, Predicate<String> rests) {
-        long now = time.micros();
-        if (isWanted ? !mayLackRows && now < oldestAtMicros : now < lookAtMicros) {
-            return Map.of();
-        }
+    synchronized Map<String, Producer> due(Predicate<String> rests) {
+        long now = runMicros();
+        long doubt = doubtMicros();
+        long oldest = 0;
+        Map<String, Producer> due = new LinkedHashMap<>();
         lookAtMicros = now + LOOK_EVERY_MICROS;
-        mayLackRows = false;
-        long oldest = now;
-        List<Map.Entry<String, Producer>> found = new ArrayList<>();
         for (Map.Entry<String, Producer> entry : all.entrySet()) {
             Producer one = entry.getValue();
-            boolean isOld = now - one.seenMicros >= FORGOTTEN_AFTER_MICROS;
-            if ((isOld || !one.hasRow) && rests.test(entry.getKey())) {
-                found.add(entry);
-            } else {
-                oldest = Math.min(oldest, one.seenMicros);
-                mayLackRows |= !one.hasRow;
+            long age = (one.isSeen ? now : doubt) - one.seenMicros;
+            if ((age >= FORGOTTEN_AFTER_MICROS || !one.hasRow) && rests.test(entry.getKey())) {
+                due.put(entry.getKey(), one);
+                if (due.size() == AT_ONCE_MAX) {
+                    lookAtMicros = now; // the others come next
+                    break;
+                }
+                continue;
+            }
+            oldest = Math.max(oldest, age);
+            if (one.isSeen) {
+                noteIfDue(entry.getKey(), one, age);
             }
         }
-        oldestAtMicros = oldest + FORGOTTEN_AFTER_MICROS;
-        found.sort(Comparator.comparingLong(entry -> entry.getValue().seenMicros));
-        Map<String, Producer> due = new LinkedHashMap<>();
-        for (Map.Entry<String, Producer> entry : found) {
-            if (due.size() == AT_ONCE_MAX) {
-                oldestAtMicros = 0;
-                lookAtMicros = isWanted ? lookAtMicros : 0; // the rest comes next
-                break;
-            }
-            due.put(entry.getKey(), entry.getValue());
-        }
-        due.keySet().forEach(all::remove);
-        toNote.removeAll(due.keySet());
+        oldestAtMicros = now + Math.max(AGAIN_MICROS, FORGOTTEN_AFTER_MICROS - oldest);
+        due.keySet().forEach(this::remove);
         return due;
+    }
+
+    /**
+     * Takes producers without a row out, those who came first.
+     *
+     * @param countMax how many at most
+     * @param rests whether nothing is on its way of a producer
+     */
+    synchronized Set<String> vacate(int countMax, Predicate<String> rests) {
+        Set<String> left = new LinkedHashSet<>();
+        Iterator<String> names = rowless.iterator();
+        while (left.size() < countMax && names.hasNext()) {
+            String name = names.next();
+            if (rests.test(name)) {
+                left.add(name);
+            }
+        }
+        left.forEach(this::remove);
+        return left;
+    }
+
+    private void remove(String name) {
+        all.remove(name);
+        toNote.remove(name);
+        rowless.remove(name);
     }
 
     /** Those of which a row may have to be deleted, with the number that it then says. */
@@ -229,11 +350,9 @@ public final class Producers {
         return numbers;
     }
 
-    /** The producer stays, for its row does; it is looked at again a little later. */
-    synchronized void keep(String name, Producer one) {
-        all.putIfAbsent(name, one);
-        oldestAtMicros = 0;
-        lookAtMicros = Math.min(lookAtMicros, time.micros() + AGAIN_MICROS);
+    /** The producer stays: its row says another number, so somebody has seen it. */
+    synchronized void keep(String name, Producer one, long number) {
+        hasRow(name, all.computeIfAbsent(name, kept -> one), number);
     }
 
     /**
@@ -246,7 +365,7 @@ public final class Producers {
         if (toNote.isEmpty()) {
             return Map.of();
         }
-        long now = time.micros();
+        long now = stampMicros();
         Map<String, Long> numbers = new LinkedHashMap<>();
         for (Iterator<String> names = toNote.iterator();
                 names.hasNext() && numbers.size() < AT_ONCE_MAX; ) {

@@ -181,8 +181,11 @@ final class Sending {
                     if (producer != null) {
                         // not expected - 1: what another connection has just sent is read by now,
                         // and may not be durable
-                        acked = Math.max(
-                                acked, manager.durableTo(feed, producer.owner(), producer.name()));
+                        acked = expected == 1
+                                ? 0 // what this connection was told is of a life that is over
+                                : Math.max(
+                                        acked,
+                                        manager.durableTo(feed, producer.owner(), producer.name()));
                     }
                     throw Problem.of(
                             409,

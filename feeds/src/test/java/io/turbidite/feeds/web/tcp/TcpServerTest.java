@@ -9,6 +9,7 @@ import com.github.luben.zstd.Zstd;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.meter.Instrument;
 import io.turbidite.core.meter.Reading;
+import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.web.LateClients;
 import io.turbidite.feeds.web.tcp.TcpFixture.Client;
 
@@ -190,6 +191,26 @@ class TcpServerTest {
             JsonNode last = client.hearLast();
             assertThat(last.path("error").asText()).contains("paused");
             assertThat(last.path("acked").asLong()).isEqualTo(20);
+        }
+    }
+
+    /** The bug: a client that had to begin anew was told the last number of its life before. */
+    @Test
+    void who_is_forgotten_within_a_connection_has_nothing_acknowledged() throws Exception {
+        try (TcpFixture fixture = TcpFixture.open(directory);
+                TcpServer server = fixture.serve(TcpFixture.LINES);
+                Client client = Client.of(server)) {
+            client.send("{\"producer\":\"p\",\"sequence\":1}\n")
+                    .send(lines(1, 10))
+                    .hear(10);
+            FeedDelivery.forget(
+                    fixture.store,
+                    "lines",
+                    List.copyOf(FeedDelivery.partitions(fixture.store, "lines")));
+            fixture.feeds.retryLetters("lines"); // ends the run, and another one begins
+            JsonNode last = client.send(lines(11, 20)).hearLast();
+            assertThat(last.path("error").asText()).contains("is number 1");
+            assertThat(last.path("acked").asLong(-1)).isZero();
         }
     }
 
