@@ -11,7 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -49,6 +51,11 @@ final class Arrivals implements IInputChannelMonitor {
     private int failed = NONE;
     private boolean isLost;
 
+    /** Why a channel can't be opened. */
+    private @Nullable HyracksDataException failure;
+
+    private boolean isClosed;
+
     /**
      * @param node that reads, for messages
      */
@@ -77,16 +84,38 @@ final class Arrivals implements IInputChannelMonitor {
         return ((PartitionId) channel.getAttachment()).getSenderIndex();
     }
 
-    @Override
-    public void notifyDataAvailability(IInputChannel channel, int frameCount) {
+    /** A channel can't be opened; its reader is told. */
+    void fail(HyracksDataException cause) {
         lock.lock();
         try {
+            if (failure == null) {
+                failure = cause;
+            }
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void notifyDataAvailability(IInputChannel channel, int frameCount) {
+        Dropped unread = null;
+        lock.lock();
+        try {
+            if (isClosed) {
+                unread = new Dropped();
+                unread.take(channel, frameCount);
+                return;
+            }
             int sender = sender(channel);
             frameCounts[sender] += frameCount;
             ready.set(sender);
             changed.signalAll();
         } finally {
             lock.unlock();
+            if (unread != null) {
+                unread.recycle();
+            }
         }
     }
 
@@ -105,13 +134,61 @@ final class Arrivals implements IInputChannelMonitor {
     public void notifyFailure(IInputChannel channel, int code) {
         lock.lock();
         try {
-            if (failed == NONE) {
-                failed = sender(channel);
-                isLost = code == AbstractChannelWriteInterface.CONNECTION_LOST_ERROR_CODE;
+            int sender = sender(channel);
+            if (ended.get(sender)) {
+                // all its rows are here
+                return;
+            }
+            boolean lost = code == AbstractChannelWriteInterface.CONNECTION_LOST_ERROR_CODE;
+            if (failed == NONE || (lost && !isLost)) {
+                failed = sender;
+                isLost = lost;
             }
             changed.signalAll();
         } finally {
             lock.unlock();
+        }
+    }
+
+    /**
+     * Nobody reads any more: what lies here is given back, and what still comes. The engine keeps a
+     * channel until its sender has sent all.
+     */
+    void close() {
+        Dropped unread = new Dropped();
+        lock.lock();
+        try {
+            isClosed = true;
+            for (int sender = 0; sender < channels.length; sender++) {
+                IInputChannel channel = channels[sender];
+                if (channel != null) {
+                    unread.take(channel, frameCounts[sender]);
+                }
+                frameCounts[sender] = 0;
+            }
+            ready.clear();
+        } finally {
+            lock.unlock();
+            unread.recycle();
+        }
+    }
+
+    /** Buffers that nobody reads. They are given back without the lock: the engine has its own. */
+    private static final class Dropped {
+        private final List<IInputChannel> from = new ArrayList<>();
+        private final List<ByteBuffer> buffers = new ArrayList<>();
+
+        void take(IInputChannel channel, int count) {
+            for (int i = 0; i < count; i++) {
+                from.add(channel);
+                buffers.add(channel.getNextBuffer());
+            }
+        }
+
+        void recycle() {
+            for (int i = 0; i < buffers.size(); i++) {
+                from.get(i).recycleBuffer(buffers.get(i));
+            }
         }
     }
 
@@ -233,15 +310,18 @@ final class Arrivals implements IInputChannelMonitor {
     }
 
     private void checkSenders() throws HyracksDataException, InterruptedException {
+        if (failure != null) {
+            throw failure;
+        }
         if (failed == NONE) {
             return;
         }
+        long left = TimeUnit.SECONDS.toNanos(CAUSE_WAIT_SECONDS);
+        while (!isLost && left > 0) {
+            left = changed.awaitNanos(left);
+        }
         if (isLost) {
             throw broken(failed, "its connection with node '%s' was lost".formatted(node));
-        }
-        long left = TimeUnit.SECONDS.toNanos(CAUSE_WAIT_SECONDS);
-        while (left > 0) {
-            left = changed.awaitNanos(left);
         }
         throw broken(failed, "it failed, and has not said why");
     }

@@ -37,7 +37,7 @@ final class Delivery implements Rows {
     private static final long FAILED_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
     /** That long a reader that goes waits for the tasks to end; they take some milliseconds. */
-    private static final long END_WAIT_SECONDS = 10;
+    private static final long END_WAIT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Clock clock = Clock.system();
     private final RecordView row;
@@ -69,8 +69,8 @@ final class Delivery implements Rows {
     // ---- the engine's side ----------------------------------------------------------------------
 
     /** The task that takes the rows. */
-    IOperatorNodePushable task() {
-        return new Task();
+    IOperatorNodePushable task(InputEnds ends) {
+        return new Task(ends);
     }
 
     /** The engine has the job. */
@@ -121,6 +121,12 @@ final class Delivery implements Rows {
     }
 
     private final class Task implements IOperatorNodePushable, IFrameWriter {
+        private final InputEnds ends;
+
+        Task(InputEnds ends) {
+            this.ends = ends;
+        }
+
         @Override
         public void initialize() {
             // the reader is there
@@ -197,11 +203,14 @@ final class Delivery implements Rows {
             }
         }
 
+        /** Called whatever the reader met: see {@link InputEnds}. */
         @Override
         public void close() {
+            boolean hasAll = ends.take();
             lock.lock();
             try {
-                isAtEnd = true;
+                isAtEnd = hasAll;
+                isCut |= !hasAll;
                 changed.signalAll();
             } finally {
                 lock.unlock();
@@ -234,7 +243,7 @@ final class Delivery implements Rows {
             while (true) {
                 if (failure != null) {
                     // what a stage behind the failed one has made may lack rows
-                    awaitEnd(failedNanos + FAILED_WAIT_NANOS - clock.monotonicNanos());
+                    awaitEnd(failedWaitNanos());
                     throw Failures.ofJob(failure);
                 }
                 if (isFull) {
@@ -287,12 +296,16 @@ final class Delivery implements Rows {
         canceller.run();
         lock.lock();
         try {
-            awaitEnd(TimeUnit.SECONDS.toNanos(failure == null ? END_WAIT_SECONDS : 0));
+            awaitEnd(failure == null ? END_WAIT_NANOS : failedWaitNanos());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
             lock.unlock();
         }
+    }
+
+    private long failedWaitNanos() {
+        return failedNanos + FAILED_WAIT_NANOS - clock.monotonicNanos();
     }
 
     /** Until no task is at work any more. */

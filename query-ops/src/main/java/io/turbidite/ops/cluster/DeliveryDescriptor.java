@@ -35,7 +35,7 @@ final class DeliveryDescriptor extends AbstractSingleActivityOperatorDescriptor 
             if (delivery == null) {
                 throw new IllegalStateException("the reader of %s has gone".formatted(job));
             }
-            return delivery.task();
+            return delivery.task(InputEnds.of(context));
         } catch (RuntimeException | Error e) {
             // an Error would end the thread by which the engine gives work to its node
             throw Failures.toEngine(Senders.where(node.name(), "delivery"), e);

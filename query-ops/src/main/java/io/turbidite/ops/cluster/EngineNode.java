@@ -4,9 +4,11 @@ import io.turbidite.core.Cleanup;
 
 import org.apache.hyracks.api.application.IServiceContext;
 import org.apache.hyracks.api.io.IFileDeviceResolver;
+import org.apache.hyracks.api.job.JobId;
 import org.apache.hyracks.control.common.controllers.NCConfig;
 import org.apache.hyracks.control.nc.BaseNCApplication;
 import org.apache.hyracks.control.nc.NodeControllerService;
+import org.apache.hyracks.control.nc.heartbeat.HeartbeatManager;
 import org.apache.hyracks.control.nc.net.NetworkManager;
 import org.apache.hyracks.ipc.exceptions.IPCException;
 import org.apache.hyracks.ipc.impl.IPCSystem;
@@ -161,6 +163,13 @@ final class EngineNode implements AutoCloseable {
                     (NodeControllerService) ncServiceCtx.getControllerService();
             if (service.getJobletMap().isEmpty()) {
                 return;
+            }
+            // a sign of life behind its farewell would have it join again
+            for (JobId job : service.getJobletMap().keySet()) {
+                HeartbeatManager signs = service.getHeartbeatManager(job.getCcId());
+                if (signs != null) {
+                    signs.shutdown();
+                }
             }
             try {
                 service.getPrimaryClusterController().notifyShutdown(service.getId());

@@ -35,13 +35,19 @@ final class Failures {
     /** What the engine is told of a failure of a task. */
     @SuppressWarnings("deprecation") // the engine's codes have none for us
     static HyracksDataException toEngine(String where, Throwable cause) {
-        if (cause instanceof HyracksDataException ofEngine) {
+        if (cause instanceof HyracksDataException ofEngine && isTold(ofEngine)) {
             return ofEngine;
         }
-        HyracksDataException told = new HyracksDataException(text(where, cause));
+        Throwable says = cause instanceof HyracksException ? root(cause) : cause;
+        HyracksDataException told = new HyracksDataException(text(where, says));
         // for the log of the node; a stack trace travels as text too
         told.setStackTrace(cause.getStackTrace());
         return told;
+    }
+
+    /** Whether it says where it was, or is an order to end. */
+    private static boolean isTold(HyracksDataException cause) {
+        return found(cause) != null || root(cause) instanceof InterruptedException;
     }
 
     private static String text(String where, Throwable cause) {
@@ -58,11 +64,15 @@ final class Failures {
         if (found(cause) != null || isLostNode(cause)) {
             return cause;
         }
+        return new ClusterException(text("node '%s'".formatted(node), root(cause)), cause);
+    }
+
+    private static Throwable root(Throwable cause) {
         Throwable root = cause;
         for (int i = 0; i < CAUSES_MAX && root.getCause() != null; i++) {
             root = root.getCause();
         }
-        return new ClusterException(text("node '%s'".formatted(node), root), cause);
+        return root;
     }
 
     /** Whether the engine says that a node is not there, or no more. */

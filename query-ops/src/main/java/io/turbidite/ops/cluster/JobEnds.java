@@ -58,9 +58,11 @@ final class JobEnds implements IJobLifecycleListener {
 
     /** A task of a job has failed on a node. */
     void failedOn(JobId id, String node) {
-        if (names.containsKey(id)) {
-            failedNodes.putIfAbsent(id, node);
-        }
+        // under the lock of its name, which its end takes away first: none is kept behind it
+        names.computeIfPresent(id, (job, name) -> {
+            failedNodes.putIfAbsent(job, node);
+            return name;
+        });
     }
 
     /** A job has failed, and its tasks are ordered to end. */

@@ -38,6 +38,10 @@ public record Placement(List<Node> nodes) {
         }
     }
 
+    /** What is in the controller's process. */
+    private static final Set<String> OURS =
+            Set.of(ClusterController.DOOR, ClusterIdentity.CONTROLLER);
+
     public Placement {
         nodes = List.copyOf(nodes);
         if (nodes.isEmpty()) {
@@ -45,6 +49,11 @@ public record Placement(List<Node> nodes) {
         }
         Set<String> names = new HashSet<>();
         for (Node node : nodes) {
+            if (OURS.contains(node.name())) {
+                throw new InvalidRequestException(
+                        "a node can't be named '%s': that is the controller's process"
+                                .formatted(node.name()));
+            }
             if (!names.add(node.name())) {
                 throw new InvalidRequestException(
                         "two nodes are named '%s'".formatted(node.name()));

@@ -25,6 +25,11 @@ final class Senders implements Serializable {
         return nodes.length;
     }
 
+    /** All that send, for messages: a stage. */
+    String all() {
+        return "stage '%s'".formatted(stage);
+    }
+
     /** The node of an instance. */
     String node(int instance) {
         return nodes[instance];

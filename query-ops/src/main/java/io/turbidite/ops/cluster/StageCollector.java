@@ -46,7 +46,7 @@ final class StageCollector extends AbstractPartitionCollector {
         this.senders = senders;
         this.node = node;
         this.arrivals = new Arrivals(senders, node.name());
-        this.reader = reading.of(arrivals);
+        this.reader = new Told(reading.of(arrivals), InputEnds.of(context));
     }
 
     /** The frames of an input as they come. */
@@ -81,25 +81,29 @@ final class StageCollector extends AbstractPartitionCollector {
     }
 
     @Override
-    public void addPartitions(Collection<PartitionChannel> partitions) throws HyracksException {
+    public void addPartitions(Collection<PartitionChannel> partitions) {
         for (PartitionChannel partition : partitions) {
             PartitionId id = partition.getPartitionId();
             IInputChannel channel = partition.getInputChannel();
             arrivals.add(id, channel);
-            channel.open(ctx);
-            check(id.getSenderIndex(), channel);
+            try {
+                channel.open(ctx);
+                check(id.getSenderIndex(), channel);
+            } catch (HyracksException | ReflectiveOperationException | RuntimeException | Error e) {
+                // on the thread by which the engine gives work to its node, which passes it over
+                arrivals.fail(Failures.toEngine(where(senders.where(id.getSenderIndex())), e));
+            }
         }
     }
 
+    private String where(String from) {
+        return Senders.where(node.name(), "input of " + from);
+    }
+
     /** The engine takes rows from whoever is at the address that it was told. */
-    private void check(int sender, IInputChannel channel) throws HyracksDataException {
-        try {
-            Object address = Engine.get(NetworkInputChannel.class, channel, "remoteAddress");
-            node.checkSender((SocketAddress) Objects.requireNonNull(address), senders.node(sender));
-        } catch (ReflectiveOperationException | RuntimeException e) {
-            throw Failures.toEngine(
-                    Senders.where(node.name(), "input of " + senders.where(sender)), e);
-        }
+    private void check(int sender, IInputChannel channel) throws ReflectiveOperationException {
+        Object address = Engine.get(NetworkInputChannel.class, channel, "remoteAddress");
+        node.checkSender((SocketAddress) Objects.requireNonNull(address), senders.node(sender));
     }
 
     @Override
@@ -109,7 +113,7 @@ final class StageCollector extends AbstractPartitionCollector {
 
     @Override
     public void close() {
-        // channels end with their senders
+        arrivals.close();
     }
 
     @Override
@@ -129,6 +133,42 @@ final class StageCollector extends AbstractPartitionCollector {
     @Override
     public String toString() {
         return "%s to node '%s'".formatted(senders.where(0), node.name());
+    }
+
+    /**
+     * Says at its end that it is one, and throws what the engine tells: it takes exceptions alone.
+     */
+    private final class Told implements IFrameReader {
+        private final IFrameReader reader;
+        private final InputEnds ends;
+
+        Told(IFrameReader reader, InputEnds ends) {
+            this.reader = reader;
+            this.ends = ends;
+        }
+
+        @Override
+        public void open() throws HyracksDataException {
+            reader.open();
+        }
+
+        @Override
+        public boolean nextFrame(IFrame frame) throws HyracksDataException {
+            try {
+                boolean hasMore = reader.nextFrame(frame);
+                if (!hasMore) {
+                    ends.reached();
+                }
+                return hasMore;
+            } catch (HyracksDataException | RuntimeException | Error e) {
+                throw Failures.toEngine(where(senders.all()), e);
+            }
+        }
+
+        @Override
+        public void close() throws HyracksDataException {
+            reader.close();
+        }
     }
 
     /** Frames of all senders in turn. */

@@ -52,6 +52,7 @@ final class StageTask implements IOperatorNodePushable {
     private final int instance;
     private final String where;
     private final Life life;
+    private final InputEnds ends;
     private final List<Input> inputs = new ArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -91,6 +92,7 @@ final class StageTask implements IOperatorNodePushable {
         this.instance = instance;
         this.where = where;
         this.life = life;
+        this.ends = InputEnds.of(context);
         for (int i = 0; i < stage.inputs().size(); i++) {
             inputs.add(new Input(
                     inputTypes.get(i),
@@ -344,12 +346,20 @@ final class StageTask implements IOperatorNodePushable {
             }
         }
 
+        /** Called whatever the reader met: see {@link InputEnds}. */
         @Override
         public void close() throws HyracksDataException {
+            boolean hasAll = ends.take();
             lock.lock();
             try {
                 if (isEnded) {
                     return;
+                }
+                if (!hasAll) {
+                    isCut = true;
+                    if (!isOver) {
+                        abandon();
+                    }
                 }
                 isEnded = true;
                 openInputs--;

@@ -196,4 +196,68 @@ class ArrivalsTest {
         assertThatThrownBy(() -> arrivals.read(1, frame))
                 .hasMessageContaining("node 'n1', stage 's'|a frame of 0 parts came");
     }
+
+    /** A node that has sent all may leave. */
+    @Test
+    void a_connection_that_is_lost_after_the_end_of_its_rows_is_none_of_a_failure()
+            throws Exception {
+        channels.get(1).send(1, 1, 5);
+        channels.get(1).end();
+        channels.get(1).fail(AbstractChannelWriteInterface.CONNECTION_LOST_ERROR_CODE);
+        channels.get(0).end();
+        assertThat(arrivals.readAny(frame)).isTrue();
+        assertThat(mark()).isEqualTo(5);
+        assertThat(arrivals.readAny(frame)).isFalse();
+    }
+
+    @Test
+    void a_connection_that_is_lost_is_told_at_once_where_another_sender_has_failed()
+            throws Exception {
+        channels.get(0).fail(AbstractChannelWriteInterface.REMOTE_ERROR_CODE);
+        CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+        Thread reader = Thread.ofPlatform().start(() -> {
+            try {
+                arrivals.readAny(frame);
+                thrown.complete(new AssertionError("it has ended"));
+            } catch (HyracksDataException e) {
+                thrown.complete(e);
+            }
+        });
+        channels.get(1).fail(AbstractChannelWriteInterface.CONNECTION_LOST_ERROR_CODE);
+        assertThat(thrown.get(Arrivals.CAUSE_WAIT_SECONDS - 2, TimeUnit.SECONDS))
+                .hasMessageContaining("node 'n1', stage 's'|its connection with");
+        reader.join();
+    }
+
+    @Test
+    void a_channel_that_cant_be_opened_fails_its_reader() {
+        arrivals.fail(Failures.toEngine("node 'n0'", new IllegalStateException("no port")));
+        assertThatThrownBy(() -> arrivals.readAny(frame))
+                .hasMessageContaining("{{IllegalStateException|node 'n0'|no port}}");
+    }
+
+    /** The engine keeps a channel, and its buffers, until all that was sent has been given back. */
+    @Test
+    void what_nobody_reads_is_given_back() throws Exception {
+        channels.get(0).send(1, 1, 1);
+        channels.get(0).send(1, 1, 2);
+        channels.get(1).send(1, 1, 3);
+        assertThat(arrivals.readAny(frame)).isTrue();
+        arrivals.close();
+        channels.get(1).send(1, 1, 4);
+        assertThat(channels.get(0).recycled).isEqualTo(2);
+        assertThat(channels.get(1).recycled).isEqualTo(2);
+        assertThat(channels).allMatch(channel -> channel.parts.isEmpty());
+    }
+
+    @Test
+    void what_the_engine_says_of_a_failure_gets_the_place_and_orders_to_end_stay() {
+        HyracksDataException of = HyracksDataException.create(new java.io.IOException("reset"));
+        assertThat(Failures.toEngine("node 'n', stage 's'", of))
+                .hasMessageContaining("{{IOException|node 'n', stage 's'|reset}}");
+        HyracksDataException order = HyracksDataException.create(new InterruptedException());
+        assertThat(Failures.toEngine("node 'n', stage 's'", order)).isSameAs(order);
+        HyracksDataException told = Failures.toEngine("node 'm'", of);
+        assertThat(Failures.toEngine("node 'n', stage 's'", told)).isSameAs(told);
+    }
 }

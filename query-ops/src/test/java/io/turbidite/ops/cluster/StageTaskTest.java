@@ -35,6 +35,9 @@ class StageTaskTest {
     /** What the readers are told. */
     private final List<String> told = new ArrayList<>();
 
+    /** What the readers of the inputs say. */
+    private final InputEnds ends = new InputEnds();
+
     private boolean isClosed;
     private boolean failsToClose;
     private boolean pauses;
@@ -101,11 +104,12 @@ class StageTaskTest {
         return task;
     }
 
-    private static IHyracksTaskContext context() {
+    private IHyracksTaskContext context() {
         return (IHyracksTaskContext) Proxy.newProxyInstance(
                 StageTaskTest.class.getClassLoader(),
                 new Class<?>[] {IHyracksTaskContext.class},
                 (_, method, _) -> switch (method.getName()) {
+                    case "getSharedObject" -> ends;
                     case "getInitialFrameSize" -> JobMaker.FRAME_BYTES;
                     case "allocateFrame" -> ByteBuffer.allocate(JobMaker.FRAME_BYTES);
                     default -> throw new UnsupportedOperationException(method.getName());
@@ -134,12 +138,17 @@ class StageTaskTest {
         }
     }
 
+    private void end(StageTask task, int input) throws HyracksDataException {
+        ends.reached();
+        task.getInputFrameWriter(input).close();
+    }
+
     @Test
     void inputs_that_end_end_the_task() throws HyracksDataException {
         StageTask task = task(() -> told.add("end"));
-        task.getInputFrameWriter(0).close();
+        end(task, 0);
         assertThat(told).containsExactly("open");
-        task.getInputFrameWriter(1).close();
+        end(task, 1);
         task.deinitialize();
         assertThat(told).containsExactly("open", "close", "end");
         assertThat(isClosed).isTrue();
@@ -151,11 +160,33 @@ class StageTaskTest {
         StageTask task = task(() -> {});
         task.getInputFrameWriter(1).fail();
         task.getInputFrameWriter(1).close();
-        task.getInputFrameWriter(0).close();
+        end(task, 0);
         assertThat(told).containsExactly("open", "fail");
         assertThatThrownBy(task::deinitialize)
                 .hasMessageContaining("{{IllegalStateException|node 'n', stage 'both'|an input");
         assertThat(isClosed).isTrue();
+    }
+
+    /** The engine closes an input whose reader was thrown an Error, or was ordered to end. */
+    @Test
+    void an_input_that_is_closed_before_its_end_is_cut_off() throws Exception {
+        StageTask task = task(() -> {});
+        end(task, 0);
+        task.getInputFrameWriter(1).close();
+        assertThat(told).containsExactly("open", "fail");
+        assertThatThrownBy(task::deinitialize).hasMessageContaining("an input was cut off");
+        assertThat(isClosed).isTrue();
+    }
+
+    /** The same thread may read another input when it has read one. */
+    @Test
+    void an_end_is_that_of_one_input() throws Exception {
+        StageTask task = task(() -> {});
+        ends.reached();
+        task.getInputFrameWriter(1).close();
+        task.getInputFrameWriter(0).close();
+        assertThat(told).containsExactly("open", "fail");
+        assertThatThrownBy(task::deinitialize).hasMessageContaining("an input was cut off");
     }
 
     @Test
@@ -169,8 +200,8 @@ class StageTaskTest {
     void a_stage_that_waits_for_inputs_that_have_ended_fails() throws Exception {
         pauses = true;
         StageTask task = task(() -> {});
-        task.getInputFrameWriter(0).close();
-        assertThatThrownBy(() -> task.getInputFrameWriter(1).close())
+        end(task, 0);
+        assertThatThrownBy(() -> end(task, 1))
                 .hasMessageContaining("although all its inputs have ended");
         assertThat(told).containsExactly("open", "fail");
         assertThatThrownBy(task::deinitialize).hasMessageContaining("although all its inputs");
@@ -199,8 +230,8 @@ class StageTaskTest {
         StageTask task = task(() -> {
             throw new UnsupportedOperationException("views");
         });
-        task.getInputFrameWriter(0).close();
-        task.getInputFrameWriter(1).close();
+        end(task, 0);
+        end(task, 1);
         assertThatThrownBy(task::deinitialize)
                 .hasMessageContaining("{{UnsupportedOperationException|node 'n', stage 'both'|v");
     }
