@@ -116,7 +116,12 @@ final class StageTask implements IOperatorNodePushable {
     @Override
     public void setOutputFrameWriter(int index, IFrameWriter writer, RecordDescriptor type)
             throws HyracksDataException {
-        output = new StageOutput(stage.output(), stage.type(), instance, writer, context);
+        try {
+            output = new StageOutput(stage.output(), stage.type(), instance, writer, context);
+        } catch (HyracksDataException | RuntimeException | Error e) {
+            // an Error would end the thread by which the engine gives work to its node
+            throw Failures.toEngine(where, e);
+        }
     }
 
     @Override

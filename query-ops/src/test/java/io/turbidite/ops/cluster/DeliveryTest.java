@@ -18,8 +18,8 @@ import java.util.Map;
 
 /** The end of a result is told when its rows have ended, and at no other time. */
 class DeliveryTest {
-    private final Delivery delivery = new Delivery(
-            RecordType.builder().field("a", "int64").build(), RunOptions.defaults());
+    private final Delivery delivery =
+            new Delivery(RecordType.builder().field("a", "int64").build(), RunOptions.defaults());
 
     @Test
     void rows_that_have_ended_end_the_result() throws Exception {

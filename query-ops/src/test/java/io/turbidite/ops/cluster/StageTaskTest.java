@@ -40,6 +40,7 @@ class StageTaskTest {
 
     private boolean isClosed;
     private boolean failsToClose;
+    private boolean hasNoMemory;
     private boolean pauses;
 
     /** Reads both inputs to their ends, and gives nothing. */
@@ -111,7 +112,12 @@ class StageTaskTest {
                 (_, method, _) -> switch (method.getName()) {
                     case "getSharedObject" -> ends;
                     case "getInitialFrameSize" -> JobMaker.FRAME_BYTES;
-                    case "allocateFrame" -> ByteBuffer.allocate(JobMaker.FRAME_BYTES);
+                    case "allocateFrame" -> {
+                        if (hasNoMemory) {
+                            throw new OutOfMemoryError("frames");
+                        }
+                        yield ByteBuffer.allocate(JobMaker.FRAME_BYTES);
+                    }
                     default -> throw new UnsupportedOperationException(method.getName());
                 });
     }
@@ -176,6 +182,15 @@ class StageTaskTest {
         assertThat(told).containsExactly("open", "fail");
         assertThatThrownBy(task::deinitialize).hasMessageContaining("an input was cut off");
         assertThat(isClosed).isTrue();
+    }
+
+    /** On the thread by which the engine gives work to its node. */
+    @Test
+    void a_task_without_memory_for_its_output_fails_and_not_its_node() {
+        hasNoMemory = true;
+        assertThatThrownBy(() -> task(() -> {}))
+                .isInstanceOf(HyracksDataException.class)
+                .hasMessageContaining("{{OutOfMemoryError|node 'n', stage 'both'|frames}}");
     }
 
     /** The same thread may read another input when it has read one. */
