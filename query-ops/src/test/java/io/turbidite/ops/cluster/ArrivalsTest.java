@@ -232,6 +232,7 @@ class ArrivalsTest {
     @Test
     void a_channel_that_cant_be_opened_fails_its_reader() {
         arrivals.fail(Failures.toEngine("node 'n0'", new IllegalStateException("no port")));
+        channels.forEach(Channel::end);
         assertThatThrownBy(() -> arrivals.readAny(frame))
                 .hasMessageContaining("{{IllegalStateException|node 'n0'|no port}}");
     }
