@@ -257,6 +257,23 @@ class QueryAccessTest {
     }
 
     @Test
+    void what_one_reader_has_room_for_has_room_side_by_side() {
+        Flights.many(flights, 50);
+        String large = "x".repeat(6 << 20);
+        flights.upsert(Flights.flight(1_000, "name", large, "delay", -9.0));
+        RunOptions options = RunOptions.defaults()
+                .withTasks(new SimTasks(3, new SimClock()))
+                .withSideBySideRows(0)
+                .withMemoryBytesMax(20 << 20);
+        Query first = query().with(options).usingScan().orderBy("delay").limit(1);
+        assertThat(first.run().toList())
+                .containsExactlyElementsOf(
+                        List.of(Flights.flight(1_000, "name", large, "delay", -9.0)));
+        assertThat(query().with(options).usingScan().orderBy("delay").run().count())
+                .isEqualTo(51);
+    }
+
+    @Test
     void explain_tells_access_operators_rows_and_what_else_was_considered() {
         Flights.many(flights, 480);
         Query query = query().where(Predicates.eq("tail", "N3"))

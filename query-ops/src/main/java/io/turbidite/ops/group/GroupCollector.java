@@ -135,7 +135,9 @@ public final class GroupCollector implements TupleWriter {
         arguments.set(newArguments);
         taken = SortBuffer.NONE;
         add();
-        return taken == SortBuffer.NONE ? 0 : (long) generation << NOTE_BITS | (taken + 1);
+        return taken == SortBuffer.NONE || generation == GENERATIONS
+                ? 0
+                : (long) generation << NOTE_BITS | (taken + 1);
     }
 
     /**

@@ -161,9 +161,11 @@ final class AccessChoice {
 
     /** About how many records or entries are read, by this view of the source. */
     long rowsToRead(ReadView now) {
-        return chosen instanceof Access.Scan(PrimaryRange range, var _, var _)
-                ? now.estimateScan(range.keys(), range.filter())
-                : estimates().chosenRows();
+        if (chosen instanceof Access.Scan(PrimaryRange range, var _, var _)) {
+            return now.estimateScan(range.keys(), range.filter());
+        }
+        Estimates known = estimates;
+        return (known == null ? estimates() : known).chosenRows();
     }
 
     private Estimates exactly(long rows) {

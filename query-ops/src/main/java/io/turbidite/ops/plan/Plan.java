@@ -1,6 +1,7 @@
 package io.turbidite.ops.plan;
 
 import io.turbidite.core.ClosedException;
+import io.turbidite.core.Limits;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
@@ -64,6 +65,12 @@ import java.util.function.Supplier;
 public final class Plan implements ResultPlan {
     /** More workers than this would only take turns on the machines we know. */
     private static final int BRANCH_COUNT_MAX = 16;
+
+    /** The largest record, and a mebibyte for its key and what is selected. */
+    private static final int SORTED_ROW_BYTES = Limits.RECORD_BYTES_MAX + (1 << 20);
+
+    /** Groups are small; one of all of its rows' values may grow to this. */
+    private static final int GROUP_BYTES = 8 << 20;
 
     private final CheckedQuery query;
     private final ReadView view;
@@ -390,7 +397,9 @@ public final class Plan implements ResultPlan {
     }
 
     private List<Stage> orderedRows(FrameWriter sink) {
-        List<List<Integer>> branches = partitions(branchCount());
+        // half of the memory of a sort with a limit is for the rows that are out of the race
+        long bytesOfEach = (query.hasLimit() ? 2 : 1) * (long) SORTED_ROW_BYTES;
+        List<List<Integer>> branches = partitions(branchCount(bytesOfEach));
         List<SortCollector> collectors = new ArrayList<>();
         for (int i = 0; i < branches.size(); i++) {
             collectors.add(sortCollector(branches.size()));
@@ -404,7 +413,7 @@ public final class Plan implements ResultPlan {
     }
 
     private List<Stage> count(FrameWriter end) {
-        List<List<Integer>> branches = partitions(branchCount());
+        List<List<Integer>> branches = partitions(branchCount(1));
         List<CountCollector> collectors = new ArrayList<>();
         for (int i = 0; i < branches.size(); i++) {
             collectors.add(new CountCollector());
@@ -415,7 +424,7 @@ public final class Plan implements ResultPlan {
     }
 
     private List<Stage> groups(FrameWriter end) {
-        List<List<Integer>> branches = partitions(branchCount());
+        List<List<Integer>> branches = partitions(branchCount(GROUP_BYTES));
         int shares = branches.size() + (sorts() ? 1 : 0);
         List<GroupCollector> collectors = new ArrayList<>();
         for (int i = 0; i < branches.size(); i++) {
@@ -548,12 +557,18 @@ public final class Plan implements ResultPlan {
                 : GroupRows.ofCells(query.grid(), query.groupParts(), query.aggregates());
     }
 
-    private int branchCount() {
+    /**
+     * How many workers read.
+     *
+     * @param bytesOfEach what each must have, so that what fits one reader fits them too
+     */
+    private int branchCount(long bytesOfEach) {
         boolean isOne = options.tasks() == null
                 || view.partitionCount() == 1
                 || !sources().splits()
                 || choice.rowsToRead(view) < options.sideBySideRows();
-        return isOne ? 1 : Math.clamp(view.partitionCount(), 1, BRANCH_COUNT_MAX);
+        long fitting = Math.min(BRANCH_COUNT_MAX, options.memoryBytesMax() / bytesOfEach);
+        return isOne ? 1 : Math.clamp(fitting, 1, view.partitionCount());
     }
 
     /** All partitions, dealt out to branches. */

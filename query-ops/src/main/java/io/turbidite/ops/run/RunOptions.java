@@ -189,9 +189,9 @@ public record RunOptions(
                         memoryBytesMax,
                         keyBatchBytes,
                         spill == null ? whole.spill : spill,
-                        tasks,
+                        tasks == null ? whole.tasks : tasks,
                         sideBySideRows,
-                        lookupWorkers,
+                        tasks == null ? whole.lookupWorkers : lookupWorkers,
                         whole.share,
                         stop,
                         clock);

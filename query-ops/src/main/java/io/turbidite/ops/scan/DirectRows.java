@@ -80,6 +80,9 @@ public final class DirectRows implements Rows {
             return false;
         }
         handedOut++;
+        if (handedOut == limit) {
+            count();
+        }
         if (projected != null) {
             projected.wrap(records.tuple()[0]);
         }

@@ -34,6 +34,14 @@ public final class PartitionedRecords extends RecordsInTurn implements PausingRe
     }
 
     @Override
+    public void checkOpen() {
+        RecordStream stream = current();
+        if (stream != null) {
+            stream.checkOpen();
+        }
+    }
+
+    @Override
     public boolean nextRun(RecordRun run) {
         return move(run);
     }

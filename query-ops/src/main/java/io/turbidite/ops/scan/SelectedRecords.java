@@ -1,5 +1,6 @@
 package io.turbidite.ops.scan;
 
+import io.turbidite.core.ClosedException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.RecordRun;
@@ -90,6 +91,29 @@ public final class SelectedRecords implements AutoCloseable {
             stream = wayIn.opener().get();
             records = stream;
         }
+        try {
+            return look(stream);
+        } catch (RuntimeException e) {
+            if (run != null) {
+                failIfClosed(stream, e);
+            }
+            throw e;
+        }
+    }
+
+    /** Records whose memory was given up by a close meanwhile look damaged, and are not. */
+    private static void failIfClosed(RecordStream stream, RuntimeException seen) {
+        try {
+            stream.checkOpen();
+        } catch (ClosedException closed) {
+            if (closed != seen) {
+                closed.addSuppressed(seen);
+            }
+            throw closed;
+        }
+    }
+
+    private Look look(RecordStream stream) {
         if (isMultiple && nextOfRecord()) {
             return Look.FOUND;
         }
@@ -129,6 +153,8 @@ public final class SelectedRecords implements AutoCloseable {
                 return false;
             }
             next = 0;
+        } else {
+            stream.checkOpen();
         }
         if (readsRecord) {
             view.wrap(records.record(next, record));

@@ -97,6 +97,23 @@ class GroupSpillTest {
     }
 
     @Test
+    void no_note_is_believed_behind_a_spill_however_many_there_were() {
+        GroupCollector collector = new GroupCollector(RunOptions.defaults(), 1 << 20);
+        Slice group = Slice.of(new byte[] {1});
+        int noted = 0;
+        for (int spill = 0; spill < 40_000; spill++) {
+            collector.open(); // empties the table as a spill does
+            long note = collector.add(group, Slice.of(new byte[0]));
+            noted += note == 0 ? 0 : 1;
+            collector.open();
+            assertThat(collector.addNoted(note, group)).as("spill %d", spill).isFalse();
+        }
+        assertThat(noted).isGreaterThan(10_000);
+        collector.fail();
+        collector.close();
+    }
+
+    @Test
     void without_a_place_to_spill_it_says_what_to_do() {
         assertThatThrownBy(() -> groups(RunOptions.defaults(), 64 << 10))
                 .isInstanceOf(InvalidRequestException.class)

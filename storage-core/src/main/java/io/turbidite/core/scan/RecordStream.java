@@ -31,6 +31,13 @@ public interface RecordStream extends AutoCloseable {
         return true;
     }
 
+    /**
+     * To be asked before each record of a run but the first: what is closed gives up its memory.
+     *
+     * @throws io.turbidite.core.ClosedException if it, its view or the store is closed
+     */
+    default void checkOpen() {}
+
     /** The encoded primary key. */
     Slice key();
 

@@ -54,6 +54,16 @@ final class ComponentScan implements RecordStream {
     }
 
     @Override
+    public void checkOpen() {
+        SnapshotCursor open = stack;
+        if (open == null) {
+            view.checkOpen();
+        } else {
+            open.checkOpen();
+        }
+    }
+
+    @Override
     public boolean nextRun(RecordRun run) {
         return move(run);
     }

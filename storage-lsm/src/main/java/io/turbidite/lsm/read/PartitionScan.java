@@ -25,6 +25,11 @@ final class PartitionScan implements RecordCursor {
     }
 
     @Override
+    public void checkOpen() {
+        stack.checkOpen();
+    }
+
+    @Override
     public boolean nextRun(RecordRun run) {
         return stack.nextRun(run);
     }
