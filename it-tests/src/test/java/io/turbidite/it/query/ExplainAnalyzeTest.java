@@ -165,8 +165,8 @@ class ExplainAnalyzeTest {
         assertThat(analyzed.toString())
                 .containsPattern("CPU ms +memory +spilled +pages +pruned")
                 .containsPattern("order .* [0-9.]+ +[0-9,]+ KiB +[0-9,]+ KiB");
-        Object operators = analyzed.toMap().get("operators");
-        assertThat(operators.toString()).contains("cpuNanos=", "spilledBytes=", "pages=");
+        String operators = String.valueOf(analyzed.toMap().get("operators"));
+        assertThat(operators).contains("cpuNanos=", "spilledBytes=", "pages=");
 
         Explanation explained =
                 Sql.on(store.datasets()).statement("explain " + JOIN).explanation(small);
