@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.feeds.command.Command.Result;
 import io.turbidite.feeds.command.common.Interrupts;
+import io.turbidite.feeds.manage.FeedManager;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -152,6 +155,37 @@ class ServeCommandTest {
         }
     }
 
+    @Test
+    void a_feed_that_is_paused_stays_so_and_that_is_told() throws Exception {
+        Path store = numbers("a");
+        Path definition = directory.resolve("b.yaml");
+        Files.writeString(directory.resolve("few.json"), "{\"id\":1}\n");
+        Files.writeString(definition, """
+                feed: few
+                dataset: { name: Few, type: { id: int64 }, primaryKey: id }
+                source: { kind: file, path: few.json }
+                parser: { kind: json }
+                """);
+        serveOnce(store, definition);
+        try (Store opened = Store.open(store, StoreOptions.defaults());
+                FeedManager feeds = FeedManager.open(opened)) {
+            feeds.startKept();
+            feeds.pause("few");
+        }
+        Command.Result again = Command.runIn(
+                Path.of(""),
+                false,
+                atOnce(new AtomicInteger()),
+                "serve",
+                store,
+                definition,
+                "--listen",
+                "127.0.0.1:0");
+        assertThat(again.code()).as(again.err()).isZero();
+        assertThat(again.err())
+                .contains("feed few of ", "stays paused: ./turbidite feed resume STORE few");
+    }
+
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return free.getLocalPort();
@@ -242,6 +276,10 @@ class ServeCommandTest {
         refused("there is no token", "serve", one, "--token-required");
         refused("go together", "serve", one, "--tls-key", "key.pem");
         refused("is not between", "serve", one, "--requests", "0");
+        Path wrong = Files.writeString(directory.resolve("wrong.yaml"), "feed: a\nsauce: b\n");
+        refused("wrong.yaml:2: sauce", "serve", one, wrong, "--listen", "127.0.0.1:0");
+        refused("no store is named", "serve", "some.yaml", "--listen", "127.0.0.1:0");
+        refused("there is no file none.yaml", "serve", one, "none.yaml", "--listen", "127.0.0.1:0");
         Path tokens = directory.resolve("tokens");
         Command.Result made = Command.run("token", tokens, "me", "--rights", "read,write");
         assertThat(made.code()).as(made.err()).isZero();

@@ -75,6 +75,21 @@ final class Front {
     /** The name of the dataset that a statement changes, where its rows are looked for. */
     static final String TARGET = "target$";
 
+    /** With which statements begin. */
+    private static final List<String> FIRST_WORDS = List.of(
+            "SELECT",
+            "VALUES",
+            "WITH",
+            "EXPLAIN",
+            "INSERT",
+            "UPSERT",
+            "UPDATE",
+            "DELETE",
+            "CREATE",
+            "DROP",
+            "SHOW",
+            "DESCRIBE");
+
     private static final int EXPECTED_SHOWN = 5;
     private static final SqlOperatorTable OPERATORS = Operators.table();
     private static final HepProgram REWRITING = rewriting();
@@ -254,7 +269,9 @@ final class Front {
 
     /** A statement that is none of those that there are. */
     private SqlException unsupported() {
-        return Terms.unsupported(Tokens.firstWord(text).toUpperCase(Locale.ROOT));
+        String word = Tokens.firstWord(text).toUpperCase(Locale.ROOT);
+        return SqlException.of(
+                "%s is not supported%s".formatted(word, NearestName.hint(word, FIRST_WORDS)));
     }
 
     private SqlException unparsed(SqlParseException e) {

@@ -417,7 +417,7 @@ public final class FeedCommand implements Callable<Integer> {
                     console.out().println("no dead letter");
                 }
                 if (more) {
-                    console.err().println("note: there are more, from --from " + page.next());
+                    console.err().println("note: there are more: --from " + page.next());
                 }
                 return ExitCode.OK;
             });

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command.server;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
@@ -8,6 +9,8 @@ import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.manage.FeedManager;
+import io.turbidite.feeds.manage.FeedState;
+import io.turbidite.feeds.manage.FeedStatus;
 import io.turbidite.feeds.web.ServedStores;
 import io.turbidite.feeds.web.WebServer;
 import io.turbidite.feeds.web.http.HttpServer;
@@ -21,6 +24,7 @@ import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,6 +103,11 @@ public final class ServeCommand implements Callable<Integer> {
 
     /** Starts feeds of files in the only store; the store keeps them from then on. */
     private void start(List<Path> definitions, Map<String, FeedManager> feeds) {
+        if (!definitions.isEmpty() && feeds.isEmpty()) {
+            throw new InvalidRequestException(
+                    "%s: no store is named that it goes into: ./turbidite serve STORE %s"
+                            .formatted(definitions.getFirst(), definitions.getFirst()));
+        }
         if (!definitions.isEmpty() && feeds.size() != 1) {
             throw new InvalidRequestException(
                     "%s: feeds of files go into one store; start others by ./turbidite feed start STORE FEED.yaml"
@@ -108,16 +117,26 @@ public final class ServeCommand implements Callable<Integer> {
             Path path = console.directory().resolve(file);
             try {
                 Path parent = path.toAbsolutePath().normalize().getParent();
-                var _ = feeds.values()
-                        .iterator()
-                        .next()
-                        .startOrChange(
-                                Files.readString(path),
-                                parent == null ? console.directory() : parent);
+                Path place = parent == null ? console.directory() : parent;
+                String text = Files.readString(path);
+                var _ = FeedDefinition.parse(file.toString(), place, text); // names the file
+                FeedStatus feed = feeds.values().iterator().next().startOrChange(text, place);
+                tellIfAtRest(feed, file);
+            } catch (NoSuchFileException e) {
+                throw new InvalidRequestException("there is no file " + file, e);
             } catch (IOException e) {
                 throw new InvalidRequestException(
                         "%s can't be read: %s".formatted(file, e.getMessage()), e);
             }
+        }
+    }
+
+    /** A feed that was there stays as it was, whatever is named behind the store. */
+    private void tellIfAtRest(FeedStatus feed, Path file) {
+        if (feed.state() == FeedState.PAUSED || feed.state() == FeedState.ENDED) {
+            console.err()
+                    .println("feed %s of %s stays %s: ./turbidite feed resume STORE %s starts it"
+                            .formatted(feed.name(), file, feed.state().label(), feed.name()));
         }
     }
 
