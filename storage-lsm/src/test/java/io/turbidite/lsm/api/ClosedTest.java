@@ -83,6 +83,7 @@ class ClosedTest {
             "primaryKeySpec",
             "keyForm",
             "name",
+            "id",
             "type",
             "primaryKey",
             "filterFields",
