@@ -100,7 +100,7 @@ public record Explanation(
         }
 
         private void putInto(Map<String, Object> row) {
-            cpuNanos.ifPresent(nanos -> row.put("cpuNanos", nanos));
+            cpuNanos.ifPresent(nanos -> putInto(row, "cpuNanos", nanos));
             putInto(row, "memoryBytes", memoryBytesMax);
             putInto(row, "spilledBytes", spilledBytes);
             putInto(row, "pages", pageCount);

@@ -27,9 +27,21 @@ final class BranchRun {
 
     /** Whether there may be more to do. */
     boolean step() {
-        if (ended) {
-            return false;
+        Clock timing = clock;
+        if (ended || timing == null) {
+            return !ended && move();
         }
+        // with opening and end: a sort is done when what it has collected is opened
+        long begun = timing.threadNanos();
+        try {
+            return move();
+        } finally {
+            long took = timing.threadNanos() - begun;
+            branch.timed().forEach(meter -> meter.work().took(took));
+        }
+    }
+
+    private boolean move() {
         try {
             options.checkNotStopped();
             if (!opened) {
@@ -37,7 +49,7 @@ final class BranchRun {
                 branch.first().open();
                 branch.source().open();
             }
-            boolean more = clock == null ? branch.source().step() : timedStep(clock);
+            boolean more = branch.source().step();
             if (!more) {
                 end();
             }
@@ -45,16 +57,6 @@ final class BranchRun {
         } catch (RuntimeException | Error e) {
             new Cleanup().add(this::abandon).runAfter(e);
             throw e;
-        }
-    }
-
-    private boolean timedStep(Clock of) {
-        long begun = of.threadNanos();
-        try {
-            return branch.source().step();
-        } finally {
-            long took = of.threadNanos() - begun;
-            branch.timed().forEach(meter -> meter.work().took(took));
         }
     }
 

@@ -194,7 +194,7 @@ public record RunOptions(
                         tasks == null ? whole.lookupWorkers : lookupWorkers,
                         whole.share,
                         stop,
-                        clock);
+                        clock == null ? whole.clock : clock);
     }
 
     /** The same with another {@link #clock}. */

@@ -262,7 +262,9 @@ public final class SqlStatement {
         if (!text.analyzes()) {
             return asked.explain();
         }
-        try (QueryResult rows = asked.with(options.withClock(Clock.system())).run()) {
+        RunOptions timed =
+                options.clock() == null ? options.withClock(Clock.system()) : options;
+        try (QueryResult rows = asked.with(timed).run()) {
             while (rows.next()) {
                 // the steps count them
             }
