@@ -158,12 +158,15 @@ public final class Feed implements AutoCloseable {
         Dataset there = store.findDataset(definition.dataset().name());
         if (there != null) {
             problems.addAll(DatasetMatch.problems(definition, there, store));
-            if (source != null
-                    && FeedDelivery.hasReadForAnother(store, there, owner(definition, source))) {
-                checkNotRun(definition, source, store, true, problems);
+            String other = source == null
+                    ? null
+                    : FeedDelivery.readInto(store, there, owner(definition, source));
+            if (other != null) {
+                checkNotRun(definition, source, store, " into " + other, problems);
             }
         } else {
-            checkNotRun(definition, source, store, false, problems);
+            String name = definition.dataset().name();
+            checkNotRun(definition, source, store, ", but dataset " + name + " is gone", problems);
             checkRegions(definition, store, problems);
         }
         try {
@@ -402,24 +405,24 @@ public final class Feed implements AutoCloseable {
             FeedDefinition definition,
             @Nullable FeedSource source,
             Store store,
-            boolean isMadeAnew,
+            String where,
             List<Problem> problems) {
         if (source == null) {
             return;
         }
-        FeedDelivery.partitions(store, owner(definition, source)).stream()
+        String owner = owner(definition, source);
+        boolean isOfGroup = !owner.equals(definition.feed());
+        FeedDelivery.partitions(store, owner).stream()
                 .findFirst()
                 .ifPresent(partition -> problems.addAll(definition
                         .problem(
                                 "feed",
-                                "'%s' has already read %s, but dataset %s is gone%s: give the feed another name to load everything anew"
+                                "'%s' has already read %s%s: give %s another name to load everything anew"
                                         .formatted(
                                                 definition.feed(),
                                                 partition,
-                                                definition.dataset().name(),
-                                                isMadeAnew
-                                                        ? " (one of that name was made since)"
-                                                        : ""))
+                                                where,
+                                                isOfGroup ? "its group" : "the feed"))
                         .problems()));
     }
 

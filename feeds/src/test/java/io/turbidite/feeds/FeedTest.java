@@ -475,7 +475,7 @@ class FeedTest {
         assertThatThrownBy(() -> run(DEFINITION))
                 .isInstanceOf(DefinitionException.class)
                 .hasMessageContaining(
-                        "but dataset People is gone (one of that name was made since): give the feed another name");
+                        "has already read people.csv into a dataset that is gone (People was made since): give the feed another name");
         write("people.csv", "id,name,lon,lat\n1,Ada,,\n2,Bob,,\n");
         assertThat(run(DEFINITION.replace("feed: people", "feed: again")).records())
                 .isEqualTo(1);

@@ -223,7 +223,7 @@ final class DatasetTarget implements DeliveryTarget {
             positions.put(write, partition, behind);
             write.onlyIf(row == null ? 0 : row.version());
             if (batch.rejectedCount() + refusedCount > 0) {
-                ofLetters.putLetterBytes(write, letters.byteCount(), dataset, nowMicros);
+                ofLetters.putLetterBytes(write, letters.byteCount(), nowMicros);
             }
             try {
                 store.write(write);

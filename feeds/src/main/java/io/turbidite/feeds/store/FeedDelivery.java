@@ -75,10 +75,11 @@ public final class FeedDelivery implements Delivery {
     public static FeedDelivery into(
             Store store, Dataset dataset, String feed, String owner, Operation operation) {
         store.requireOwn(dataset); // before anything is made for the feed
-        if (hasReadForAnother(store, dataset, owner)) {
+        String other = readInto(store, dataset, owner);
+        if (other != null) {
             throw new InvalidRequestException(
-                    "feed '%s' has read records into a former dataset %s, which is gone: give it another name to load everything anew"
-                            .formatted(feed, dataset.name()));
+                    "feed '%s' has read records into %s: give it another name to load everything anew"
+                            .formatted(feed, other));
         }
         Positions.open(store, owner).take(dataset, store.environment().clock().wallMicros());
         return open(
@@ -120,15 +121,26 @@ public final class FeedDelivery implements Delivery {
     }
 
     /**
-     * Whether {@code owner} has read partitions for a dataset that had this one's name before it:
-     * to go on behind them would leave this one without the records before.
+     * What {@code owner} has read partitions into, if that is another dataset than this one: to go
+     * on behind them would leave this one without the records before.
+     *
+     * @return a text for a message; null if it has read nothing, or into this one
      */
-    public static boolean hasReadForAnother(Store store, Dataset dataset, String owner) {
+    public static @Nullable String readInto(Store store, Dataset dataset, String owner) {
         if (store.findDataset(Positions.DATASET) == null) {
-            return false;
+            return null;
         }
         Positions positions = Positions.open(store, owner);
-        return !positions.areOf(dataset) && !positions.all().isEmpty();
+        long id = positions.datasetId();
+        if (id == Positions.UNKNOWN || id == dataset.id() || positions.all().isEmpty()) {
+            return null;
+        }
+        return store.datasets().stream()
+                .filter(other -> other.id() == id)
+                .findFirst()
+                .map(other -> "dataset " + other.name())
+                .orElseGet(() ->
+                        "a dataset that is gone (%s was made since)".formatted(dataset.name()));
     }
 
     /** Forgets how far a feed is in these partitions. Its dead letters stay. */

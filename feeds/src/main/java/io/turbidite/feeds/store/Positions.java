@@ -55,6 +55,9 @@ final class Positions {
     private static final String SEQUENCE = "sequence";
     private static final String DATASET_ID = "dataset";
 
+    /** No dataset has this number. */
+    static final long UNKNOWN = -1;
+
     private final Store store;
     private final Dataset dataset;
     private final String feed;
@@ -232,31 +235,32 @@ final class Positions {
         return writer.finish();
     }
 
-    /**
-     * Puts the row that belongs to no partition.
-     *
-     * @param byteCount how long the dead-letter file is
-     * @param of the dataset that the feed's records go to
-     */
-    void putLetterBytes(WriteBatch batch, long byteCount, Dataset of, long wallMicros) {
+    /** Puts how long the dead-letter file is. Which dataset the positions are of stays. */
+    void putLetterBytes(WriteBatch batch, long byteCount, long wallMicros) {
+        putAtAll(batch, byteCount, datasetId(), wallMicros);
+    }
+
+    /** The row that belongs to no partition. */
+    private void putAtAll(WriteBatch batch, long byteCount, long datasetId, long wallMicros) {
         begin(LETTERS_FILE, wallMicros);
         writer.setLong(column.letterBytes, byteCount);
-        writer.openField(DATASET_ID, (long) of.id());
+        if (datasetId != UNKNOWN) {
+            writer.openField(DATASET_ID, datasetId);
+        }
         batch.upsert(dataset, writer.finish());
     }
 
-    /** Whether the rows may be those of records in this dataset, and in no former one. */
-    boolean areOf(Dataset of) {
+    /** The number of the dataset that the rows are of; {@link #UNKNOWN} if none says it. */
+    long datasetId() {
         Map<String, @Nullable Object> row = dataset.get(feed, LETTERS_FILE);
-        return row == null || row.get(DATASET_ID) == null || number(row, DATASET_ID) == of.id();
+        return row == null || row.get(DATASET_ID) == null ? UNKNOWN : number(row, DATASET_ID);
     }
 
-    /** From now on they are. */
+    /** From now on the rows are of this dataset. */
     void take(Dataset of, long wallMicros) {
-        Map<String, @Nullable Object> row = dataset.get(feed, LETTERS_FILE);
-        if (row == null || row.get(DATASET_ID) == null || number(row, DATASET_ID) != of.id()) {
+        if (datasetId() != of.id()) {
             WriteBatch batch = store.newBatch();
-            putLetterBytes(batch, row == null ? 0 : number(row, "letter_bytes"), of, wallMicros);
+            putAtAll(batch, letterBytes(), of.id(), wallMicros);
             store.write(batch);
         }
     }

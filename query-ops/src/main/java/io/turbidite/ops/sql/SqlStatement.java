@@ -262,8 +262,7 @@ public final class SqlStatement {
         if (!text.analyzes()) {
             return asked.explain();
         }
-        RunOptions timed =
-                options.clock() == null ? options.withClock(Clock.system()) : options;
+        RunOptions timed = options.clock() == null ? options.withClock(Clock.system()) : options;
         try (QueryResult rows = asked.with(timed).run()) {
             while (rows.next()) {
                 // the steps count them

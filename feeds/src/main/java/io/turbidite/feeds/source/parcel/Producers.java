@@ -150,7 +150,7 @@ public final class Producers {
             one = new Producer();
             all.put(name, one);
             // not behind now, though the clock may have been wrong when it was written, or is now
-            one.seenMicros = Math.min(doubtMicros(), written + NOTED_EVERY_MICROS - restedMicros);
+            one.seenMicros = Math.min(doubtMicros(), written + NOTED_EVERY_MICROS);
             if (written <= 0) {
                 see(one); // nobody knows when it was
             }

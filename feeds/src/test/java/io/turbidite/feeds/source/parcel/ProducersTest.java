@@ -183,6 +183,20 @@ class ProducersTest {
         assertThat(due(producers, false)).containsExactly("t/a");
     }
 
+    /** The bug: the time before the first run of a process counted as if there had been one. */
+    @Test
+    void nobody_grows_older_before_the_first_run() {
+        Producers producers = new Producers(clock);
+        clock.advanceMicros(9 * DAY);
+        producers.begin(Map.of("t/a", row(5, 9 * DAY), "t/b", row(6, 15 * DAY)));
+        clock.advanceMicros(HOUR);
+        assertThat(due(producers, false)).isEmpty();
+        clock.advanceMicros(2 * DAY);
+        assertThat(due(producers, false)).containsExactly("t/b");
+        clock.advanceMicros(6 * DAY);
+        assertThat(due(producers, false)).containsExactly("t/a");
+    }
+
     @Test
     void who_is_refused_while_there_is_no_run_is_seen() {
         Producers producers = new Producers(clock);
