@@ -71,7 +71,9 @@ public final class Pipeline implements BatchFlow {
         this.meters = meters;
         this.consumer = consumer;
         // The wait strategy is for consumers that block in the ring; this one is woken by Tasks.
-        ring = RingBuffer.createSingleProducer(Batch::new, SLOT_COUNT, new YieldingWaitStrategy());
+        // There is one producer, but on changing threads, as a worker at rest has none (0122): the
+        // ring for one asserts that it is always the same.
+        ring = RingBuffer.createMultiProducer(Batch::new, SLOT_COUNT, new YieldingWaitStrategy());
         ring.addGatingSequences(delivered);
         time = meters.newStoreTime();
         worker = tasks.start(name, () -> comesAgain ? AGAIN_MICROS : IDLE_MICROS, this::step);
@@ -141,8 +143,8 @@ public final class Pipeline implements BatchFlow {
             throw new IllegalStateException("no batch is claimed");
         }
         bytesInFlight.addAndGet(ring.get(claimed).byteCount());
-        published = claimed;
         ring.publish(claimed);
+        published = claimed;
         worker.wake();
     }
 
@@ -179,7 +181,7 @@ public final class Pipeline implements BatchFlow {
 
     /** Batches that are published and not taken yet. */
     long queueCount() {
-        return Math.max(0, ring.getCursor() - delivered.get());
+        return Math.max(0, published - delivered.get());
     }
 
     /** Their bytes. */
@@ -200,7 +202,7 @@ public final class Pipeline implements BatchFlow {
             return false;
         }
         long next = delivered.get() + 1;
-        if (ring.getCursor() < next) {
+        if (published < next) {
             time.waits();
             return false;
         }

@@ -429,7 +429,7 @@ class IndexCommandTest {
         assertThat(Command.run("inspect", store, "--json").out()).isEqualTo(before);
         // looking is free
         assertThat(Command.run("query", store, "_feeds", "--count").out())
-                .isEqualTo("{\"count\":3}\n");
+                .isEqualTo("{\"count\":4}\n");
     }
 
     @Test

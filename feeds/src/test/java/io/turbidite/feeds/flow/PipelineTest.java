@@ -21,6 +21,7 @@ import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
 class PipelineTest {
     /**
@@ -99,6 +100,29 @@ class PipelineTest {
             carriesAll(tasks, 20_000);
             carriesAll(tasks, 0);
         }
+    }
+
+    /** The bug: a producer that had rested went on by another thread, and the ring refused it. */
+    @Test
+    void aProducerMayGoOnByAnotherThread() throws InterruptedException {
+        List<String> records = new ArrayList<>();
+        try (Tasks tasks = ThreadTasks.create("pipeline-test");
+                Pipeline pipeline =
+                        Pipeline.start(tasks, "test", FeedMeters.unseen(Clock.system()), batch -> {
+                            collect(batch, records);
+                            return true;
+                        })) {
+            for (int i = 0; i < 3; i++) {
+                AtomicReference<Throwable> failure = new AtomicReference<>();
+                Thread producer = new Thread(() -> send(pipeline, 1_000));
+                producer.setUncaughtExceptionHandler((_, e) -> failure.set(e));
+                producer.start();
+                producer.join();
+                assertThat(failure).hasValue(null);
+            }
+            pipeline.drain();
+        }
+        assertThat(records).hasSize(3_000);
     }
 
     @Test
