@@ -50,10 +50,11 @@ class WorkersChangeTest {
     }
 
     private FeedStatus awaitAll(Store store, FeedManager feeds, int workers) {
-        store.environment()
-                .tasks()
-                .await(() -> feeds.status("f").records() == written
-                        && feeds.status("f").workers() == workers);
+        store.environment().tasks().await(() -> {
+            FeedStatus now = feeds.status("f");
+            assertThat(now.state()).as(String.valueOf(now.cause())).isNotEqualTo(FeedState.FAILED);
+            return now.records() == written && now.workers() == workers;
+        });
         return feeds.status("f");
     }
 
