@@ -65,9 +65,8 @@ public final class JobQuery extends Relation {
         if (elsewhere != null) {
             return graph.hosted(elsewhere, given);
         }
-        // a worker for each instance, however little it does, is had by those who ask for it; what
-        // a
-        // dataset has for its queries comes without lookup workers
+        // A worker for each instance, however little it does, is had by those who ask for it. What
+        // a dataset has for its queries comes without lookup workers.
         boolean areGiven = ownOptions().tasks() != null || given.lookupWorkers() > 0;
         return graph.plan(
                 moments::of, areGiven ? given : given.toBuilder().tasks(null).build());
