@@ -206,7 +206,7 @@ public final class ChangeLog implements AutoCloseable {
     /** The changes behind a number, at most so many. */
     public List<Entry> after(long number, int countMax) {
         int from = (int) Math.min(number, entries.size());
-        return List.copyOf(entries.subList(from, Math.min(entries.size(), from + countMax)));
+        return List.copyOf(entries.subList(from, from + Math.min(entries.size() - from, countMax)));
     }
 
     /** What all changes make. */
