@@ -261,4 +261,26 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAnyPackage(CLUSTER));
     }
+
+    /** Decision 0238: what is simulated is what runs, and any engine may carry it. */
+    @Test
+    void agreement_of_a_cluster_knows_no_engine_thread_clock_or_socket() {
+        check(noClasses()
+                .that()
+                .resideInAnyPackage(
+                        "io.turbidite.feeds.cluster.change..", "io.turbidite.feeds.cluster.agree..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "org.apache.hyracks..",
+                        "io.turbidite.ops..",
+                        "io.turbidite.core.time..",
+                        "io.turbidite.core.task..",
+                        "java.net..",
+                        "java.nio..",
+                        "java.util.concurrent..")
+                .orShould()
+                .dependOnClassesThat()
+                .belongToAnyOf(Thread.class));
+    }
 }
