@@ -192,9 +192,11 @@ final class ManagedFeed {
         String why;
         synchronized (this) {
             to = feed == null || closing ? null : feed.parcels();
-            why = retry != null && state.isActive()
-                    ? "feed %s feeds its dead letters again".formatted(name)
-                    : "feed %s is %s%s".formatted(name, state.label(), reason());
+            why = to != null
+                    ? ""
+                    : retry != null && state.isActive()
+                            ? "feed %s feeds its dead letters again".formatted(name)
+                            : "feed %s is %s%s".formatted(name, state.label(), reason());
         }
         if (to == null) {
             producers.see(parcel);

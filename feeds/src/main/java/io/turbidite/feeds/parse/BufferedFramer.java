@@ -13,7 +13,7 @@ abstract sealed class BufferedFramer implements RecordFramer permits LineFramer,
     final RecordFrame frame = new RecordFrame();
 
     /** Bytes {@code next..end} of the buffer are read but not in a frame yet. */
-    byte[] buffer = new byte[BUFFER_BYTES];
+    byte[] buffer;
 
     int next;
     int end;
@@ -33,11 +33,19 @@ abstract sealed class BufferedFramer implements RecordFramer permits LineFramer,
     /** Whether the frame has not heard yet that the buffer is another one. */
     private boolean bufferChanged = true;
 
-    BufferedFramer(Input input, long offset, long line, int recordBytesMax) {
+    BufferedFramer(Input input, byte[] buffer, long offset, long line, int recordBytesMax) {
         this.input = input;
+        this.buffer = buffer;
         this.nextOffset = offset;
         this.nextLine = line;
         this.recordBytesMax = recordBytesMax;
+    }
+
+    /** A framer over all that there is, which stays where it lies. */
+    BufferedFramer(byte[] text, int byteCount, long offset, long line, int recordBytesMax) {
+        this((target, at, count) -> -1, text, offset, line, recordBytesMax);
+        this.end = byteCount;
+        this.ended = true;
     }
 
     @Override

@@ -32,7 +32,7 @@ public final class ElementFramer extends BufferedFramer {
     }
 
     ElementFramer(Input input, long offset, long line, int recordBytesMax) {
-        super(input, offset, line, recordBytesMax);
+        super(input, new byte[BUFFER_BYTES], offset, line, recordBytesMax);
     }
 
     @Override

@@ -59,6 +59,35 @@ public final class LineFramer extends BufferedFramer {
         this(input, quotes, separator, offset, line, Limits.RECORD_BYTES_MAX);
     }
 
+    /**
+     * As {@link #LineFramer(Input, Quotes, char, long, long)}.
+     *
+     * @param buffer to read into, of any length but 0; who else has it must leave it alone until
+     *     the framer is at its end
+     */
+    public LineFramer(
+            Input input, Quotes quotes, char separator, long offset, long line, byte[] buffer) {
+        this(input, quotes, separator, offset, line, Limits.RECORD_BYTES_MAX, buffer);
+    }
+
+    /**
+     * A framer over a text that is there, of lines without quotes; its bytes are not copied.
+     *
+     * @param text nobody writes to it while it is read; read up to {@code byteCount}
+     * @param offset of the text in the source
+     * @param line which line begins there, from 1
+     */
+    public static LineFramer over(byte[] text, int byteCount, long offset, long line) {
+        return new LineFramer(text, byteCount, offset, line, Limits.RECORD_BYTES_MAX);
+    }
+
+    LineFramer(byte[] text, int byteCount, long offset, long line, int recordBytesMax) {
+        super(text, byteCount, offset, line, recordBytesMax);
+        this.quotes = Quotes.NONE;
+        this.separator = 0;
+        this.spanBytesMax = recordBytesMax;
+    }
+
     LineFramer(
             Input input,
             Quotes quotes,
@@ -66,7 +95,18 @@ public final class LineFramer extends BufferedFramer {
             long offset,
             long line,
             int recordBytesMax) {
-        super(input, offset, line, recordBytesMax);
+        this(input, quotes, separator, offset, line, recordBytesMax, new byte[BUFFER_BYTES]);
+    }
+
+    private LineFramer(
+            Input input,
+            Quotes quotes,
+            char separator,
+            long offset,
+            long line,
+            int recordBytesMax,
+            byte[] buffer) {
+        super(input, buffer, offset, line, recordBytesMax);
         this.quotes = quotes;
         this.separator = (byte) separator;
         this.spanBytesMax = recordBytesMax;

@@ -1,6 +1,8 @@
 package io.turbidite.feeds.web;
 
+import io.turbidite.feeds.source.parcel.Parcel;
 import io.turbidite.feeds.web.http.Problem;
+import io.turbidite.feeds.web.http.SpareBytes;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,8 +21,12 @@ final class BodyBudget {
 
     private static final int PIECE_BYTES = 64 << 10;
 
+    /** So few bytes are copied out of a piece that is meant for more. */
+    private static final int COPIED_BYTES_MAX = PIECE_BYTES / 2;
+
     private final long bytesMax;
     private final AtomicLong used = new AtomicLong();
+    private final SpareBytes spare = new SpareBytes();
 
     BodyBudget(long bytesMax) {
         this.bytesMax = bytesMax;
@@ -32,6 +38,7 @@ final class BodyBudget {
 
     /** What one request holds. <em>Confined to its thread.</em> */
     final class Share implements AutoCloseable {
+        private final List<byte[]> pieces = new ArrayList<>();
         private long held;
 
         /**
@@ -39,19 +46,31 @@ final class BodyBudget {
          *
          * @throws Problem with 429 if others hold too much
          */
-        List<byte[]> readAll(InputStream body) throws IOException {
-            List<byte[]> pieces = new ArrayList<>();
+        Parcel readAll(InputStream body) throws IOException {
+            long byteCount = 0;
             while (true) {
-                byte[] piece = new byte[PIECE_BYTES];
+                byte[] piece = spare.take(PIECE_BYTES);
                 int count = body.readNBytes(piece, 0, piece.length);
-                if (count > 0) {
-                    reserve(count);
-                    pieces.add(count == piece.length ? piece : Arrays.copyOf(piece, count));
+                byteCount += count;
+                if (count <= COPIED_BYTES_MAX) {
+                    byte[] copy = Arrays.copyOf(piece, count);
+                    spare.give(piece);
+                    piece = copy;
                 }
-                if (count < piece.length) {
-                    return pieces;
+                if (count > 0) {
+                    reserve(piece.length);
+                    pieces.add(piece);
+                }
+                if (count < PIECE_BYTES) {
+                    return Parcel.of(pieces, byteCount);
                 }
             }
+        }
+
+        /** Nobody reads any more what was read. */
+        void giveBack() {
+            pieces.forEach(spare::give);
+            pieces.clear();
         }
 
         private void reserve(int byteCount) {

@@ -76,8 +76,12 @@ final class ParcelRoute {
         });
         try (BodyBudget.Share share = budget.share()) {
             InputStream body = Unpacking.of(exchange.header("Content-Encoding"), exchange.body());
-            Parcel parcel = numbered(exchange, Parcel.of(share.readAll(body)));
-            answer(exchange, status.name(), manager.send(status.name(), parcel, WAIT_MICROS));
+            Parcel parcel = numbered(exchange, share.readAll(body));
+            Receipt receipt = manager.send(status.name(), parcel, WAIT_MICROS);
+            if (receipt instanceof Receipt.Taken) {
+                share.giveBack(); // else a reader may be at it still
+            }
+            answer(exchange, status.name(), receipt);
         }
     }
 

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -226,6 +227,37 @@ class LineFramerTest {
             RecordFramer second = new LineFramer(
                     input(rest, 3), Quotes.RFC_4180, ',', at, first.nextLine(), 1 << 20);
             assertThat(frames(second)).as(as).isEqualTo(whole.subList(restart, whole.size()));
+        }
+    }
+
+    @Test
+    void aTextThatStaysWhereItLiesHasTheSameFrames() {
+        SplittableRandom random = new SplittableRandom(7);
+        for (int i = 0; i < 300; i++) {
+            StringBuilder text = new StringBuilder();
+            for (int line = random.nextInt(30); line > 0; line--) {
+                text.append("a".repeat(random.nextInt(40)))
+                        .append(random.nextInt(3) == 0 ? "\r\n" : "\n");
+            }
+            byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
+            byte[] longer = Arrays.copyOf(bytes, bytes.length + random.nextInt(100));
+            Arrays.fill(longer, bytes.length, longer.length, (byte) '\n');
+            List<String> copied =
+                    frames(new LineFramer(input(bytes, 1 << 16), Quotes.NONE, ',', 1, 5, 25));
+            assertThat(frames(new LineFramer(longer, bytes.length, 1, 5, 25))).isEqualTo(copied);
+            assertThat(Arrays.copyOf(longer, bytes.length)).isEqualTo(bytes);
+        }
+    }
+
+    @Test
+    void aBufferThatWasAnotherFramersChangesNothing() {
+        byte[] buffer = new byte[16];
+        Arrays.fill(buffer, (byte) '\n');
+        byte[] text = ("a".repeat(40) + "\nb\nc").getBytes(StandardCharsets.UTF_8);
+        for (int readBytes = 1; readBytes < 20; readBytes++) {
+            assertThat(frames(
+                            new LineFramer(input(text, readBytes), Quotes.NONE, ',', 0, 1, buffer)))
+                    .containsExactly("0:1-41:2 " + "a".repeat(40), "41:2-43:3 b", "43:3-44:4 c");
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.source.parcel;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.parse.LineFramer;
 import io.turbidite.feeds.parse.RecordFramer;
 
 import org.jspecify.annotations.Nullable;
@@ -10,7 +11,7 @@ import java.util.regex.Pattern;
 
 /**
  * Records that a client sent at once, as the text that it sent. <em>Immutable</em>, if nobody
- * writes to the bytes that it was made of.
+ * writes to the bytes that it was made of before it is taken.
  */
 public final class Parcel {
     /** The greatest sequence; so many records take a thousand years at a hundred million a day. */
@@ -37,16 +38,24 @@ public final class Parcel {
     private record Piece(List<byte[]> bytes) {}
 
     private Parcel(
-            List<byte[]> pieces, @Nullable Part part, @Nullable String producer, long sequence) {
+            List<byte[]> pieces,
+            long byteCount,
+            @Nullable Part part,
+            @Nullable String producer,
+            long sequence) {
         this.pieces = pieces;
+        this.byteCount = byteCount;
         this.part = part;
         this.producer = producer;
         this.sequence = sequence;
+    }
+
+    private static long lengthOf(List<byte[]> pieces) {
         long bytes = 0;
         for (byte[] piece : pieces) {
             bytes += piece.length;
         }
-        this.byteCount = bytes;
+        return bytes;
     }
 
     /**
@@ -55,21 +64,38 @@ public final class Parcel {
      * @param pieces of its text, in sequence; not copied
      */
     public static Parcel of(List<byte[]> pieces) {
-        return new Parcel(List.copyOf(pieces), null, null, 0);
+        return of(pieces, lengthOf(pieces));
+    }
+
+    /**
+     * As {@link #of(List)}, where the last piece may be longer than the text.
+     *
+     * @param byteCount of the text, which ends in the last piece
+     */
+    public static Parcel of(List<byte[]> pieces, long byteCount) {
+        long last = pieces.isEmpty() ? 0 : pieces.getLast().length;
+        long missing = lengthOf(pieces) - byteCount;
+        if (missing < 0 || missing > last) {
+            throw new InvalidRequestException(
+                    "a text of %d bytes does not end in the last of its pieces, of %d bytes"
+                            .formatted(byteCount, byteCount + missing));
+        }
+        return new Parcel(List.copyOf(pieces), byteCount, null, null, 0);
     }
 
     /**
      * Some whole lines of a longer text, each of which is a record: a line end within quotes ends
      * one too. Such a text is sent in several parcels, one after the other.
      *
-     * @param lines not copied
+     * @param lines not copied; of use up to {@code byteCount}
      * @param header the text's line that names the columns, without its end; null if the parser
      *     wants none
      * @param firstLine which line of the text they begin with, from 1
      */
-    public static Parcel ofLines(byte[] lines, byte @Nullable [] header, long firstLine) {
+    public static Parcel ofLines(
+            byte[] lines, int byteCount, byte @Nullable [] header, long firstLine) {
         Piece named = header == null ? null : new Piece(List.of(header));
-        return new Parcel(List.of(lines), new Part(named, firstLine), null, 0);
+        return new Parcel(List.of(lines), byteCount, new Part(named, firstLine), null, 0);
     }
 
     /** As {@link #of(List)}, in one piece. */
@@ -90,7 +116,7 @@ public final class Parcel {
             throw new InvalidRequestException(
                     "a sequence is a number from 1 to %d, not %d".formatted(SEQUENCE_MAX, first));
         }
-        return new Parcel(pieces, part, producer(owner, name), first);
+        return new Parcel(pieces, byteCount, part, producer(owner, name), first);
     }
 
     /** What two owners' producers of one name are told apart by. */
@@ -137,25 +163,37 @@ public final class Parcel {
         return byteCount;
     }
 
+    /** What it keeps in memory: that of its text, and what is free behind it. */
+    long heldBytes() {
+        return lengthOf(pieces);
+    }
+
+    /** Its lines, where they lie; see {@link #isLines}. */
+    LineFramer lines() {
+        return LineFramer.over(pieces.getFirst(), Math.toIntExact(byteCount), 1, firstLine());
+    }
+
     /** Reads it from its beginning. */
     RecordFramer.Input input() {
         return new RecordFramer.Input() {
             private int piece;
             private int at;
+            private long left = byteCount;
 
             @Override
             public int read(byte[] target, int offset, int count) {
-                while (piece < pieces.size() && at == pieces.get(piece).length) {
+                while (left > 0 && at == pieces.get(piece).length) {
                     piece++;
                     at = 0;
                 }
-                if (piece == pieces.size()) {
+                if (left == 0) {
                     return -1;
                 }
                 byte[] from = pieces.get(piece);
-                int read = Math.min(count, from.length - at);
+                int read = (int) Math.min(left, Math.min(count, from.length - at));
                 System.arraycopy(from, at, target, offset, read);
                 at += read;
+                left -= read;
                 return read;
             }
         };

@@ -22,6 +22,8 @@ import java.util.Objects;
  * over. <em>Confined to one thread at a time, as its source.</em>
  */
 final class ParcelReader implements PartitionReader {
+    private static final int BUFFER_BYTES = 64 << 10;
+
     private final ParcelSource source;
     private final String partition;
     private final SourceHost host;
@@ -33,6 +35,10 @@ final class ParcelReader implements PartitionReader {
     private @Nullable Ticket ticket;
 
     private @Nullable RecordFramer framer;
+
+    /** What this reader's framer reads into; null if the text stays where it lies. */
+    private byte @Nullable [] buffer;
+
     private @Nullable RecordFrame header;
 
     /** The number of the framer's frame, and where that stands in the parcel's text. */
@@ -84,6 +90,7 @@ final class ParcelReader implements PartitionReader {
             }
             ticket = null;
             framer = null;
+            giveBuffer();
             bytesRead += now.parcel().byteCount();
             source.read(partition, now, number);
         }
@@ -134,22 +141,29 @@ final class ParcelReader implements PartitionReader {
 
     private RecordFramer framer(Parcel parcel) {
         // lines of a longer text are not at its beginning, where a byte order mark is passed over
-        RecordFramer framed = parcel.isLines()
-                ? new LineFramer(
-                        parcel.input(),
-                        RecordFramer.Quotes.NONE,
-                        host.separator(),
-                        1,
-                        parcel.firstLine())
-                : framer(new PeekedInput(parcel.input()));
+        RecordFramer framed =
+                parcel.isLines() ? parcel.lines() : framer(new PeekedInput(parcel.input()));
         framed.end();
         return framed;
     }
 
     private RecordFramer framer(PeekedInput text) {
-        return host.parser().takesElements() && text.beginsArray()
-                ? new ElementFramer(text, 0, 1)
-                : new LineFramer(text, host.parser().quotes(), host.separator(), 0, 1);
+        if (host.parser().takesElements() && text.beginsArray()) {
+            return new ElementFramer(text, 0, 1);
+        }
+        byte[] spare = source.spareBuffer.getAndSet(null);
+        byte[] taken = spare == null ? new byte[BUFFER_BYTES] : spare;
+        buffer = taken;
+        return new LineFramer(text, host.parser().quotes(), host.separator(), 0, 1, taken);
+    }
+
+    /** Behind a parcel's end the next one's text goes where its own was. */
+    private void giveBuffer() {
+        byte[] given = buffer;
+        if (given != null) {
+            source.spareBuffer.set(given);
+            buffer = null;
+        }
     }
 
     /** Whether there is a header. */
@@ -217,6 +231,7 @@ final class ParcelReader implements PartitionReader {
                     new BegunParcel(begun, Objects.requireNonNull(framer), header, number));
             ticket = null;
             framer = null;
+            buffer = null; // it is the framer's
         }
     }
 }

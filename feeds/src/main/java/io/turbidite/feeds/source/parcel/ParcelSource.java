@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
@@ -50,6 +51,9 @@ public final class ParcelSource implements FeedSource {
 
     /** Set before the run begins. */
     private volatile @Nullable Producers producers;
+
+    /** What the last framer of a parcel has read into, and nobody reads any more; or null. */
+    final AtomicReference<byte @Nullable []> spareBuffer = new AtomicReference<>();
 
     /** Whose header the parser has; of the run. */
     private @Nullable ParcelReader headerOwner;
@@ -111,7 +115,7 @@ public final class ParcelSource implements FeedSource {
                 return Ticket.refused(parcel, new Receipt.Away("the feed has just ended its run"));
             }
             if (parcelCount == PARCEL_COUNT_MAX
-                    || (parcelCount > 0 && byteCount + parcel.byteCount() > BYTES_MAX)) {
+                    || (parcelCount > 0 && byteCount + parcel.heldBytes() > BYTES_MAX)) {
                 return Ticket.refused(
                         parcel,
                         new Receipt.Full("%d requests of %d bytes wait for the feed, as many as may"
@@ -121,7 +125,7 @@ public final class ParcelSource implements FeedSource {
             lanes.computeIfAbsent(partition, this::newLane).unread.add(ticket);
             ready.add(partition);
             parcelCount++;
-            byteCount += parcel.byteCount();
+            byteCount += parcel.heldBytes();
             return ticket;
         }
     }
@@ -179,7 +183,7 @@ public final class ParcelSource implements FeedSource {
 
     private void release(Ticket ticket) {
         parcelCount--;
-        byteCount -= ticket.parcel().byteCount();
+        byteCount -= ticket.parcel().heldBytes();
     }
 
     private void settle(Ticket ticket, Receipt receipt) {
@@ -425,11 +429,8 @@ public final class ParcelSource implements FeedSource {
     }
 
     private Lane lane(String partition) {
-        Lane lane = lanes.get(partition);
-        if (lane == null) {
-            throw new IllegalStateException("nothing was sent to " + partition);
-        }
-        return lane;
+        return Objects.requireNonNull(
+                lanes.get(partition), () -> "nothing was sent to " + partition);
     }
 
     /**

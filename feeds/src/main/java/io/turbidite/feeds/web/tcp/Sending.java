@@ -9,6 +9,7 @@ import io.turbidite.feeds.source.parcel.Parcel;
 import io.turbidite.feeds.source.parcel.Receipt;
 import io.turbidite.feeds.source.parcel.Ticket;
 import io.turbidite.feeds.web.http.Problem;
+import io.turbidite.feeds.web.http.SpareBytes;
 
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,7 @@ final class Sending {
     private final @Nullable Long begunAt;
     private final Runnable settled;
     private final long retryMillisMax;
+    private final SpareBytes spare;
     private final ArrayDeque<Sent> unsettled = new ArrayDeque<>();
 
     /** Those to hand in again; nothing else is meanwhile. */
@@ -48,8 +50,14 @@ final class Sending {
     /** Whose the records are. */
     record Producer(String owner, String name) {}
 
-    /** A parcel, its records, and its ticket when it was last handed in. */
-    private record Sent(Parcel parcel, int recordCount, Ticket ticket) {}
+    /**
+     * A parcel, its records, and its ticket when it was last handed in.
+     *
+     * @param text is spare once it is taken; null if the parcel was handed in before: who reads
+     *     it by an earlier ticket may be at it still
+     */
+    private record Sent(
+            Parcel parcel, int recordCount, Ticket ticket, LineBuffer.@Nullable Text text) {}
 
     /** What settling came to. */
     enum Progress {
@@ -68,8 +76,16 @@ final class Sending {
             @Nullable Long begunAt,
             Runnable settled) {}
 
-    Sending(FeedManager manager, String feed, boolean hasHeader, Start start, long retryMillisMax) {
+    /** @param spare takes the arrays of lines that are durable */
+    Sending(
+            FeedManager manager,
+            String feed,
+            boolean hasHeader,
+            Start start,
+            long retryMillisMax,
+            SpareBytes spare) {
         this.manager = manager;
+        this.spare = spare;
         this.feed = feed;
         this.hasHeader = hasHeader;
         this.producer = start.producer();
@@ -108,17 +124,18 @@ final class Sending {
         if (lines.recordCount() == 0) {
             return;
         }
-        Parcel parcel = Parcel.ofLines(lines.text().bytes(), header, lines.firstLine());
+        LineBuffer.Text text = lines.text();
+        Parcel parcel = Parcel.ofLines(text.bytes(), text.byteCount(), header, lines.firstLine());
         if (producer != null) {
             parcel = parcel.from(producer.owner(), producer.name(), nextNumber);
             nextNumber += lines.recordCount();
         }
-        offer(parcel, lines.recordCount());
+        offer(parcel, lines.recordCount(), text);
     }
 
-    private void offer(Parcel parcel, int recordCount) {
+    private void offer(Parcel parcel, int recordCount, LineBuffer.@Nullable Text text) {
         Ticket ticket = manager.offer(feed, parcel, settled);
-        Sent sent = new Sent(parcel, recordCount, ticket);
+        Sent sent = new Sent(parcel, recordCount, ticket, text);
         if (ticket.isSettled() && isPassing(ticket.receipt())) {
             refused.add(sent);
         } else {
@@ -161,6 +178,7 @@ final class Sending {
                 case Receipt.Taken taken -> {
                     count(taken, oldest);
                     unsettled.remove();
+                    giveBack(oldest);
                     triedMillis = 0;
                     progress = Progress.ACKED;
                 }
@@ -207,6 +225,13 @@ final class Sending {
         }
     }
 
+    private void giveBack(Sent sent) {
+        LineBuffer.Text text = sent.text();
+        if (text != null) {
+            spare.give(text.bytes());
+        }
+    }
+
     private void count(Receipt.Taken taken, Sent sent) {
         long all = taken.accepted() + taken.rejected() + taken.repeated();
         if (all != sent.recordCount()) {
@@ -239,7 +264,7 @@ final class Sending {
         refused.clear();
         for (Sent one : again) {
             if (refused.isEmpty()) {
-                offer(one.parcel(), one.recordCount());
+                offer(one.parcel(), one.recordCount(), null);
             } else {
                 refused.add(one);
             }

@@ -47,7 +47,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter {
     private final TcpServer server;
     private final TcpDoor door;
     private final boolean admitted;
-    private final LineBuffer lines = new LineBuffer();
+    private final LineBuffer lines;
     private Stage stage = Stage.FIRST_LINE;
     private @Nullable Sending sending;
     private byte @Nullable [] header;
@@ -71,6 +71,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter {
     TcpConnection(TcpServer server, TcpDoor door, boolean admitted) {
         this.server = server;
         this.door = door;
+        this.lines = new LineBuffer(server.spare());
         this.admitted = admitted;
     }
 
@@ -341,6 +342,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter {
         stage = Stage.ENDED;
         server.hold(-heldBytes);
         heldBytes = 0;
+        lines.close();
         if (deadline != null) {
             deadline.cancel(false);
         }

@@ -26,6 +26,7 @@ import io.turbidite.feeds.web.http.Doorkeeper;
 import io.turbidite.feeds.web.http.HttpServer;
 import io.turbidite.feeds.web.http.Problem;
 import io.turbidite.feeds.web.http.Right;
+import io.turbidite.feeds.web.http.SpareBytes;
 import io.turbidite.feeds.web.http.TlsFiles;
 import io.turbidite.feeds.web.tcp.Sending.Producer;
 
@@ -66,6 +67,7 @@ public final class TcpServer implements AutoCloseable {
     private final Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
     private final AtomicInteger connectionCount = new AtomicInteger();
     private final AtomicLong heldBytes = new AtomicLong();
+    private final SpareBytes spare = new SpareBytes();
     private final Counter refused;
 
     /**
@@ -169,6 +171,11 @@ public final class TcpServer implements AutoCloseable {
         channel.pipeline().addLast(new Unpacker()).addLast(new TcpConnection(this, door, admitted));
     }
 
+    /** Of all connections. */
+    SpareBytes spare() {
+        return spare;
+    }
+
     TcpOptions options() {
         return parts.options();
     }
@@ -257,7 +264,8 @@ public final class TcpServer implements AutoCloseable {
                 door.feed(),
                 hasHeader,
                 start(found.manager(), door.feed(), caller, first, settled),
-                options().retryMillisMax());
+                options().retryMillisMax(),
+                spare);
     }
 
     private static Sending.Start start(

@@ -149,6 +149,11 @@ class ParcelSourceTest {
         assertThat(large.offer(Parcel.of(much)).isSettled()).isFalse();
         assertThat(large.offer(lines(1)).receipt()).isInstanceOf(Receipt.Full.class);
         large.close();
+
+        ParcelSource held = new ParcelSource();
+        assertThat(held.offer(Parcel.of(List.of(much), 2)).isSettled()).isFalse();
+        assertThat(held.offer(lines(1)).receipt()).isInstanceOf(Receipt.Full.class);
+        held.close();
     }
 
     @Test
