@@ -33,6 +33,7 @@ import io.turbidite.lsm.version.Version;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.OptionalLong;
 
 /**
  * A dataset at a registered snapshot, with the indexes that were usable at its opening. One that
@@ -206,6 +207,20 @@ final class DatasetView implements ReadView {
     public double missShare() {
         state.checkOpen();
         return dataset.partitions().getFirst().work().missShare();
+    }
+
+    @Override
+    public OptionalLong countRecords(Runnable checkNotStopped) {
+        long records = 0;
+        for (Partition partition : dataset.partitions()) {
+            state.checkOpen();
+            long counted = PartitionReads.count(partition, state, checkNotStopped);
+            if (counted < 0) {
+                return OptionalLong.empty();
+            }
+            records += counted;
+        }
+        return OptionalLong.of(records);
     }
 
     @Override

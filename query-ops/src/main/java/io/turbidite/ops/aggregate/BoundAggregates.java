@@ -174,6 +174,12 @@ public record BoundAggregates(RecordType type, List<Bound> bound, List<Argument>
         return bound.size();
     }
 
+    /** Whether each counts the records, whatever is in them. */
+    public boolean countRecordsAlone() {
+        return !bound.isEmpty()
+                && bound.stream().allMatch(one -> one.argument == Accumulators.Count.ROWS);
+    }
+
     /** The names of the results. */
     public List<String> names() {
         return bound.stream().map(one -> one.aggregate().name()).toList();

@@ -6,7 +6,6 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.RecordType;
-import io.turbidite.ops.expr.CellGrid;
 import io.turbidite.ops.expr.Column;
 import io.turbidite.ops.expr.Conditions;
 import io.turbidite.ops.expr.Distances;
@@ -56,6 +55,7 @@ import java.util.function.Supplier;
  *  groups           way in → group                   | groups → (limit) → sink
  *  ordered groups   way in → group                   | groups → sort | sorted → sink
  *  aggregates       as groups; of all records they are one group
+ *  count of all     as the view knows it, where it does ({@link KnownCount})
  * </pre>
  *
  * <p>A bar ends a stage. What comes before the first bar is there once for each branch of
@@ -87,6 +87,9 @@ public final class Plan implements ResultPlan {
     /** Null where one key is asked for: what it needs, {@link PointRows} has. */
     private final @Nullable SourceBuilder sources;
 
+    /** Null where something else than a count of all is asked for. */
+    private final @Nullable KnownCount allRecords;
+
     private final OperatorMeter sorted;
     private final OperatorMeter grouped;
     private final OperatorMeter limited;
@@ -105,6 +108,7 @@ public final class Plan implements ResultPlan {
         this.choice = choice;
         boolean isPoint = isPoint();
         this.sources = isPoint ? null : newSources();
+        this.allRecords = isAccessGiven ? null : KnownCount.of(query, view, choice, options);
         this.sorted = sorts() ? new OperatorMeter() : OperatorMeter.NONE;
         this.grouped =
                 query.kind() == CheckedQuery.Kind.ROWS ? OperatorMeter.NONE : new OperatorMeter();
@@ -174,6 +178,9 @@ public final class Plan implements ResultPlan {
 
     @Override
     public String access() {
+        if (knownCount() != null) {
+            return KnownCount.ACCESS;
+        }
         return view instanceof PlannedRows rows && choice.chosen() instanceof Access.Scan
                 ? rows.plan().access()
                 : choice.chosen().describe();
@@ -186,6 +193,9 @@ public final class Plan implements ResultPlan {
     public List<Choice> choices() {
         if (view instanceof PlannedRows rows) {
             return rows.plan().choices();
+        }
+        if (knownCount() != null) {
+            return List.of(new Choice(KnownCount.ACCESS, AccessCost.OPEN, true));
         }
         return choice.estimates().choices().stream()
                 .map(way -> new Choice(
@@ -230,14 +240,21 @@ public final class Plan implements ResultPlan {
         switch (query.kind()) {
             case ROWS -> {}
             case COUNT -> steps.add(new PlanStep("count", "records", 1, grouped));
-            case GROUPS ->
-                steps.add(new PlanStep("group", "count by " + query.groupNames(), rows, grouped));
-            case CELLS ->
-                steps.add(new PlanStep("group", "count by " + cellDetail(), rows, grouped));
-            case AGGREGATES -> steps.add(new PlanStep("group", aggregateDetail(), rows, grouped));
+            case GROUPS, CELLS, AGGREGATES ->
+                steps.add(new PlanStep("group", GroupText.of(query), rows, grouped));
+        }
+        KnownCount known = knownCount();
+        if (known != null) {
+            steps.add(known.step());
+            return steps;
         }
         steps.addAll(wayIn.all());
         return steps;
+    }
+
+    private @Nullable KnownCount knownCount() {
+        KnownCount count = allRecords;
+        return count != null && count.isKnown() ? count : null;
     }
 
     @Override
@@ -271,26 +288,13 @@ public final class Plan implements ResultPlan {
         }
     }
 
-    private String aggregateDetail() {
-        String groups = query.grid() != null ? cellDetail() : query.groupNames();
-        return groups.isEmpty()
-                ? query.aggregates().toString()
-                : "%s by %s".formatted(query.aggregates(), groups);
-    }
-
-    private String cellDetail() {
-        CellGrid grid = Objects.requireNonNull(query.grid());
-        return "cells of %s by %s from %s,%s over %s"
-                .formatted(
-                        grid.dx(),
-                        grid.dy(),
-                        grid.originX(),
-                        grid.originY(),
-                        query.type().field(query.cellField()).name());
-    }
-
     @Override
     public Rows rows() {
+        KnownCount known = knownCount();
+        if (known != null) {
+            grouped.add(1);
+            return known.rows();
+        }
         if (query.kind() == CheckedQuery.Kind.ROWS && !sorts()) {
             Projection projection = query.newProjection();
             if (choice.chosen() instanceof Access.Get get) {

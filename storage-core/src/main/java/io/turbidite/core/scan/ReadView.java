@@ -5,6 +5,7 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 
 import java.util.List;
+import java.util.OptionalLong;
 
 /**
  * A source at one moment: everything up to {@link #timestamp()} and nothing after (D3).
@@ -174,6 +175,16 @@ public interface ReadView extends AutoCloseable {
      */
     default double missShare() {
         return 0;
+    }
+
+    /**
+     * How many records there are, all partitions together; exact. Empty if only a scan can tell.
+     * Reads few pages, if any: what components know of themselves, and the keys of small ones.
+     *
+     * @param checkNotStopped called now and then; throws if the caller is to stop
+     */
+    default OptionalLong countRecords(Runnable checkNotStopped) {
+        return OptionalLong.empty();
     }
 
     /** About how many records a scan would visit, all partitions together; from metadata alone. */

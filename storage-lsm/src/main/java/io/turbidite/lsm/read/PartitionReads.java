@@ -60,6 +60,15 @@ public final class PartitionReads {
     }
 
     /**
+     * How many live records there are; -1 if only a scan can tell.
+     *
+     * @param checkNotStopped throws if the reader is to stop
+     */
+    public static long count(Partition partition, ViewState view, Runnable checkNotStopped) {
+        return RecordCount.of(partition, view.timestamp(), checkNotStopped);
+    }
+
+    /**
      * The live entries of a secondary index that a search asks for.
      *
      * @throws io.turbidite.core.InvalidRequestException here or from the cursor, if it is dropped

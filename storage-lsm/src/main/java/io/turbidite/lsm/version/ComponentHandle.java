@@ -241,6 +241,11 @@ public final class ComponentHandle {
         return living(component.cursor());
     }
 
+    /** As {@link #cursor}, without their values. */
+    public EntryCursor keyCursor() {
+        return living(component.keyCursor());
+    }
+
     /**
      * The entries that are not invalid, in order, read ahead past the buffer cache: for merges. Of
      * one with a live bitmap all, with their successors and positions.

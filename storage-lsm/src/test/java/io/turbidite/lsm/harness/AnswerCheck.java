@@ -115,6 +115,7 @@ public final class AnswerCheck {
         if (!dataset.filterFields().isEmpty() && check.random.nextBoolean()) {
             created = check.range();
             filter = created.filter(dataset);
+            check.count();
             check.scans(created, filter);
         }
         boolean isAll = questions == Questions.ALL;
@@ -223,6 +224,10 @@ public final class AnswerCheck {
         long from = random.nextInt(1_000_000);
         long span = 1L << random.nextInt(20);
         return new Range(Instant.ofEpochSecond(from), Instant.ofEpochSecond(from + span));
+    }
+
+    private void count() {
+        view.countRecords(() -> {}).ifPresent(count -> assertThat(count).isEqualTo(rows.size()));
     }
 
     /** A filter may let through more, never less, and never what is not. */

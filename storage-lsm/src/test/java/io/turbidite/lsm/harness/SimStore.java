@@ -94,6 +94,7 @@ public final class SimStore implements AutoCloseable {
             }
         }
         assertThat(unorderedRows(dataset, view, FilterPredicate.none())).isEqualTo(rows);
+        view.countRecords(() -> {}).ifPresent(count -> assertThat(count).isEqualTo(rows.size()));
         return rows;
     }
 
