@@ -24,7 +24,7 @@ export function pulse(model) {
       { name: 'kept to a pace', at: growth('write.delay.time:nanosSum') }] }),
     ...[['flush.time', 'Flush latency'], ['merge.time', 'Merge latency'], ['cache.load', 'Page read latency'],
       ['write.stall.time', 'Stall latency'], ['write.delay.time', 'Delay latency']].map(([name, title]) => chart({ title,
-      about: 'since the store was opened', show: nanos, lines: [
+      about: 'of the last minute', show: nanos, lines: [
         { name: 'p50', at: part(name, 'p50Nanos') }, { name: 'p99', at: part(name, 'p99Nanos') },
         { name: 'p99.9', at: part(name, 'p999Nanos') }] })),
     chart({ title: 'Cache hit rate', about: 'of requested pages', show: percent, lines: [
@@ -97,7 +97,7 @@ export function pulse(model) {
         el('p', { class: 'muted' }, operations === false
             ? 'This server keeps no single slow operations; these are the waits of all operations of the last minute.'
             : 'No operation was slower than the 99.9th percentile; these are the waits of all operations.'),
-        table(['cause', 'times', 'together', 'p99.9 since opening'], waits.map(one => [one.cause, count(one.count, 'time'),
+        table(['cause', 'times', 'together', 'p99.9, last minute'], waits.map(one => [one.cause, count(one.count, 'time'),
           nanos(one.nanos), one.count > 0 || one.p999 > 0 ? nanos(one.p999) : '–'])));
   }
 

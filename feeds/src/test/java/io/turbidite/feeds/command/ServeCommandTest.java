@@ -293,6 +293,23 @@ class ServeCommandTest {
         refused("line 1", "serve", one, "--tokens", tokens);
     }
 
+    @Test
+    void a_port_in_use_is_named() throws Exception {
+        Path store = numbers("a");
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String at = "127.0.0.1:" + taken.getLocalPort();
+            AtomicInteger code = new AtomicInteger();
+            Command.Result result =
+                    Command.runIn(Path.of(""), false, atOnce(code), "serve", store, "--listen", at);
+            assertThat(result.code()).as(result.out()).isNotZero();
+            assertThat(result.err()).contains(at);
+            assertThat(result.errLines()).hasSizeLessThanOrEqualTo(2);
+        }
+        try (Store free = Store.open(store, StoreOptions.defaults())) {
+            assertThat(free.datasets()).isNotEmpty();
+        }
+    }
+
     private static void refused(String why, Object... arguments) {
         AtomicInteger code = new AtomicInteger();
         Command.Result result = Command.runIn(Path.of(""), false, atOnce(code), arguments);

@@ -99,6 +99,12 @@ class WorkersChangeTest {
                     .isInstanceOf(DefinitionException.class)
                     .hasMessageContaining("source.path can't change in a feed that there is");
             assertThatThrownBy(() -> feeds.change(
+                            DEFINITION.replace("name: D", "name: E") + elastic.formatted(1, 2),
+                            directory))
+                    .isInstanceOf(DefinitionException.class)
+                    .hasMessageContaining("dataset.name can't change in a feed that there is");
+            assertThat(store.findDataset("E")).isNull();
+            assertThatThrownBy(() -> feeds.change(
                             DEFINITION + "workers: 2\n" + elastic.formatted(1, 2), directory))
                     .isInstanceOf(DefinitionException.class)
                     .hasMessageContaining("workers does not go with policy elastic");
