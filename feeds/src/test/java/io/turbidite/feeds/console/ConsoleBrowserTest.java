@@ -315,27 +315,37 @@ final class ConsoleBrowserTest {
         long elements = (Long) browser.run("return document.querySelectorAll('*').length");
         assertTrue(elements < 2_000, elements + " elements");
         // half of 60 jumps through all rows take at most 8 ms of script each
-        double millis = ((Number) browser.runLong("""
+        List<?> millis = (List<?>) browser.runLong("""
                         const done = arguments[0];
                         const grid = document.querySelector('.grid');
+                        const frame = window.requestAnimationFrame.bind(window);
                         const times = [];
+                        let spent = 0;
+                        window.requestAnimationFrame = work => frame(at => {
+                          const began = performance.now();
+                          work(at);
+                          spent += performance.now() - began;
+                        });
                         const step = () => {
                           if (times.length === 60) {
-                            done(times.sort((a, b) => a - b)[30]);
+                            window.requestAnimationFrame = frame;
+                            times.sort((a, b) => a - b);
+                            done([times[30], times[59]]);
                             return;
                           }
-                          grid.scrollTop = grid.scrollHeight * ((times.length * 37) % 60) / 60;
-                          grid.dispatchEvent(new Event('scroll'));
-                          requestAnimationFrame(() => {
-                            const began = performance.now();
-                            grid.getBoundingClientRect();
-                            times.push(performance.now() - began);
+                          spent = 0;
+                          grid.scrollTop = grid.scrollHeight * ((times.length * 37 + 1) % 60) / 60;
+                          frame(() => frame(() => {
+                            times.push(spent);
                             step();
-                          });
+                          }));
                         };
                         step();
-                        """)).doubleValue();
-        assertTrue(millis <= 8, millis + " ms for a step");
+                        """);
+        double median = ((Number) millis.getFirst()).doubleValue();
+        double longest = ((Number) millis.getLast()).doubleValue();
+        assertTrue(longest > 0, "nothing was painted");
+        assertTrue(median <= 8, median + " ms for a step");
         browser.run("document.querySelector('.grid').scrollTop = 1e9");
         browser.waitFor(".grid-body", "row 99999");
         browser.click("#tab-places");
