@@ -21,7 +21,6 @@ export class Model extends EventTarget {
   ring = new Ring();
   moments = [];
   feedFigures = {};
-  pruned = null;
 
   #following = null;
   #soon = 0;
@@ -48,7 +47,6 @@ export class Model extends EventTarget {
     this.store = name;
     this.description = null;
     this.error = null;
-    this.pruned = null;
     this.moments = [];
     this.events = [];
     this.#lastEvent = 0;
@@ -208,12 +206,6 @@ export class Model extends EventTarget {
     }
     this.error = error;
     this.#tell('error');
-  }
-
-  /** Beds that the last query passed over: a set of dataset, index and component. */
-  setPruned(pruned) {
-    this.pruned = pruned;
-    this.#tell('pruned');
   }
 
   #tell(what, detail) {

@@ -99,7 +99,6 @@ export function query(model) {
     }
     statement = given;
     plan = null;
-    model.setPruned(null);
     if (planOnly) {
       choose('plan');
       return;

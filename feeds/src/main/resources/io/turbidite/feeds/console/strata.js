@@ -12,7 +12,6 @@ const MOVE_MILLIS = 900;
 const LANE_HEIGHTS = [72, 52, 38, 32];
 const LANE_HEIGHT_MANY = 24;
 const MEMORY_SHARE = 0.34;
-const PALE = 0.22;
 
 export function strata(model) {
   let axis = 'newest';
@@ -261,9 +260,6 @@ export function strata(model) {
         moving ||= done < 1;
         const at = place(shown, now);
         pen.globalAlpha = shown.merged && done < 1 ? ease(done) : 1;
-        if (isPale(datasetName, indexName, shown.bed)) {
-          pen.globalAlpha *= PALE;
-        }
         paintBed(pen, { ...shown.bed, ...at }, one.index, shown.fresh && done < 1 ? 1 - ease(done) : 0,
             isSelected(datasetName, indexName, shown.bed));
       }
@@ -316,11 +312,6 @@ export function strata(model) {
     }
 
     return { node, draw: drawRow, width: () => Math.floor(picture.clientWidth) };
-  }
-
-  function isPale(dataset, index, bed) {
-    return model.pruned !== null && model.pruned.dataset === dataset
-        && model.pruned.passes(index, bed.component);
   }
 
   function isSelected(dataset, index, bed) {
@@ -471,7 +462,7 @@ export function strata(model) {
   const observer = new ResizeObserver(redraw);
   observer.observe(field);
   window.addEventListener('theme', redraw);
-  for (const type of ['description', 'error', 'connection', 'pruned', 'store', 'stores']) {
+  for (const type of ['description', 'error', 'connection', 'store', 'stores']) {
     model.addEventListener(type, () => {
       if (root.isConnected) {
         redraw();
@@ -494,7 +485,6 @@ function legend() {
         ['hatched from below', 'dead entries'],
         ['dashed', 'not yet checked by repair'],
         ['blue, above', 'memory component, filling'],
-        ['pale', 'passed over by the last query'],
         ['blue outline', 'being merged or repaired'],
         ['red', 'quarantined']].map(([term, text]) => el('li', {}, el('b', {}, term), ` ${text}`)));
 }
