@@ -20,9 +20,22 @@ public final class DefinitionException extends InvalidRequestException {
         this.problems = List.copyOf(problems);
     }
 
+    private DefinitionException(List<Problem> problems, DefinitionException cause) {
+        super(summary(problems), cause);
+        this.problems = List.copyOf(problems);
+    }
+
     /** In the order of their lines. */
     public List<Problem> problems() {
         return problems;
+    }
+
+    /** The same problems, of a definition whose text lies in this file. */
+    public DefinitionException inFile(String file) {
+        List<Problem> named = problems.stream()
+                .map(one -> new Problem(file, one.line(), one.key(), one.message()))
+                .toList();
+        return new DefinitionException(named, this);
     }
 
     private static String summary(List<Problem> problems) {

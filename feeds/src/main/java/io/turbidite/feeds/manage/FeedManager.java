@@ -325,6 +325,15 @@ public final class FeedManager implements AutoCloseable {
         return require(name).defined().definition();
     }
 
+    /** The names of the feeds whose source is of this kind, in order. */
+    public List<String> ofKind(String kind) {
+        return all().stream()
+                .map(feed -> feed.defined().definition())
+                .filter(one -> one != null && one.source().kind().equals(kind))
+                .map(FeedDefinition::feed)
+                .toList();
+    }
+
     /**
      * Hands records to a feed whose source takes them so ({@code http}, {@code tcp}), without
      * waiting.

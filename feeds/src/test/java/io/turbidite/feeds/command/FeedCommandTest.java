@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.Stream;
 
 /** Feeds of a store that is served, from another process's command line. */
 @EnabledOnOs(OS.LINUX)
@@ -104,7 +105,14 @@ class FeedCommandTest {
             Files.writeString(yaml, Files.readString(yaml).replace("in.json", "out.json"));
             Result refused = feed("start", yaml, "--change");
             assertThat(refused.code()).isEqualTo(2);
-            assertThat(refused.err()).contains("source.path can't change");
+            assertThat(refused.err())
+                    .startsWith("turbidite: %s:6: source.path can't change".formatted(yaml));
+            Files.writeString(yaml, Files.readString(yaml) + "sauce: b\n");
+            for (String[] more : new String[][] {{}, {"--change"}}) {
+                Object[] line = Stream.concat(Stream.of(yaml), Stream.of(more)).toArray();
+                assertThat(feed("start", line).err())
+                        .startsWith("turbidite: %s:10: sauce ".formatted(yaml));
+            }
 
             assertThat(feed("stop", "f").out()).startsWith("f: ended");
             assertThat(feed("drop", "f").out()).isEqualTo("dropped feed f\n");

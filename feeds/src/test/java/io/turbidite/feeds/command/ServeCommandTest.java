@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 /** How a server is started and ended by the command. */
 class ServeCommandTest {
@@ -186,6 +187,64 @@ class ServeCommandTest {
                 .contains("feed few of ", "stays paused: ./turbidite feed resume STORE few");
     }
 
+    /** The bug: it was changed without a word. */
+    @Test
+    void a_kept_definition_that_a_file_changes_is_told() throws Exception {
+        Path store = numbers("a");
+        Files.writeString(directory.resolve("few.json"), "{\"id\":1}\n");
+        Path file = directory.resolve("few.yaml");
+        String text = """
+                feed: few
+                dataset: { name: Few, type: { id: int64 }, primaryKey: id }
+                source: { kind: tail, path: few.json }
+                parser: { kind: json }
+                """;
+        Files.writeString(file, text);
+        assertThat(serveOnce(store, file).err()).isEqualTo("ended\n");
+        assertThat(serveOnce(store, file).err()).isEqualTo("ended\n");
+        Files.writeString(file, text + "transform: { id: id + 1 }\nworkers: 2\n");
+        assertThat(serveOnce(store, file).errLines())
+                .containsExactly(
+                        "feed few: the definition that the store keeps is now that of %s, which differs in transform.id, workers"
+                                .formatted(file),
+                        "ended");
+        Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
+        Path moved = Files.copy(file, elsewhere.resolve("few.yaml"));
+        Files.copy(directory.resolve("few.json"), elsewhere.resolve("few.json"));
+        assertThat(serveOnce(store, moved).err())
+                .contains("differs in the directory of relative paths, which was " + directory);
+        Files.writeString(moved, text.replace("few.json", "more.json"));
+        refused(
+                moved + ":3: source.path can't change",
+                "serve",
+                store,
+                moved,
+                "--listen",
+                "127.0.0.1:0");
+    }
+
+    /** The bug: it waited for clients that had no place to come to. */
+    @Test
+    void a_feed_of_lines_without_a_place_to_listen_is_told() throws Exception {
+        Path store = numbers("a");
+        Path definition = Files.writeString(directory.resolve("lines.yaml"), """
+                feed: lines
+                dataset: { name: Lines, type: { id: int64 }, primaryKey: id }
+                source: { kind: tcp }
+                parser: { kind: json }
+                """);
+        for (Object[] more : new Object[][] {{store, definition}, {store}}) {
+            Command.Result served = serveOnce(more);
+            assertThat(served.errLines())
+                    .containsExactly(
+                            "feed lines takes no lines: no --tcp lines=HOST:PORT says where it listens",
+                            "ended");
+        }
+        assertThat(serveOnce(store, "--tcp", "lines=127.0.0.1:0", "--tcp-anybody")
+                        .err())
+                .isEqualTo("ended\n");
+    }
+
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return free.getLocalPort();
@@ -222,17 +281,14 @@ class ServeCommandTest {
         return answers(port, request, false).getFirst();
     }
 
-    private void serveOnce(Path store, Path definition) {
-        Command.Result served = Command.runIn(
-                Path.of(""),
-                false,
-                atOnce(new AtomicInteger()),
-                "serve",
-                store,
-                definition,
-                "--listen",
-                "127.0.0.1:0");
+    private static Command.Result serveOnce(Object... arguments) {
+        Stream<Object> line = Stream.concat(
+                Stream.concat(Stream.of("serve"), Stream.of(arguments)),
+                Stream.of("--listen", "127.0.0.1:0"));
+        Command.Result served =
+                Command.runIn(Path.of(""), false, atOnce(new AtomicInteger()), line.toArray());
         assertThat(served.code()).as(served.err()).isZero();
+        return served;
     }
 
     /** What a client hears that sends two records. */

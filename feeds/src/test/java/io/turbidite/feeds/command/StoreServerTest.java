@@ -262,8 +262,10 @@ class StoreServerTest {
                                 "in use by this process",
                                 "that process runs query, sql, get, export, inspect, stats,"
                                         + " doctor, tail, dataset list, verify, advise, trash, flush,"
-                                        + " upgrade, backup, ship, job meanwhile; for all else wait"
-                                        + " until it has ended");
+                                        + " upgrade, backup, ship, job meanwhile, and feeds if it"
+                                        + " is ./turbidite serve: ./turbidite feed start "
+                                        + path
+                                        + " FEED.yaml; for all else wait until it has ended");
             }
             Path job = Files.writeString(directory.resolve("job.json"), JobCommandTest.JOB);
             for (String command : StoreAccess.SERVED) {

@@ -13,6 +13,7 @@ import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.StoreInUseException;
 import io.turbidite.feeds.DefinitionException;
 import io.turbidite.feeds.DefinitionException.Problem;
+import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.serve.SocketClient;
 
 import org.jspecify.annotations.Nullable;
@@ -89,8 +90,10 @@ public final class Failures {
             case DefinitionException e -> moreProblems(e.problems());
             case StoreInUseException e ->
                 isServed(e)
-                        ? "that process runs %s meanwhile; for all else wait until it has ended, or end it"
-                                .formatted(String.join(", ", StoreAccess.SERVED))
+                        ? "that process runs %s meanwhile, and feeds if it is ./turbidite serve: ./turbidite feed start %s FEED.yaml; for all else wait until it has ended, or end it"
+                                .formatted(
+                                        String.join(", ", StoreAccess.SERVED),
+                                        ShellWord.of(e.store()))
                         : "that process runs no commands for others: wait until it has ended, or end it";
             case InvalidRequestException e -> null;
             case CacheFullException e ->

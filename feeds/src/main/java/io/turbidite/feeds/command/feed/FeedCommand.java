@@ -1,5 +1,6 @@
 package io.turbidite.feeds.command.feed;
 
+import io.turbidite.feeds.DefinitionException;
 import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedReport;
 import io.turbidite.feeds.command.common.CommonOptions;
@@ -191,7 +192,11 @@ public final class FeedCommand implements Callable<Integer> {
                         .toAbsolutePath();
                 String text = FeedDefinition.text(file);
                 Path directory = Objects.requireNonNull(file.getParent());
-                print(change ? feeds.change(text, directory) : feeds.start(text, directory));
+                try {
+                    print(change ? feeds.change(text, directory) : feeds.start(text, directory));
+                } catch (DefinitionException e) {
+                    throw e.inFile(definition);
+                }
                 return ExitCode.OK;
             });
         }

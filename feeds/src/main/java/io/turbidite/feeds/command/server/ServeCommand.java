@@ -1,7 +1,8 @@
 package io.turbidite.feeds.command.server;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.feeds.FeedDefinition;
+import io.turbidite.feeds.DefinitionChange;
+import io.turbidite.feeds.DefinitionException;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
@@ -11,6 +12,7 @@ import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
 import io.turbidite.feeds.manage.FeedStatus;
+import io.turbidite.feeds.source.parcel.TcpKind;
 import io.turbidite.feeds.web.ServedStores;
 import io.turbidite.feeds.web.WebServer;
 import io.turbidite.feeds.web.http.HttpServer;
@@ -86,6 +88,7 @@ public final class ServeCommand implements Callable<Integer> {
                 start(definitions, feeds.all());
                 try (TcpServer tcp = start(server, doors, web, feeds.all())) {
                     tell(server, tcp, web, stores.all());
+                    tellOfUnheard(tcp, feeds.all());
                     asked.await();
                 }
             }
@@ -119,15 +122,36 @@ public final class ServeCommand implements Callable<Integer> {
                 Path parent = path.toAbsolutePath().normalize().getParent();
                 Path place = parent == null ? console.directory() : parent;
                 String text = Files.readString(path);
-                var _ = FeedDefinition.parse(file.toString(), place, text); // names the file
-                FeedStatus feed = feeds.values().iterator().next().startOrChange(text, place);
+                FeedManager manager = feeds.values().iterator().next();
+                List<FeedStatus> before = manager.list();
+                FeedStatus feed = manager.startOrChange(text, place);
+                before.stream()
+                        .filter(one -> one.name().equals(feed.name()))
+                        .forEach(one -> tellIfChanged(one, feed, file));
                 tellIfAtRest(feed, file);
+            } catch (DefinitionException e) {
+                throw e.inFile(file.toString());
             } catch (NoSuchFileException e) {
                 throw new InvalidRequestException("there is no file " + file, e);
             } catch (IOException e) {
                 throw new InvalidRequestException(
                         "%s can't be read: %s".formatted(file, e.getMessage()), e);
             }
+        }
+    }
+
+    /** Who names a file behind the store may not know that the store keeps another definition. */
+    private void tellIfChanged(FeedStatus before, FeedStatus now, Path file) {
+        List<String> changed =
+                new ArrayList<>(DefinitionChange.keys(before.definition(), now.definition()));
+        if (!before.directory().equals(now.directory())) {
+            changed.add("the directory of relative paths, which was " + before.directory());
+        }
+        if (!changed.isEmpty()) {
+            console.err()
+                    .println(
+                            "feed %s: the definition that the store keeps is now that of %s, which differs in %s"
+                                    .formatted(now.name(), file, String.join(", ", changed)));
         }
     }
 
@@ -162,6 +186,20 @@ public final class ServeCommand implements Callable<Integer> {
         } catch (IOException e) {
             throw new InvalidRequestException(
                     "%s; give another --tcp FEED=HOST:PORT".formatted(e.getMessage()), e);
+        }
+    }
+
+    /** Nothing else says that a feed by TCP can't take anything. */
+    private void tellOfUnheard(TcpServer tcp, Map<String, FeedManager> feeds) {
+        for (FeedManager manager : feeds.values()) {
+            for (String feed : manager.ofKind(TcpKind.NAME)) {
+                if (!tcp.addresses().containsKey(feed)) {
+                    console.err()
+                            .println(
+                                    "feed %s takes no lines: no --tcp %s=HOST:PORT says where it listens"
+                                            .formatted(feed, feed));
+                }
+            }
         }
     }
 

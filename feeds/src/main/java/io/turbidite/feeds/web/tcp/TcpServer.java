@@ -11,7 +11,6 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.turbidite.core.InvalidRequestException;
@@ -22,6 +21,7 @@ import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.source.parcel.TcpKind;
+import io.turbidite.feeds.web.http.BoundFamily;
 import io.turbidite.feeds.web.http.Doorkeeper;
 import io.turbidite.feeds.web.http.HttpServer;
 import io.turbidite.feeds.web.http.Problem;
@@ -123,7 +123,7 @@ public final class TcpServer implements AutoCloseable {
     private void bind(TcpDoor door) throws IOException {
         ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loop)
-                .channel(NioServerSocketChannel.class)
+                .channelFactory(BoundFamily.of(door.at()))
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)

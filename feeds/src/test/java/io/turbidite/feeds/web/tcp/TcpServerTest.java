@@ -10,6 +10,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.meter.Instrument;
 import io.turbidite.core.meter.Reading;
 import io.turbidite.feeds.store.FeedDelivery;
+import io.turbidite.feeds.web.Ipv6;
 import io.turbidite.feeds.web.LateClients;
 import io.turbidite.feeds.web.tcp.TcpFixture.Client;
 
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -55,6 +57,19 @@ class TcpServerTest {
             client.send(lines(4, 5_000)).hear(5_000);
             assertThat(fixture.count("Lines")).isEqualTo(5_000);
             assertThat(client.end().hear()).isNull();
+        }
+    }
+
+    /** The bug: what was to be reached from a network of IPv4 was open to that of IPv6 too. */
+    @Test
+    void addresses_of_ipv4_are_not_reached_by_ipv6() throws IOException {
+        Ipv6.assumeThere();
+        TcpDoor door = new TcpDoor("lines", new InetSocketAddress("0.0.0.0", 0), false);
+        try (TcpFixture fixture = TcpFixture.open(directory);
+                TcpServer server = fixture.serve(door)) {
+            int port = Objects.requireNonNull(server.addresses().get("lines")).getPort();
+            Ipv6.knock("127.0.0.1", port);
+            assertThatThrownBy(() -> Ipv6.knock("::1", port)).isInstanceOf(ConnectException.class);
         }
     }
 
