@@ -65,6 +65,8 @@ class QuickstartCommandTest {
         assertThat(result.out())
                 .contains("5,000 records", "index by_tail, then fetch", "get by primary key")
                 .contains("Try next", "./turbidite inspect " + home.resolve("store"));
+        assertThat(result.out().stripTrailing().lines().toList().getLast())
+                .contains("./turbidite serve " + home.resolve("store"));
     }
 
     @Test
