@@ -74,6 +74,9 @@ public final class MemorySource implements Source {
     final AtomicInteger estimateCount = new AtomicInteger();
     public final AtomicInteger moveCount = new AtomicInteger();
 
+    /** Done at each move of a cursor, by its thread. */
+    public Runnable onMove = () -> {};
+
     /** A record and where it lies. */
     @SuppressWarnings("ArrayRecordComponent") // never compared as a whole
     record Stored(byte[] key, byte[] record, long timestamp, long component) {}
@@ -376,6 +379,7 @@ public final class MemorySource implements Source {
             if (only != null && !only.equals(Thread.currentThread())) {
                 throw new OutOfMemoryError("for the test");
             }
+            source.onMove.run();
             if (source.moveCount.incrementAndGet() > source.failAfterMoves) {
                 throw new io.turbidite.core.CorruptionException(
                         "memory", 0, what, "sound", "damaged by the test");
