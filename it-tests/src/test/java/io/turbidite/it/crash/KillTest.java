@@ -3,6 +3,7 @@ package io.turbidite.it.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.sim.KilledChild;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.lsm.Dataset;
@@ -17,10 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,8 +40,7 @@ class KillTest {
     @ParameterizedTest
     @CsvSource({"SYNC, 1", "INTERVAL, 4", "PROCESS, 4"})
     void what_was_acknowledged_survives_a_kill(
-            Durability durability, int threadCount, @TempDir Path directory)
-            throws IOException, InterruptedException {
+            Durability durability, int threadCount, @TempDir Path directory) throws IOException {
         long seed = Seeds.of("KillTest");
         SplittableRandom random = new SplittableRandom(seed);
         Map<Long, Long> acknowledged = new HashMap<>();
@@ -51,23 +48,25 @@ class KillTest {
         for (int cycle = 0; cycle < CYCLES; cycle++) {
             long[] newest = new long[threadCount];
             Arrays.fill(newest, version);
-            Process child = start(directory.resolve("store"), version, durability, threadCount);
             int kill = random.nextInt(400);
-            try (BufferedReader lines = new BufferedReader(
-                    new InputStreamReader(child.getInputStream(), StandardCharsets.UTF_8))) {
-                assertThat(lines.readLine()).isEqualTo("open");
+            try (KilledChild child = KilledChild.start(
+                    directory.resolve("errors"),
+                    KilledWriter.class,
+                    directory.resolve("store"),
+                    version,
+                    durability,
+                    threadCount)) {
+                assertThat(child.line()).isEqualTo("open");
                 for (int i = 0; i < kill; i++) {
-                    note(acknowledged, newest, Objects.requireNonNull(lines.readLine()));
+                    note(acknowledged, newest, child.line());
                 }
-                // through the handle: Process.destroyForcibly would close the pipe and lose lines
-                assertThat(child.toHandle().destroyForcibly()).isTrue();
-                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                child.kill();
+                for (String line = child.lineOrEnd(); line != null; line = child.lineOrEnd()) {
                     if (line.indexOf(' ') > 0) {
                         note(acknowledged, newest, line);
                     }
                 }
             }
-            child.waitFor();
             version = check(directory.resolve("store"), acknowledged, newest, seed);
         }
     }
@@ -127,24 +126,5 @@ class KillTest {
                             .run()
                             .toList());
         }
-    }
-
-    private static Process start(
-            Path directory, long version, Durability durability, int threadCount)
-            throws IOException {
-        return new ProcessBuilder(List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-Xshare:auto",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        KilledWriter.class.getName(),
-                        directory.toString(),
-                        Long.toString(version),
-                        durability.name(),
-                        Integer.toString(threadCount)))
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
     }
 }

@@ -2,6 +2,7 @@ package io.turbidite.feeds.source.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.sim.KilledChild;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.Tier;
@@ -17,13 +18,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.io.BufferedReader;
-import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -113,65 +110,30 @@ class KafkaKillTest {
     /** Returns 1 if it was killed right behind a write. */
     private int runUntilKilled(KafkaProducer<String, String> producer, Path definition)
             throws Exception {
-        Process child = new ProcessBuilder(List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-Xmx256m",
-                        "-Xshare:auto",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "--sun-misc-unsafe-memory-access=allow",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        KilledFeed.class.getName(),
-                        directory.resolve("store").toString(),
-                        definition.toString(),
-                        topicAndId,
-                        Integer.toString(PARTITIONS)))
-                .redirectError(directory.resolve("child.log").toFile())
-                .start();
-        // through the handle: Process.destroyForcibly would close the pipe that is being read
-        Thread watch = Thread.ofPlatform().daemon().start(() -> {
-            try {
-                TimeUnit.NANOSECONDS.sleep(LONG_NANOS);
-                child.toHandle().destroyForcibly();
-            } catch (InterruptedException ended) {
-                Thread.currentThread().interrupt();
-            }
-        });
-        try (BufferedReader lines = child.inputReader(StandardCharsets.UTF_8)) {
-            assertThat(lines.readLine()).as(this::said).isEqualTo("open");
+        try (KilledChild child = KilledChild.start(
+                directory.resolve("child.log"),
+                KilledFeed.class,
+                directory.resolve("store"),
+                definition,
+                topicAndId,
+                PARTITIONS)) {
+            assertThat(child.line()).isEqualTo("open");
             // now and then before it is a member
             int writes = random.nextInt(8) == 0 ? 0 : random.nextInt(1, 5);
             send(producer);
-            long counted = Long.parseLong(nextLine(lines));
+            long counted = Long.parseLong(child.line());
             for (int i = 0; i < writes; ) {
-                long now = Long.parseLong(nextLine(lines));
+                long now = Long.parseLong(child.line());
                 i += now > counted ? 1 : 0;
                 counted = now;
                 if (counted == all()) {
                     send(producer); // there is always a next write
                 }
             }
-            assertThat(child.toHandle().destroyForcibly()).isTrue();
+            child.kill();
             return writes > 0 ? 1 : 0;
         } finally {
-            watch.interrupt();
-            child.toHandle().destroyForcibly();
-            child.waitFor();
             producer.flush();
-        }
-    }
-
-    private String nextLine(BufferedReader lines) throws IOException {
-        return Objects.requireNonNull(lines.readLine(), this::said);
-    }
-
-    private String said() {
-        try {
-            return Files.readString(directory.resolve("child.log"));
-        } catch (IOException e) {
-            return e.toString();
         }
     }
 
