@@ -293,6 +293,7 @@ public final class Plan implements ResultPlan {
         KnownCount known = knownCount();
         if (known != null) {
             grouped.add(1);
+            limited.add(1);
             return known.rows();
         }
         if (query.kind() == CheckedQuery.Kind.ROWS && !sorts()) {

@@ -65,7 +65,7 @@ public final class PartitionReads {
      * @param checkNotStopped throws if the reader is to stop
      */
     public static long count(Partition partition, ViewState view, Runnable checkNotStopped) {
-        return RecordCount.of(partition, view.timestamp(), checkNotStopped);
+        return RecordCount.of(partition, view, checkNotStopped);
     }
 
     /**

@@ -9,6 +9,7 @@ import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.entry.KeyCopy;
 import io.turbidite.lsm.merge.MergeCursor;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.version.ComponentHandle;
 import io.turbidite.lsm.version.MemoryLayer;
@@ -35,9 +36,13 @@ final class RecordCount {
     /** A lookup costs about as much as a scan of so many records. */
     private static final int LOOKUP_ROWS = 16;
 
+    /** Most lookups: the version is held, and what it has alone, until all are done. */
+    private static final int LOOKUPS_MAX = 1 << 16;
+
     /** Keys of the small layers between two looks whether the reader was stopped. */
     private static final int STOP_INTERVAL = 256;
 
+    private final ViewState view;
     private final long snapshot;
     private final Runnable checkNotStopped;
     private final List<ComponentHandle> counted = new ArrayList<>();
@@ -48,21 +53,25 @@ final class RecordCount {
     private final List<MemoryLayer> memory = new ArrayList<>();
     private final Found found = new Found(new ByteSink(0, 0));
 
-    private RecordCount(long snapshot, Runnable checkNotStopped) {
-        this.snapshot = snapshot;
+    private RecordCount(ViewState view, Runnable checkNotStopped) {
+        this.view = view;
+        this.snapshot = view.timestamp();
         this.checkNotStopped = checkNotStopped;
     }
 
     /**
-     * The live records of a partition at a snapshot.
+     * The live records of a partition that a view shows.
      *
      * @param checkNotStopped throws if the reader is to stop
      * @return {@link #UNKNOWN} if only a scan can tell
+     * @throws io.turbidite.core.ClosedException if the view, or the store, is closed
      */
-    static long of(Partition partition, long snapshot, Runnable checkNotStopped) {
+    static long of(Partition partition, ViewState view, Runnable checkNotStopped) {
         Version pinned = partition.pin();
         try {
-            return new RecordCount(snapshot, checkNotStopped).of(pinned);
+            // behind the pin: of a view that was closed before it, a merge may have dropped records
+            view.checkOpen();
+            return new RecordCount(view, checkNotStopped).of(pinned);
         } finally {
             pinned.unpin();
         }
@@ -87,7 +96,11 @@ final class RecordCount {
         if (others == 0) {
             return records;
         }
-        return others * LOOKUP_ROWS > records ? UNKNOWN : records + difference();
+        long rowsOfLookup =
+                (long) LOOKUP_ROWS + counted.size(); // which of them has a key is looked for
+        return others > LOOKUPS_MAX || others * rowsOfLookup > records
+                ? UNKNOWN
+                : records + difference();
     }
 
     /** A scan says what is wrong; and marks, set for whoever reads later, are for it to tell. */
@@ -153,6 +166,7 @@ final class RecordCount {
             while (entries.next()) {
                 if (++steps % STOP_INTERVAL == 0) {
                     checkNotStopped.run();
+                    view.checkOpen();
                 }
                 if (entries.timestamp() <= snapshot && !decided.matches(entries)) {
                     decided.set(entries);

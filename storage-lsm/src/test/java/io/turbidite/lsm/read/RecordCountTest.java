@@ -209,7 +209,8 @@ class RecordCountTest {
                 }))
                 .isInstanceOf(CancellationException.class);
         assertThat(view.countRecords(() -> {})).hasValue(10 * BASE);
-        view.close();
+        assertThatThrownBy(() -> view.countRecords(view::close)) // in the middle
+                .isInstanceOf(ClosedException.class);
         assertThatThrownBy(() -> view.countRecords(() -> {})).isInstanceOf(ClosedException.class);
     }
 
