@@ -96,8 +96,8 @@ final class RecordCount {
         if (others == 0) {
             return records;
         }
-        long rowsOfLookup =
-                (long) LOOKUP_ROWS + counted.size(); // which of them has a key is looked for
+        // a lookup goes through the counted components to the one that may have its key
+        long rowsOfLookup = (long) LOOKUP_ROWS + counted.size();
         return others > LOOKUPS_MAX || others * rowsOfLookup > records
                 ? UNKNOWN
                 : records + difference();
