@@ -73,10 +73,21 @@ public final class SpareBytes {
             return;
         }
         synchronized (this) {
-            if (byteCount + length <= BYTES_MAX) {
-                spare[classOf(length)].addLast(bytes);
-                byteCount += length;
+            spare[classOf(length)].addLast(bytes);
+            byteCount += length;
+            trim(classOf(length));
+        }
+    }
+
+    /** What nobody takes any more makes room for what comes and goes: the longest first. */
+    private void trim(int kept) {
+        for (int i = CLASS_COUNT - 1; byteCount > BYTES_MAX && i >= 0; i--) {
+            while (i != kept && byteCount > BYTES_MAX && !spare[i].isEmpty()) {
+                byteCount -= spare[i].removeFirst().length;
             }
+        }
+        while (byteCount > BYTES_MAX) {
+            byteCount -= spare[kept].removeFirst().length;
         }
     }
 }

@@ -76,4 +76,17 @@ class SpareBytesTest {
             }
         }
     }
+
+    @Test
+    void long_arrays_that_nobody_wants_make_room_for_others() {
+        SpareBytes spare = new SpareBytes();
+        for (int i = 0; i < SpareBytes.BYTES_MAX / SpareBytes.LENGTH_MAX; i++) {
+            spare.give(new byte[SpareBytes.LENGTH_MAX]);
+        }
+        byte[] wanted = new byte[SpareBytes.LENGTH_MIN];
+        spare.give(wanted);
+        assertThat(spare.take(SpareBytes.LENGTH_MIN)).isSameAs(wanted);
+        byte[] kept = spare.take(SpareBytes.LENGTH_MAX);
+        assertThat(kept).hasSize(SpareBytes.LENGTH_MAX);
+    }
 }
