@@ -234,7 +234,7 @@ final class EventHub implements AutoCloseable {
         thread.shutdownNow();
         subscribers.forEach(one -> one.push.end());
         try {
-            var _ = thread.awaitTermination(5, TimeUnit.SECONDS);
+            var _ = thread.awaitTermination(1, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

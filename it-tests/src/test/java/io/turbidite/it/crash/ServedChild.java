@@ -10,6 +10,7 @@ import io.turbidite.feeds.command.Main;
 import io.turbidite.feeds.web.access.Token;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -110,8 +111,34 @@ final class ServedChild implements AutoCloseable {
         return JSON.readTree(response.body());
     }
 
+    /** Where it listens, as {@code host:port}. */
+    String hostAndPort() {
+        return address.substring("http://".length());
+    }
+
+    /** Asks for something that ends late or never; what is said of it is not looked at. */
+    CompletableFuture<HttpResponse<InputStream>> begin(String path, String body) {
+        HttpRequest.Builder request = request(path);
+        return client.sendAsync(
+                body.isEmpty()
+                        ? request.build()
+                        : request.POST(HttpRequest.BodyPublishers.ofString(body))
+                                .build(),
+                BodyHandlers.ofInputStream());
+    }
+
     String errors() {
         return child.errors();
+    }
+
+    /** Tells it to end (SIGTERM). */
+    void terminate() {
+        child.terminate();
+    }
+
+    /** See {@link KilledChild#exitCode}. */
+    int exitCode(long millisMax) throws InterruptedException {
+        return child.exitCode(millisMax);
     }
 
     void kill() {

@@ -93,6 +93,20 @@ public final class KilledChild implements AutoCloseable {
         }
     }
 
+    /** Tells it to end (SIGTERM); nothing happens if it has. */
+    public void terminate() {
+        var _ = process.toHandle().destroy();
+    }
+
+    /**
+     * The code that it ends with.
+     *
+     * @return negative if it lives on for so long
+     */
+    public int exitCode(long millisMax) throws InterruptedException {
+        return process.waitFor(millisMax, TimeUnit.MILLISECONDS) ? process.exitValue() : -1;
+    }
+
     /** Ends it, if it lives, and waits until it is gone. */
     @Override
     public void close() throws IOException {

@@ -64,7 +64,16 @@ public final class HttpServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
     private static final int PIECE_BYTES_MAX = 64 << 10;
-    private static final long CLOSE_SECONDS = 8;
+
+    /** So long requests that are at work may go on when the server ends. */
+    private static final long CLOSE_WORK_MILLIS = 4_000;
+
+    /** So long its end takes at most, whatever hangs: the stores are to be closed behind it. */
+    private static final long CLOSE_MILLIS = 5_000;
+
+    /** Of that for the connections and their threads. */
+    private static final long CLOSE_LOOP_MILLIS = 500;
+
     private static final Set<String> METHODS = Set.of("GET", "HEAD", "POST", "PUT", "DELETE");
 
     private final HttpOptions options;
@@ -72,6 +81,7 @@ public final class HttpServer implements AutoCloseable {
     private final Route.Action otherwise;
     private final Doorkeeper doorkeeper;
     private final HttpMeters meters;
+    private final Clock clock;
     private final HostNames hosts;
     private final @Nullable TlsFiles tls;
     private final EventLoopGroup loop;
@@ -113,6 +123,7 @@ public final class HttpServer implements AutoCloseable {
         this.doorkeeper = parts.doorkeeper();
         this.loop = loop;
         this.tls = parts.tls();
+        this.clock = parts.clock();
         this.admission = new Semaphore(options.requestCountMax());
         this.pushes = new Semaphore(options.streamCountMax());
         this.meters = new HttpMeters(parts.meters(), parts.clock(), this);
@@ -427,11 +438,15 @@ public final class HttpServer implements AutoCloseable {
         meters.countOut(bytes);
     }
 
-    /** Listens no more; lets those go that ask for nothing; ends when the others have theirs. */
+    /**
+     * Listens no more; lets those go that ask for nothing; ends when the others have theirs, or in
+     * 5 seconds: the connections are cut of those that are at work for 4 seconds more.
+     */
     @Override
     public void close() {
         closing = true;
-        listeners.close().awaitUninterruptibly();
+        long endNanos = clock.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS);
+        listeners.close().awaitUninterruptibly(millisTo(endNanos));
         for (Channel channel : connections) {
             HttpConnection connection = channel.pipeline().get(HttpConnection.class);
             if (connection != null) {
@@ -441,19 +456,29 @@ public final class HttpServer implements AutoCloseable {
             }
         }
         requests.shutdown();
-        try {
-            if (!requests.awaitTermination(CLOSE_SECONDS / 2, TimeUnit.SECONDS)) {
-                connections.close().awaitUninterruptibly(); // whose requests are told
-                if (!requests.awaitTermination(CLOSE_SECONDS / 2, TimeUnit.SECONDS)) {
-                    LOG.warn(
-                            "requests have not ended: {}",
-                            requests.shutdownNow().size());
-                }
+        if (!endRequests(Math.min(CLOSE_WORK_MILLIS, millisTo(endNanos)))) {
+            connections.close().awaitUninterruptibly(millisTo(endNanos)); // requests are told
+            if (!endRequests(millisTo(endNanos) - CLOSE_LOOP_MILLIS)) {
+                LOG.warn("{} requests have not ended", requestCount());
+                requests.shutdownNow();
             }
+        }
+        connections.close().awaitUninterruptibly(millisTo(endNanos));
+        long leftMillis = millisTo(endNanos);
+        loop.shutdownGracefully(0, leftMillis, TimeUnit.MILLISECONDS)
+                .awaitUninterruptibly(leftMillis);
+    }
+
+    private boolean endRequests(long millisMax) {
+        try {
+            return requests.awaitTermination(millisMax, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            return false;
         }
-        connections.close().awaitUninterruptibly();
-        loop.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+    }
+
+    private long millisTo(long nanos) {
+        return Math.max(0, TimeUnit.NANOSECONDS.toMillis(nanos - clock.monotonicNanos()));
     }
 }

@@ -47,7 +47,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * <em>Thread-safe.</em>
  */
 public final class TcpServer implements AutoCloseable {
-    private static final long CLOSE_SECONDS = 2;
+    /** For the connections, and again for their threads: HTTP and the stores come behind. */
+    private static final long CLOSE_MILLIS = 500;
+
     private static final int READ_BYTES_MAX = 64 << 10;
     private static final int READS_MAX = 4;
 
@@ -293,8 +295,9 @@ public final class TcpServer implements AutoCloseable {
     /** Listens no more, and lets its clients go; what they sent and is not durable is not told. */
     @Override
     public void close() {
-        listeners.close().awaitUninterruptibly();
-        connections.close().awaitUninterruptibly();
-        loop.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+        listeners.close().awaitUninterruptibly(CLOSE_MILLIS);
+        connections.close().awaitUninterruptibly(CLOSE_MILLIS);
+        loop.shutdownGracefully(0, CLOSE_MILLIS, TimeUnit.MILLISECONDS)
+                .awaitUninterruptibly(CLOSE_MILLIS);
     }
 }
