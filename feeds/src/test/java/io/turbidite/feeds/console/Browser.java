@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.openqa.selenium.By;
 import org.openqa.selenium.OutputType;
@@ -32,10 +33,10 @@ import java.util.logging.Level;
 import java.util.stream.Stream;
 
 /**
- * A Chromium without a window, from the paths of Debian's packages, so that nothing is fetched. One
- * at a time; close it.
+ * A Chromium without a window, from the paths of Debian's packages, so that nothing is fetched.
+ * There is one for a JVM: its start takes longer than most tests. It ends with the JVM.
  */
-final class Browser implements AutoCloseable {
+final class Browser {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final List<String> CHROMIUMS =
@@ -46,6 +47,8 @@ final class Browser implements AutoCloseable {
     /** The script that looks for barriers; half a megabyte. */
     private static final String AXE = axe();
 
+    private static @Nullable Browser shared;
+
     private final ChromeDriver driver;
 
     private Browser(ChromeDriver driver) {
@@ -53,10 +56,22 @@ final class Browser implements AutoCloseable {
     }
 
     /**
-     * Starts one; where there is none the test is skipped, or fails with {@code
-     * -Dbrowser=required}.
+     * The browser of this JVM, which the first call starts; where there is none the test is
+     * skipped, or fails with {@code -Dbrowser=required}.
      */
-    static Browser start() {
+    static synchronized Browser shared() {
+        if (shared == null) {
+            Browser started = start();
+            Runtime.getRuntime()
+                    .addShutdownHook(Thread.ofPlatform()
+                            .name("console-browser-end")
+                            .unstarted(started.driver::quit));
+            shared = started;
+        }
+        return shared;
+    }
+
+    private static Browser start() {
         Optional<Path> chromium = firstOf(CHROMIUMS);
         Optional<Path> chromedriver = firstOf(DRIVERS);
         if (chromium.isEmpty() || chromedriver.isEmpty()) {
@@ -274,10 +289,5 @@ final class Browser implements AutoCloseable {
             }
         }
         return found;
-    }
-
-    @Override
-    public void close() {
-        driver.quit();
     }
 }
