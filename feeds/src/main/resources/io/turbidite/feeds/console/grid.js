@@ -6,6 +6,8 @@ import { value } from './format.js';
 import { ROW_HEIGHT, firstRow, poolOf } from './rows.js';
 
 const CELL_CHARS_MAX = 500;
+const CHAR_WIDTH = 8;
+const CELL_ROOM = 24;
 
 export function grid() {
   const head = el('div', { class: 'grid-head', role: 'row' });
@@ -39,7 +41,8 @@ export function grid() {
     fill(head, shown.map((name, i) => sizedCell(el('div', { class: 'cell', role: 'columnheader', title: name }, name), widths[i])));
     pool = Array.from({ length: count }, () => {
       const cells = shown.map((_, i) => sizedCell(el('div', { class: 'cell', role: 'cell' }), widths[i]));
-      return { node: el('div', { class: 'grid-row', role: 'row' }, cells), cells, names: shown };
+      const chars = widths.map(wide => Math.floor((wide - CELL_ROOM) / CHAR_WIDTH));
+      return { node: el('div', { class: 'grid-row', role: 'row' }, cells), cells, names: shown, chars };
     });
     fill(body, pool.map(one => one.node));
   }
@@ -57,7 +60,9 @@ export function grid() {
       slot.cells.forEach((cell, c) => {
         const one = row?.[slot.names[c]];
         const text = value(one);
-        cell.textContent = text.length > CELL_CHARS_MAX ? `${text.slice(0, CELL_CHARS_MAX)}…` : text;
+        const written = text.length > CELL_CHARS_MAX ? `${text.slice(0, CELL_CHARS_MAX)}…` : text;
+        cell.textContent = written;
+        cell.title = text.length > slot.chars[c] ? written : ''; // what the column has no room for
         cell.className = one === null || one === undefined ? 'cell null' : typeof one === 'number' ? 'cell number' : 'cell';
       });
     });
@@ -80,5 +85,5 @@ function width(name, rows) {
   for (const row of rows.slice(0, 50)) {
     longest = Math.max(longest, value(row[name]).length);
   }
-  return Math.min(420, Math.max(70, longest * 8 + 24));
+  return Math.min(420, Math.max(70, longest * CHAR_WIDTH + CELL_ROOM));
 }

@@ -239,7 +239,7 @@ export function query(model) {
     }
     return el('div', {}, el('h3', {}, 'Indexes that could not be used'),
         el('ul', {}, rest.map(index => el('li', {}, el('b', {}, index.name), index.state === 'ready'
-            ? ` on ${index.on.join(', ')}: the statement has no condition on its first field that a ${index.kind} index can answer`
+            ? ` on ${index.on.join(', ')}: the statement has no condition on its first field that an index of kind ${index.kind} can answer`
             : ` is ${index.state}`))));
   }
 

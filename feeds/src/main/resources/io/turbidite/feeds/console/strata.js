@@ -482,7 +482,7 @@ function legend() {
       [['width', 'what the bed covers: operations, or values of the filter'],
         ['height', 'logarithm of the size'],
         ['shade', 'age: the darker, the older'],
-        ['hatched from below', 'dead entries'],
+        ['dark, from below', 'dead entries'],
         ['dashed', 'not yet checked by repair'],
         ['blue, above', 'memory component, filling'],
         ['blue outline', 'being merged or repaired'],

@@ -47,6 +47,90 @@ final class Browser {
     /** The script that looks for barriers; half a megabyte. */
     private static final String AXE = axe();
 
+    /** The script that looks for what is cut or overlaps; its callback is its argument. */
+    private static final String CROWDED = """
+            const done = arguments[0];
+            const found = [];
+            const name = one => `${one.tagName.toLowerCase()}.${one.className} "${one.textContent.trim().slice(0, 40)}"`;
+            const visible = one => one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+            const styles = new Map();
+            const style = one => {
+              if (!styles.has(one)) { styles.set(one, getComputedStyle(one)); }
+              return styles.get(one);
+            };
+            const meets = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+                && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+            const box = one => `${Math.round(one.left)},${Math.round(one.top)} ${Math.round(one.width)}x${Math.round(one.height)}`;
+            const texts = [];
+            const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+            for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+              const owner = node.parentElement;
+              if (node.data.trim() === '' || !visible(owner) || owner.closest('option, script, noscript, .offscreen, .skip')) {
+                continue;
+              }
+              const range = document.createRange();
+              range.selectNodeContents(node);
+              for (const rect of range.getClientRects()) {
+                let { left, right, top, bottom } = rect;
+                if (right - left < 1) { continue; }
+                let scrolled = false;
+                for (let around = owner; around && around !== document.documentElement; around = around.parentElement) {
+                  const is = style(around);
+                  const hides = one => one === 'hidden' || one === 'clip';
+                  const frame = around.getBoundingClientRect();
+                  if (is.overflowX === 'auto' || is.overflowX === 'scroll' || is.overflowY === 'auto' || is.overflowY === 'scroll') {
+                    scrolled = true; // what is not seen is scrolled to
+                    [left, right, top, bottom] = [Math.max(left, frame.left), Math.min(right, frame.right),
+                        Math.max(top, frame.top), Math.min(bottom, frame.bottom)];
+                    break;
+                  }
+                  const wide = hides(is.overflowX) && (left < frame.left - 1 || right > frame.right + 1);
+                  const high = hides(is.overflowY) && (top < frame.top - 2 || bottom > frame.bottom + 2);
+                  if (wide && is.textOverflow === 'ellipsis' && around.title === around.textContent) {
+                    [left, right] = [Math.max(left, frame.left), Math.min(right, frame.right)];
+                  } else if (wide || high) {
+                    found.push(`cut: ${name(owner)} at ${box(rect)} by ${name(around)} at ${box(frame)}`);
+                    [left, right, top, bottom] = [Math.max(left, frame.left), Math.min(right, frame.right),
+                        Math.max(top, frame.top), Math.min(bottom, frame.bottom)];
+                  }
+                }
+                if (!scrolled && (left < -1 || right > document.documentElement.clientWidth + 1)) {
+                  found.push(`outside: ${name(owner)} at ${box(rect)}`);
+                }
+                if (right - left > 1 && bottom - top > 2) {
+                  texts.push({ owner, rect: new DOMRect(left, top, right - left, bottom - top) });
+                }
+              }
+            }
+            if (texts.length < 10) {
+              found.push(`only ${texts.length} texts were looked at`);
+            }
+            texts.sort((a, b) => a.rect.top - b.rect.top);
+            texts.forEach((a, i) => {
+              for (let j = i + 1; j < texts.length && texts[j].rect.top < a.rect.bottom; j++) {
+                if (texts[j].owner !== a.owner && meets(a.rect, texts[j].rect)) {
+                  found.push(`over each other: ${name(a.owner)} and ${name(texts[j].owner)} at ${box(a.rect)}`);
+                }
+              }
+            });
+            for (const parent of document.body.querySelectorAll('*')) {
+              const children = parent.closest('svg') || !visible(parent) ? [] : [...parent.children].filter(one => visible(one)
+                  && !one.matches('.offscreen, .skip') && style(one).position !== 'absolute' && style(one).display !== 'inline');
+              children.forEach((one, i) => children.slice(i + 1).forEach(two => {
+                if (meets(one.getBoundingClientRect(), two.getBoundingClientRect())) {
+                  found.push(`neighbours over each other: ${name(one)} and ${name(two)}`);
+                }
+              }));
+            }
+            for (const one of document.body.querySelectorAll('*')) {
+              if (visible(one) && one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1
+                  && style(one).overflowX === 'visible' && !one.closest('svg, .offscreen, .skip')) {
+                found.push(`wider than its box: ${name(one)}`);
+              }
+            }
+            done(found.slice(0, 20));
+            """;
+
     private static @Nullable Browser shared;
 
     private final ChromeDriver driver;
@@ -244,6 +328,22 @@ final class Browser {
                     .catch(error => done([String(error)]));
                 """);
         return ((List<?>) found).stream().map(String::valueOf).toList();
+    }
+
+    /** Waits until the page has drawn itself anew after a change of its size. */
+    void settle() {
+        var _ = runLong("""
+                const done = arguments[0];
+                requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))));
+                """);
+    }
+
+    /**
+     * Texts that are cut off or lie over each other, and boxes that lie over their neighbours. Text
+     * may be cut where an ellipsis says so and the title of its element has all of it.
+     */
+    List<String> crowded() {
+        return ((List<?>) runLong(CROWDED)).stream().map(String::valueOf).toList();
     }
 
     private static String axe() {
