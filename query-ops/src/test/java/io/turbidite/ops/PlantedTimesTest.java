@@ -3,12 +3,15 @@ package io.turbidite.ops;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.scan.Source;
+import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.run.RunOptions;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -22,6 +25,9 @@ class PlantedTimesTest {
 
     /** What each thread was made to take. */
     private final ThreadLocal<long[]> taken = ThreadLocal.withInitial(() -> new long[1]);
+
+    /** What all threads were. */
+    private final AtomicLong takenByAll = new AtomicLong();
 
     private final Clock clock = new Clock() {
         @Override
@@ -38,12 +44,80 @@ class PlantedTimesTest {
     /** A move of a cursor takes its time, and so does a step of a stage, which asks for a stop. */
     private RunOptions options(MemorySource flights) {
         Flights.many(flights, COUNT);
-        flights.onMove = () -> taken.get()[0] += MOVE_NANOS;
+        flights.onMove = () -> take(MOVE_NANOS);
         return RunOptions.defaults().withClock(clock).withSideBySideRows(0).withStop(() -> {
-            taken.get()[0] += STEP_NANOS;
+            take(STEP_NANOS);
             stepCount.incrementAndGet();
             return false;
         });
+    }
+
+    private void take(long nanos) {
+        taken.get()[0] += nanos;
+        takenByAll.addAndGet(nanos);
+    }
+
+    private static MemorySource flightsOfTwo() {
+        return new MemorySource(Flights.TYPE, List.of("id"), List.of(), List.of(), 2);
+    }
+
+    /** Groups that two workers make, whose steps alone are counted. */
+    private Query groupsOfTwo(MemorySource flights, Tasks tasks, String key, AtomicLong steps) {
+        RunOptions options = options(flights).withTasks(tasks).withStop(() -> {
+            take(STEP_NANOS);
+            steps.incrementAndGet();
+            return false;
+        });
+        return Query.on((Source) flights)
+                .usingScan()
+                .groupBy(key)
+                .aggregate(Aggregate.count().as("number"))
+                .with(options);
+    }
+
+    /**
+     * Each scan and each group has what its own workers took, what reads them the rest.
+     *
+     * @param top reads the groups of both sources
+     * @param steps those of each source's groups
+     */
+    private void workersHaveTheirShares(
+            Relation top, String reader, List<MemorySource> sources, List<AtomicLong> steps) {
+        sources.forEach(source -> source.moveCount.set(0));
+        takenByAll.set(0);
+        long before = taken.get()[0];
+        try (QueryResult result = top.run()) {
+            result.toList();
+            Explanation explanation = result.explain();
+            List<Long> scans = nanosOfEach(explanation, "scan");
+            List<Long> groups = new ArrayList<>(nanosOfEach(explanation, "group"));
+            long ofReader =
+                    reader.equals("group") ? groups.removeFirst() : nanos(explanation, reader);
+            assertThat(scans)
+                    .containsExactlyElementsOf(sources.stream()
+                            .map(source -> source.moveCount.get() * MOVE_NANOS)
+                            .toList());
+            assertThat(groups)
+                    .containsExactlyElementsOf(steps.stream()
+                            .map(count -> count.get() * STEP_NANOS)
+                            .toList());
+            assertThat(explanation.operators().stream()
+                            .mapToLong(step -> step.work().cpuNanos().orElse(0))
+                            .sum())
+                    .as("of all steps")
+                    .isEqualTo(takenByAll.get());
+            assertThat(ofReader).isLessThanOrEqualTo(taken.get()[0] - before);
+        }
+        assertThat(taken.get()[0] - before)
+                .as("of the reader, beside the workers")
+                .isLessThan(COUNT * MOVE_NANOS);
+    }
+
+    private static List<Long> nanosOfEach(Explanation explanation, String operator) {
+        return explanation.operators().stream()
+                .filter(step -> step.name().equals(operator))
+                .map(step -> step.work().cpuNanos().orElse(0))
+                .toList();
     }
 
     private void groupsHaveTheirSteps(MemorySource flights, RunOptions options) {
@@ -81,6 +155,40 @@ class PlantedTimesTest {
             assertThat(taken.get()[0])
                     .as("of the reader, beside its workers")
                     .isLessThan(COUNT * MOVE_NANOS);
+        }
+    }
+
+    @Test
+    void of_workers_below_another_relation() {
+        MemorySource left = flightsOfTwo();
+        MemorySource right = flightsOfTwo();
+        AtomicLong ofLeft = new AtomicLong();
+        AtomicLong ofRight = new AtomicLong();
+        List<MemorySource> both = List.of(left, right);
+        List<AtomicLong> steps = List.of(ofLeft, ofRight);
+        RunOptions timed = RunOptions.defaults().withClock(clock).withStop(() -> {
+            take(STEP_NANOS);
+            return false;
+        });
+        try (ThreadTasks tasks = ThreadTasks.create("planted-times-test")) {
+            Query lefts = groupsOfTwo(left, tasks, "tail", ofLeft);
+            Query rights = groupsOfTwo(right, tasks, "tail", ofRight);
+            workersHaveTheirShares(
+                    Join.inner(lefts, Query.on(rights).select("tail", "number as other"))
+                            .on("tail")
+                            .with(timed),
+                    "join",
+                    both,
+                    steps);
+            steps.forEach(count -> count.set(0));
+            workersHaveTheirShares(
+                    SetOperation.unionAll(lefts, rights).with(timed), "union all", both, steps);
+            steps.forEach(count -> count.set(0));
+            workersHaveTheirShares(
+                    Query.on(lefts).groupBy("number").with(timed),
+                    "group",
+                    List.of(left),
+                    List.of(ofLeft));
         }
     }
 }

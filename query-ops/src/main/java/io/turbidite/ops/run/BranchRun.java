@@ -13,6 +13,10 @@ final class BranchRun {
     private final Stage.Branch branch;
     private final RunOptions options;
     private final @Nullable Clock clock;
+
+    /** Who waits for it where it runs side by side with others; null: its steps are the reader's. */
+    private final @Nullable Thread waiting;
+
     private boolean opened;
     private boolean ended;
 
@@ -20,9 +24,19 @@ final class BranchRun {
      * @param options who may stop it: asked before each step
      */
     BranchRun(Stage.Branch branch, RunOptions options) {
+        this(branch, options, null);
+    }
+
+    private BranchRun(Stage.Branch branch, RunOptions options, @Nullable Thread waiting) {
+        this.waiting = waiting;
         this.branch = branch;
         this.options = options;
         this.clock = options.clock();
+    }
+
+    /** One that workers step, or the thread that makes it and waits for them. */
+    static BranchRun sideBySide(Stage.Branch branch, RunOptions options) {
+        return new BranchRun(branch, options, Thread.currentThread());
     }
 
     /** Whether there may be more to do. */
@@ -37,7 +51,8 @@ final class BranchRun {
             return move();
         } finally {
             long took = timing.threadNanos() - begun;
-            branch.timed().forEach(meter -> meter.work().took(took));
+            boolean isBeside = waiting != null && !waiting.equals(Thread.currentThread());
+            branch.timed().forEach(meter -> meter.work().tookExactly(took, isBeside));
         }
     }
 

@@ -130,9 +130,7 @@ public final class CallTimer {
         long rest = Math.max(0, calls - FIRST_CALLS);
         long all = firstNanos
                 + (sampledCalls == 0 ? 0 : Math.round((double) sampledNanos * rest / sampledCalls));
-        if (all > told) {
-            meter.work().took(all - told);
-            told = all;
-        }
+        meter.work().took(Math.max(0, all - told));
+        told = Math.max(all, told);
     }
 }

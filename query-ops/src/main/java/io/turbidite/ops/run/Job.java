@@ -90,7 +90,10 @@ public final class Job implements AutoCloseable {
             Tasks tasks = options.tasks();
             if (tasks != null && stage.branches().size() > 1) {
                 SideBySide.run(
-                        tasks, stage.branches().stream().map(this::newRun).toList());
+                        tasks,
+                        stage.branches().stream()
+                                .map(branch -> BranchRun.sideBySide(branch, options))
+                                .toList());
             } else if (!runInTurn(stage)) {
                 return false;
             }
