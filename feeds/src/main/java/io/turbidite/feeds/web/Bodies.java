@@ -89,6 +89,15 @@ final class Bodies {
         return body.path(key).textValue();
     }
 
+    /** False if it is not there. */
+    static boolean truth(JsonNode body, String key) {
+        JsonNode node = body.path(key);
+        if (!node.isMissingNode() && !node.isNull() && !node.isBoolean()) {
+            throw Problem.of(400, "'%s' must be true or false".formatted(key));
+        }
+        return node.booleanValue();
+    }
+
     static long number(JsonNode body, String key, long otherwise, long min, long max) {
         JsonNode node = body.path(key);
         if (node.isMissingNode() || node.isNull()) {

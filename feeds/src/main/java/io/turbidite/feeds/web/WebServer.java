@@ -73,6 +73,7 @@ public final class WebServer implements AutoCloseable {
                 .withAnyParameters());
         routes.addAll(new StoreRoutes(stores, events).routes());
         routes.addAll(new SqlRoute(stores, files, clock).routes());
+        routes.addAll(new QueryRoute(stores, clock).routes());
         routes.addAll(new StoreWork(stores, files).routes());
         FeedRoutes feeds = new FeedRoutes(stores, files);
         events.showFeeds(feeds::figures);

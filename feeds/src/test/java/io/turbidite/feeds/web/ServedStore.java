@@ -66,7 +66,15 @@ final class ServedStore implements AutoCloseable {
 
     /** One more server of the same stores; to be closed by the caller. */
     WebServer anotherServer() throws IOException {
-        return WebServer.start(new ServedStores(stores, feeds), options, Clock.system());
+        return anotherServer(Clock.system());
+    }
+
+    WebServer anotherServer(Clock clock) throws IOException {
+        return WebServer.start(new ServedStores(stores, feeds), options, clock);
+    }
+
+    static URI uri(WebServer server, String path) {
+        return URI.create("http://127.0.0.1:" + server.addresses().getFirst().getPort() + path);
     }
 
     static ServedStore open(Path directory) throws IOException {
@@ -102,7 +110,7 @@ final class ServedStore implements AutoCloseable {
     }
 
     HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
+        return HttpRequest.newBuilder(uri(server, path));
     }
 
     HttpResponse<String> send(HttpRequest request) throws IOException, InterruptedException {

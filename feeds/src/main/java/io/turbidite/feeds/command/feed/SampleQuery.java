@@ -9,8 +9,6 @@ import io.turbidite.feeds.command.query.Question;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.ops.QueryResult;
 
-import picocli.CommandLine;
-
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,8 +70,7 @@ record SampleQuery(String name, String title, String options, int rowsShown, boo
     }
 
     Answer ask(Dataset dataset, Clock clock) {
-        Question question = new Question();
-        CommandLine.populateCommand(question, options.split(" "));
+        Question question = Question.of(List.of(options.split(" ")));
         Answer answer = askOnce(question, dataset, clock);
         for (int i = 1; i < ROUNDS; i++) {
             answer = askOnce(question, dataset, clock);
@@ -83,8 +80,7 @@ record SampleQuery(String name, String title, String options, int rowsShown, boo
 
     /** The same into a picture. */
     Answer draw(Dataset dataset, CellPicture picture, Clock clock) {
-        Question question = new Question();
-        CommandLine.populateCommand(question, options.split(" "));
+        Question question = Question.of(List.of(options.split(" ")));
         long startNanos = clock.monotonicNanos();
         long rows = 0;
         try (QueryResult result = question.on(dataset).run()) {

@@ -10,6 +10,9 @@ import io.turbidite.ops.expr.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 
 import java.util.ArrayList;
@@ -235,6 +238,20 @@ public final class Question {
 
     @Option(names = "--limit", paramLabel = "n", description = "Print at most n rows.")
     private @Nullable Long limit;
+
+    /**
+     * What options ask that are given as a command line has them.
+     *
+     * @throws picocli.CommandLine.ParameterException if one is unknown or has no such value
+     */
+    public static Question of(List<String> arguments) {
+        return CommandLine.populateCommand(new Question(), arguments.toArray(String[]::new));
+    }
+
+    /** The options that there are, in their order. */
+    public static List<OptionSpec> options() {
+        return CommandSpec.forAnnotatedObject(new Question()).options();
+    }
 
     /** What is asked of the records. */
     private Stream<Predicate> predicates() {
