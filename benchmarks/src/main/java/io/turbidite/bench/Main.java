@@ -79,6 +79,7 @@ import java.util.stream.IntStream;
             Main.PmCommand.class,
             Main.FeedCommand.class,
             Main.PoliciesCommand.class,
+            ServeCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {

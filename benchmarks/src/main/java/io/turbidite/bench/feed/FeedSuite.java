@@ -7,7 +7,6 @@ import io.turbidite.bench.report.Report;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.bytes.Xxh3;
 import io.turbidite.core.log.Durability;
-import io.turbidite.core.meter.Meters;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
@@ -27,9 +26,6 @@ import io.turbidite.feeds.web.access.Gate;
 import io.turbidite.feeds.web.access.Token;
 import io.turbidite.feeds.web.http.HttpOptions;
 import io.turbidite.feeds.web.http.Right;
-import io.turbidite.feeds.web.tcp.TcpDoor;
-import io.turbidite.feeds.web.tcp.TcpOptions;
-import io.turbidite.feeds.web.tcp.TcpServer;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
@@ -111,7 +107,7 @@ public final class FeedSuite {
         void fill(Store store, FeedTweets tweets) throws IOException;
     }
 
-    private static String definition(String source, int secondaries) {
+    static String definition(String source, int secondaries) {
         StringBuilder indexes = new StringBuilder();
         for (int i = 0; i < secondaries; i++) {
             indexes.append("    - { name: by_a%d, kind: btree, on: a%d }%n".formatted(i, i));
@@ -392,7 +388,7 @@ public final class FeedSuite {
         return feeds;
     }
 
-    private static void await(FeedManager feeds, Predicate<FeedStatus> condition) {
+    static void await(FeedManager feeds, Predicate<FeedStatus> condition) {
         long start = System.nanoTime();
         while (!condition.test(feeds.status("tweets"))) {
             if (System.nanoTime() - start > WAIT_NANOS_MAX) {
@@ -402,7 +398,7 @@ public final class FeedSuite {
         }
     }
 
-    private static InetSocketAddress anyPort() {
+    static InetSocketAddress anyPort() {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     }
 
@@ -417,16 +413,8 @@ public final class FeedSuite {
     }
 
     private void tcp(Store store, FeedTweets tweets, int secondaries) throws IOException {
-        try (FeedManager feeds = managerOf(store, "tcp", secondaries);
-                TcpServer server = TcpServer.start(
-                        new TcpServer.Parts(
-                                TcpOptions.defaults(),
-                                Map.of("one", feeds),
-                                Gate.of(List.of(token.kept()), false),
-                                null,
-                                new Meters()),
-                        List.of(new TcpDoor("tweets", anyPort(), false)))) {
-            Wires.overTcp(server.addresses().values().iterator().next(), token, tweets);
+        try (TcpFeed feed = TcpFeed.start(store, definition("kind: tcp", secondaries), token)) {
+            Wires.overTcp(feed.address(), token, tweets);
         }
     }
 

@@ -82,7 +82,7 @@ final class FeedTweets {
     /** Takes the lines of the file in order, without their ends. */
     @FunctionalInterface
     interface LineTaker {
-        void take(long id, byte[] line);
+        void take(long id, byte[] line) throws IOException;
     }
 
     void forEachLine(LineTaker taker) throws IOException {

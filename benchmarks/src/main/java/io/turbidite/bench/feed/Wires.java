@@ -2,16 +2,13 @@ package io.turbidite.bench.feed;
 
 import io.turbidite.feeds.web.access.Token;
 
-import java.io.BufferedInputStream;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.Locale;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
@@ -56,48 +53,10 @@ final class Wires {
     /** Sends all lines in requests of up to 1 MB over one connection, one after the other. */
     static void overHttp(InetSocketAddress at, Token.Made token, FeedTweets tweets)
             throws IOException {
-        try (Socket socket = new Socket(at.getAddress(), at.getPort())) {
-            socket.setSoTimeout(WAIT_MILLIS);
-            socket.setTcpNoDelay(true);
-            InputStream in = new BufferedInputStream(socket.getInputStream());
-            OutputStream out = socket.getOutputStream();
-            tweets.forEachPiece(HTTP_BODY_BYTES, (bytes, length) -> {
-                out.write(
-                        "POST /v1/feeds/tweets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n"
-                                .formatted(token.text(), length)
-                                .getBytes(StandardCharsets.US_ASCII));
-                out.write(bytes, 0, length);
-                readAnswer(in);
-            });
+        try (Asker asker = Asker.open(at, token)) {
+            tweets.forEachPiece(
+                    HTTP_BODY_BYTES,
+                    (bytes, length) -> asker.post("/v1/feeds/tweets", bytes, length));
         }
-    }
-
-    private static void readAnswer(InputStream in) throws IOException {
-        String status = readLine(in);
-        int length = -1;
-        for (String line = readLine(in); !line.isEmpty(); line = readLine(in)) {
-            String lower = line.toLowerCase(Locale.ROOT);
-            if (lower.startsWith("content-length:")) {
-                length = Integer.parseInt(lower.substring(15).strip());
-            }
-        }
-        byte[] body = in.readNBytes(Math.max(0, length));
-        if (!status.startsWith("HTTP/1.1 200") || length < 0) {
-            throw new IllegalStateException(
-                    status + ": " + new String(body, StandardCharsets.UTF_8));
-        }
-    }
-
-    private static String readLine(InputStream in) throws IOException {
-        StringBuilder line = new StringBuilder();
-        for (int b = in.read(); b != '\n'; b = in.read()) {
-            if (b < 0) {
-                throw new IOException("the connection has ended");
-            }
-            if (b != '\r') {
-                line.append((char) b);
-            }
-        }
-        return line.toString();
     }
 }
