@@ -56,6 +56,7 @@ module io.turbidite.feeds {
             io.turbidite.feeds.source.kafka.KafkaKind,
             io.turbidite.feeds.source.parcel.HttpKind,
             io.turbidite.feeds.source.parcel.TcpKind,
+            io.turbidite.feeds.source.stdin.StdinKind,
             io.turbidite.feeds.source.tail.TailKind;
 
     // options and parameters are fields that the library sets

@@ -32,6 +32,7 @@ import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.source.file.FileSource;
 import io.turbidite.feeds.source.parcel.ParcelSource;
 import io.turbidite.feeds.source.parcel.Producers;
+import io.turbidite.feeds.source.stdin.StdinKind;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.store.FeedDelivery.Operation;
 import io.turbidite.feeds.store.KeyThrottle;
@@ -458,8 +459,19 @@ public final class Feed implements AutoCloseable {
                     "policy.kind",
                     "elastic does not go with a source of one partition, such as one file: one worker reads it, and others would have nothing to do; take basic");
         }
+        boolean isPiped = definition.source().kind().equals(StdinKind.NAME);
+        if (isPiped && definition.workers() > 1) {
+            throw definition.problem(
+                    "workers",
+                    "does not go with source stdin, which is one partition: one worker reads it, and others would have nothing to do");
+        }
         if (source == null || !(definition.policy() instanceof PolicyPart.Spill)) {
             return;
+        }
+        if (isPiped) {
+            throw definition.problem(
+                    "policy.kind",
+                    "spill does not go with source stdin: who writes to the pipe is told nothing, and can wait; take basic, by which it does");
         }
         if (source.group() != null) {
             throw definition.problem(

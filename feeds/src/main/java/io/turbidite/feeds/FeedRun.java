@@ -296,7 +296,10 @@ final class FeedRun {
                 worker.drain(); // which says how
             }
         }
-        return isWhole ? Turn.RESTED : Turn.READ;
+        if (!isWhole) {
+            return Turn.READ;
+        }
+        return parts.source.hasEnded() ? Turn.FINISHED : Turn.RESTED;
     }
 
     private Turn full(boolean untilDrained) {

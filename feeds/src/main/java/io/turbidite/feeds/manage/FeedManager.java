@@ -21,6 +21,7 @@ import io.turbidite.feeds.source.parcel.Parcel;
 import io.turbidite.feeds.source.parcel.Receipt;
 import io.turbidite.feeds.source.parcel.TcpKind;
 import io.turbidite.feeds.source.parcel.Ticket;
+import io.turbidite.feeds.source.stdin.StdinKind;
 import io.turbidite.feeds.source.tail.TailKind;
 import io.turbidite.lsm.Store;
 
@@ -430,6 +431,15 @@ public final class FeedManager implements AutoCloseable {
     private Defined read(String yaml, Path directory) {
         Path absolute = directory.toAbsolutePath().normalize();
         FeedDefinition definition = FeedDefinition.parse("definition", absolute, yaml);
+        if (definition.source().kind().equals(StdinKind.NAME)) {
+            throw new DefinitionException(
+                    List.of(
+                            new DefinitionException.Problem(
+                                    definition.origin().file(),
+                                    definition.origin().line("source.kind"),
+                                    "source.kind",
+                                    "stdin is read by ./turbidite run alone: many feeds have no standard input to share, and none when the store is served again")));
+        }
         return new Defined(
                 new KeptDefinition(definition.feed(), yaml, absolute.toString(), Wanted.RUN),
                 definition);

@@ -112,11 +112,22 @@ public final class LineFramer extends BufferedFramer {
         this.spanBytesMax = recordBytesMax;
     }
 
+    /**
+     * Has {@link #next} read on where its input had no more: something has come since.
+     */
+    public void goOn() {
+        ended = false;
+    }
+
     @Override
     public boolean next() {
         if (frameHeldBack) {
-            frameHeldBack = !restIsRecord;
-            return restIsRecord;
+            if (!ended) {
+                goOnInLine();
+            } else {
+                frameHeldBack = !restIsRecord;
+            }
+            return !frameHeldBack;
         }
         if (nextOffset == 0) {
             passByteOrderMark();
@@ -316,11 +327,20 @@ public final class LineFramer extends BufferedFramer {
         moveFrameTo(lineEnd);
         frame.spansLines = lines > 1;
         if (cut) {
-            passRestOfLine(); // which ends in a line end, unless the source does
-            frame.fullLength = nextOffset - frame.offset - (ended && next == end ? 0 : 1);
+            advance(recordBytesMax, 0);
+            passRestOfLine();
         } else {
             advance(Math.min(lineEnd + 1, end) - next, lines);
         }
+        frame.endOffset = nextOffset;
+        frame.endLine = nextLine;
+    }
+
+    /** The frame is an overlong line whose end was not there yet. */
+    private void goOnInLine() {
+        frameHeldBack = false;
+        nextLine--; // it was counted as if it had ended
+        passRestOfLine();
         frame.endOffset = nextOffset;
         frame.endLine = nextLine;
     }
@@ -330,9 +350,17 @@ public final class LineFramer extends BufferedFramer {
         moveFrame(lineEnd - next - (hasReturn ? 1 : 0));
     }
 
-    /** Drops the rest of an overlong line, keeping the start of it in the buffer for the frame. */
+    /**
+     * Drops the rest of an overlong line, keeping the start of it in the buffer for the frame. That
+     * learns how long the line is.
+     */
     private void passRestOfLine() {
-        advance(recordBytesMax, 0);
+        findEndOfLine();
+        // it ends in a line end, unless the source does
+        frame.fullLength = nextOffset - frame.offset - (ended && next == end ? 0 : 1);
+    }
+
+    private void findEndOfLine() {
         byte[] rest = new byte[BUFFER_BYTES];
         while (true) {
             for (int at = next; at < end; at++) {

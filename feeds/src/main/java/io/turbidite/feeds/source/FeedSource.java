@@ -67,8 +67,19 @@ public interface FeedSource extends AutoCloseable {
      */
     boolean canGoBack();
 
-    /** Whether more may always come: then a run ends only when it is stopped. */
+    /**
+     * Whether more may always come: then a run ends only when it is stopped, or the source {@link
+     * #hasEnded has ended}.
+     */
     default boolean isEndless() {
+        return false;
+    }
+
+    /**
+     * Of an endless source: whether nothing comes any more after all, and all that came was given
+     * out. Then the run has read it to its end.
+     */
+    default boolean hasEnded() {
         return false;
     }
 

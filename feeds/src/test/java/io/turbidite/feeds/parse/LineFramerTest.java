@@ -260,4 +260,59 @@ class LineFramerTest {
                     .containsExactly("0:1-41:2 " + "a".repeat(40), "41:2-43:3 b", "43:3-44:4 c");
         }
     }
+
+    /** What comes in pieces, with nothing between them, is cut as what is there at once. */
+    @Test
+    void whereTheInputHadNoMoreItGoesOn() {
+        long seed = Seeds.of("LineFramerTest");
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int round = 0; round < 3_000; round++) {
+            StringBuilder text = new StringBuilder(random.nextInt(10) == 0 ? "\uFEFF" : "");
+            for (int i = random.nextInt(80); i > 0; i--) {
+                text.append("ab,\"\"\n\r\n".charAt(random.nextInt(8)));
+            }
+            byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
+            Quotes quotes = random.nextBoolean() ? Quotes.NONE : Quotes.RFC_4180;
+            int recordMax = random.nextInt(5, 40);
+            List<String> whole = frames(quotes, text.toString(), 1 << 20, recordMax);
+            assertThat(framesInPieces(bytes, quotes, recordMax, random))
+                    .as("%s: %s", Seeds.replay("LineFramerTest", seed), text)
+                    .isEqualTo(whole);
+        }
+    }
+
+    private static List<String> framesInPieces(
+            byte[] bytes, Quotes quotes, int recordMax, SplittableRandom random) {
+        int[] at = {0};
+        LineFramer framer = new LineFramer(
+                (target, offset, count) -> {
+                    if (at[0] == bytes.length || random.nextBoolean()) {
+                        return -1;
+                    }
+                    int step = Math.min(count, random.nextInt(1, bytes.length - at[0] + 1));
+                    System.arraycopy(bytes, at[0], target, offset, step);
+                    at[0] += step;
+                    return step;
+                },
+                quotes,
+                ',',
+                0,
+                1,
+                recordMax);
+        List<String> frames = new ArrayList<>();
+        int passes = 0;
+        for (boolean isLast = false; !isLast; ) {
+            isLast = at[0] == bytes.length;
+            assertThat(++passes).as("it stands still").isLessThan(100 * (bytes.length + 1));
+            if (isLast) {
+                framer.end();
+            } else {
+                framer.goOn();
+            }
+            while (framer.next()) {
+                frames.add(describe(framer.frame()));
+            }
+        }
+        return frames;
+    }
 }

@@ -17,6 +17,7 @@ import io.turbidite.feeds.command.common.Words;
 import io.turbidite.feeds.log.DirectoryKind;
 import io.turbidite.feeds.source.parcel.HttpKind;
 import io.turbidite.feeds.source.parcel.TcpKind;
+import io.turbidite.feeds.source.stdin.StdinKind;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 
@@ -87,7 +88,12 @@ final class FeedRunner {
                     console,
                     index -> true);
             setRunning(feed);
-            if (feed.isEndless()) {
+            if (kind.equals(StdinKind.NAME)) {
+                console.err()
+                        .println(
+                                "note: %s reads standard input, which cannot be read again: what was read and is not yet in the store is lost if this process dies; the end of the input or Ctrl-C ends it"
+                                        .formatted(definition.feed()));
+            } else if (feed.isEndless()) {
                 console.err()
                         .println("note: %s follows its source until it is stopped; Ctrl-C ends it"
                                 .formatted(definition.feed()));
@@ -171,13 +177,19 @@ final class FeedRunner {
         }
     }
 
-    /** One line on what was loaded. */
+    /** One line on what was loaded from a source that can be read again. */
     static String text(FeedReport report) {
+        return text(report, true);
+    }
+
+    /** One line on what was loaded. */
+    static String text(FeedReport report, boolean canGoBack) {
         String waiting = report.waiting() == 0
                 ? ""
                 : ", %s unfinished (of Avro: a block of records): a file is being written, is cut, or ends within quotes, run it again for the rest"
                         .formatted(Words.count(report.waiting(), "record"));
-        if (report.finished()
+        if (canGoBack
+                && report.finished()
                 && report.resumed()
                 && report.records() + report.rejected() + report.dropped() == 0) {
             return "%s: nothing new, the source was loaded before%s"
@@ -199,6 +211,6 @@ final class FeedRunner {
                                 ? ""
                                 : ", %s spilled".formatted(Words.number(report.spilled())),
                         waiting,
-                        report.finished() ? "" : "; run it again to go on");
+                        report.finished() || !canGoBack ? "" : "; run it again to go on");
     }
 }

@@ -12,6 +12,7 @@ import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.Progress;
+import io.turbidite.feeds.source.stdin.StdinKind;
 
 import org.jspecify.annotations.Nullable;
 
@@ -70,7 +71,10 @@ public final class RunCommand implements Callable<Integer> {
         }
         FeedDefinition feed = FeedDefinition.load(file);
         return new FeedRunner(console, serving, feed, PathArgument.path("--store", store))
-                .run((opened, report) -> {}, this::print);
+                .run(
+                        (opened, report) -> {},
+                        report -> print(
+                                report, "dataset", !feed.source().kind().equals(StdinKind.NAME)));
     }
 
     private int runIntoLog(LogFeedDefinition feed) {
@@ -98,7 +102,7 @@ public final class RunCommand implements Callable<Integer> {
                                 + Failures.oneLine(String.valueOf(e.getMessage())));
                 return ExitCode.INTERRUPTED;
             }
-            print(report, "log");
+            print(report, "log", true);
             console.out().flush();
             return report.finished() && !watch.interrupted()
                     ? Failures.codeOfLoad(report.records(), report.rejected(), console.err())
@@ -106,17 +110,17 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private void print(FeedReport report) {
-        print(report, "dataset");
-    }
-
-    private void print(FeedReport report, String target) {
+    private void print(FeedReport report, String target, boolean canGoBack) {
         if (common.json) {
             FeedRunner.summary(report, store).printTo(console.out());
         } else {
             console.out()
                     .println("%s; %s %s in store %s"
-                            .formatted(FeedRunner.text(report), target, report.dataset(), store));
+                            .formatted(
+                                    FeedRunner.text(report, canGoBack),
+                                    target,
+                                    report.dataset(),
+                                    store));
         }
         FeedRunner.printContinued(report, console.err());
         if (report.rejected() > 0) {
