@@ -109,7 +109,8 @@ public final class PreparedQuery {
     }
 
     private ResultPlan bound(ReadView moment, @Nullable Object[] values) {
-        return SkippedPlan.of(plan.bind(moment, options.of(source.means()), values), offset);
+        RunOptions bound = options.of(source.means());
+        return SkippedPlan.of(plan.bind(moment, bound, values), offset, bound);
     }
 
     /** The values as an array: Java passes a lone null as none. */

@@ -426,8 +426,9 @@ public final class Query extends Relation {
             return super.run();
         }
         QueryRequest request = request();
+        RunOptions given = optionsOf(of);
         return QueryResult.start(
-                of, view, moment -> skipped(Plan.of(request, moment, optionsOf(of))));
+                of, view, moment -> skipped(Plan.of(request, moment, given), given));
     }
 
     /** Of one run. */
@@ -466,8 +467,9 @@ public final class Query extends Relation {
             return super.explain();
         }
         QueryRequest request = request();
+        RunOptions given = optionsOf(of);
         return QueryResult.explain(
-                of, view, moment -> skipped(Plan.of(request, moment, optionsOf(of))));
+                of, view, moment -> skipped(Plan.of(request, moment, given), given));
     }
 
     @Override
@@ -477,14 +479,14 @@ public final class Query extends Relation {
         }
         Source of = source;
         if (of == null) {
-            return skipped(Plan.over(planOf(input(), moments, given), request(), given));
+            return skipped(Plan.over(planOf(input(), moments, given), request(), given), given);
         }
         ReadView moment = view == null ? moments.of(of) : moments.given(view);
-        return skipped(Plan.of(request(), moment, given));
+        return skipped(Plan.of(request(), moment, given), given);
     }
 
-    private ResultPlan skipped(Plan plan) {
-        return SkippedPlan.of(plan, offset);
+    private ResultPlan skipped(Plan plan, RunOptions given) {
+        return SkippedPlan.of(plan, offset, given);
     }
 
     /** The distinct rows of this query without order and limit, and a query over them for these. */

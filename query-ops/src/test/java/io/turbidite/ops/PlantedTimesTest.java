@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
-import io.turbidite.core.time.Clock;
+import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.run.RunOptions;
 
@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Times of operators, exactly, where a clock tells what each was made to take. */
@@ -20,41 +21,21 @@ class PlantedTimesTest {
     private static final int COUNT = 9_000;
     private static final long MOVE_NANOS = 300;
     private static final long STEP_NANOS = 7_000;
+    private static final long LOOKUP_NANOS = 500;
 
     private final AtomicLong stepCount = new AtomicLong();
 
-    /** What each thread was made to take. */
-    private final ThreadLocal<long[]> taken = ThreadLocal.withInitial(() -> new long[1]);
-
-    /** What all threads were. */
-    private final AtomicLong takenByAll = new AtomicLong();
-
-    private final Clock clock = new Clock() {
-        @Override
-        public long wallMicros() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public long monotonicNanos() {
-            return taken.get()[0];
-        }
-    };
+    private final PlantedClock clock = new PlantedClock();
 
     /** A move of a cursor takes its time, and so does a step of a stage, which asks for a stop. */
     private RunOptions options(MemorySource flights) {
         Flights.many(flights, COUNT);
-        flights.onMove = () -> take(MOVE_NANOS);
+        flights.onMove = () -> clock.take(MOVE_NANOS);
         return RunOptions.defaults().withClock(clock).withSideBySideRows(0).withStop(() -> {
-            take(STEP_NANOS);
+            clock.take(STEP_NANOS);
             stepCount.incrementAndGet();
             return false;
         });
-    }
-
-    private void take(long nanos) {
-        taken.get()[0] += nanos;
-        takenByAll.addAndGet(nanos);
     }
 
     private static MemorySource flightsOfTwo() {
@@ -64,7 +45,7 @@ class PlantedTimesTest {
     /** Groups that two workers make, whose steps alone are counted. */
     private Query groupsOfTwo(MemorySource flights, Tasks tasks, String key, AtomicLong steps) {
         RunOptions options = options(flights).withTasks(tasks).withStop(() -> {
-            take(STEP_NANOS);
+            clock.take(STEP_NANOS);
             steps.incrementAndGet();
             return false;
         });
@@ -84,8 +65,8 @@ class PlantedTimesTest {
     private void workersHaveTheirShares(
             Relation top, String reader, List<MemorySource> sources, List<AtomicLong> steps) {
         sources.forEach(source -> source.moveCount.set(0));
-        takenByAll.set(0);
-        long before = taken.get()[0];
+        long allBefore = clock.takenByAll();
+        long before = clock.monotonicNanos();
         try (QueryResult result = top.run()) {
             result.toList();
             Explanation explanation = result.explain();
@@ -105,10 +86,10 @@ class PlantedTimesTest {
                             .mapToLong(step -> step.work().cpuNanos().orElse(0))
                             .sum())
                     .as("of all steps")
-                    .isEqualTo(takenByAll.get());
-            assertThat(ofReader).isLessThanOrEqualTo(taken.get()[0] - before);
+                    .isEqualTo(clock.takenByAll() - allBefore);
+            assertThat(ofReader).isLessThanOrEqualTo(clock.monotonicNanos() - before);
         }
-        assertThat(taken.get()[0] - before)
+        assertThat(clock.monotonicNanos() - before)
                 .as("of the reader, beside the workers")
                 .isLessThan(COUNT * MOVE_NANOS);
     }
@@ -152,7 +133,7 @@ class PlantedTimesTest {
         try (ThreadTasks tasks = ThreadTasks.create("planted-times-test")) {
             MemorySource flights = Flights.source();
             groupsHaveTheirSteps(flights, options(flights).withTasks(tasks));
-            assertThat(taken.get()[0])
+            assertThat(clock.monotonicNanos())
                     .as("of the reader, beside its workers")
                     .isLessThan(COUNT * MOVE_NANOS);
         }
@@ -167,7 +148,7 @@ class PlantedTimesTest {
         List<MemorySource> both = List.of(left, right);
         List<AtomicLong> steps = List.of(ofLeft, ofRight);
         RunOptions timed = RunOptions.defaults().withClock(clock).withStop(() -> {
-            take(STEP_NANOS);
+            clock.take(STEP_NANOS);
             return false;
         });
         try (ThreadTasks tasks = ThreadTasks.create("planted-times-test")) {
@@ -190,5 +171,44 @@ class PlantedTimesTest {
                     List.of(left),
                     List.of(ofLeft));
         }
+    }
+
+    @Test
+    void of_a_join_by_lookup() {
+        MemorySource flights = flightsOfTwo();
+        RunOptions options = options(flights);
+        MemorySource tails = new MemorySource(
+                RecordType.builder().field("tail", "string").build(),
+                List.of("tail"),
+                List.of(),
+                List.of(),
+                1);
+        for (int i = 0; i < 7; i++) {
+            tails.upsert(Map.of("tail", "N" + i));
+        }
+        tails.onMove = () -> clock.take(LOOKUP_NANOS);
+        Join join = Join.left(
+                        Query.on((Source) flights).usingScan().select("id", "tail"),
+                        Query.on((Source) tails).select("tail as found"))
+                .on("tail", "found")
+                .byLookup()
+                .with(options);
+        flights.moveCount.set(0);
+        try (QueryResult result = join.run()) {
+            assertThat(result.count()).isEqualTo(COUNT);
+            Explanation explanation = result.explain();
+            assertThat(nanos(explanation, "lookup"))
+                    .isEqualTo(tails.moveCount.get() * LOOKUP_NANOS);
+            assertThat(tails.moveCount).hasValueGreaterThanOrEqualTo(COUNT);
+            assertThat(rows(explanation, "join")).isEqualTo(COUNT);
+            assertThat(rows(explanation, "lookup")).isEqualTo(COUNT / 10 * 7);
+        }
+    }
+
+    private static long rows(Explanation explanation, String operator) {
+        return explanation.operators().stream()
+                .filter(step -> step.name().equals(operator))
+                .mapToLong(step -> step.actualRows().orElseThrow())
+                .sum();
     }
 }

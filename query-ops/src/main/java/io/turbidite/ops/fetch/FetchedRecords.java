@@ -16,6 +16,7 @@ import io.turbidite.core.scan.SpareBatches;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.BatchTimer;
 import io.turbidite.ops.scan.RecordsInTurn;
 import io.turbidite.ops.search.Candidates;
 import io.turbidite.ops.search.IndexRange;
@@ -90,8 +91,36 @@ public final class FetchedRecords extends RecordsInTurn {
      *
      * @param distinct different primary keys, within a batch
      * @param work what that took
+     * @param searching of the search for candidates; null: nobody asks
+     * @param sorting of keys, with the search; null: nobody asks
      */
-    public record Meters(OperatorMeter distinct, LookupMeter work) {}
+    public record Meters(
+            OperatorMeter distinct,
+            LookupMeter work,
+            @Nullable BatchTimer searching,
+            @Nullable BatchTimer sorting) {
+        /** The search begins, and with it what sorts its keys. */
+        private void begin() {
+            if (sorting != null) {
+                sorting.begin();
+            }
+            if (searching != null) {
+                searching.begin();
+            }
+        }
+
+        private void endSearch() {
+            if (searching != null) {
+                searching.end();
+            }
+        }
+
+        private void end() {
+            if (sorting != null) {
+                sorting.end();
+            }
+        }
+    }
 
     /**
      * Reads some partitions.
@@ -139,7 +168,7 @@ public final class FetchedRecords extends RecordsInTurn {
                     return false;
                 }
                 partition = partitions.next();
-                search = opener.apply(partition);
+                search = open(partition);
             }
         }
     }
@@ -178,16 +207,47 @@ public final class FetchedRecords extends RecordsInTurn {
         }
     }
 
+    private Candidates open(int of) {
+        meters.begin();
+        try {
+            return opener.apply(of);
+        } finally {
+            meters.endSearch();
+            meters.end();
+        }
+    }
+
     private boolean nextBatch(Candidates candidates) {
-        if (!candidates.fill(batch, batchCountMax)) {
+        if (!fill(candidates)) {
             return false;
         }
         batchCountMax = Math.min(Integer.MAX_VALUE, batchCountMax) * BATCH_GROWTH;
-        batch.sortDistinct();
         meters.distinct().add(batch.size());
         FetchOptions ofBatch = batch.hasTimestamps() ? options : unprunedOptions;
         standOn(workers.fetch(view, partition, batch, ofBatch));
         return true;
+    }
+
+    /** Fills the batch with different keys; false if there are none. */
+    private boolean fill(Candidates candidates) {
+        meters.begin();
+        try {
+            boolean found = searched(candidates);
+            if (found) {
+                batch.sortDistinct();
+            }
+            return found;
+        } finally {
+            meters.end();
+        }
+    }
+
+    private boolean searched(Candidates candidates) {
+        try {
+            return candidates.fill(batch, batchCountMax);
+        } finally {
+            meters.endSearch();
+        }
     }
 
     private boolean belongsToBatch(Candidates candidates, RecordStream cursor) {

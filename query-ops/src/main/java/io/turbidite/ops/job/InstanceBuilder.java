@@ -98,7 +98,8 @@ final class InstanceBuilder {
                                 inputs.getFirst(),
                                 kind.request(settings, inputs.getFirst().rowType()),
                                 options),
-                        QueryKind.offset(settings));
+                        QueryKind.offset(settings),
+                        options);
             case JoinOperator _ ->
                 JoinPlan.of(inputs.get(0), inputs.get(1), JoinOperator.request(settings), options);
             case OperatorKinds.ValuesOperator _ ->

@@ -9,6 +9,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.aggregate.PairTuples;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.BatchTimer;
 import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
@@ -170,7 +171,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     public boolean next() {
         paused = false;
         if (!built) {
-            if (!build()) {
+            if (!timedBuild()) {
                 paused = true;
                 return false;
             }
@@ -258,6 +259,19 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     }
 
     // ---- build ----------------------------------------------------------------------------------
+
+    private boolean timedBuild() {
+        BatchTimer timer = BatchTimer.of(options, held.meter());
+        if (timer == null) {
+            return build();
+        }
+        timer.begin();
+        try {
+            return build();
+        } finally {
+            timer.end();
+        }
+    }
 
     /** Whether all rows of the held side are there. */
     private boolean build() {

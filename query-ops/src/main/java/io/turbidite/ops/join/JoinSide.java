@@ -75,6 +75,11 @@ public final class JoinSide implements AutoCloseable {
         return type;
     }
 
+    /** Counts its rows. */
+    OperatorMeter meter() {
+        return meter;
+    }
+
     /** The kind of its key, of which there may be less to read; null: all is read. */
     @Nullable
     TypeKind narrowedBy() {

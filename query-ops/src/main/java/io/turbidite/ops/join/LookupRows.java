@@ -12,6 +12,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.expr.RecordPredicate;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.BatchTimer;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
@@ -62,19 +63,24 @@ public final class LookupRows implements Rows {
     private int nextRow;
     private boolean ended;
 
+    /** Of lookups; null: nobody asks. */
+    private final @Nullable BatchTimer timer;
+
     /**
      * What is looked up.
      *
      * @param predicates all must hold of a record, or it is as if it were not there
      * @param projection makes the right rows; null: they are the records
      * @param recordBytesMax most bytes of records got together
+     * @param meter counts records that were got, each as often as it was
      */
     public record Inner(
             ReadView view,
             @SuppressWarnings("ArrayRecordComponent") // nobody compares these
             RecordPredicate[] predicates,
             @Nullable Projection projection,
-            int recordBytesMax) {}
+            int recordBytesMax,
+            OperatorMeter meter) {}
 
     /**
      * Joins left rows, whose keys are encoded primary keys, with records.
@@ -99,6 +105,7 @@ public final class LookupRows implements Rows {
         this.row = new RecordView(output.rowType());
         this.record = new RecordView(inner.view.source().type());
         this.records = new RecordBatch(inner.recordBytesMax);
+        this.timer = BatchTimer.of(options, inner.meter);
     }
 
     @Override
@@ -157,20 +164,41 @@ public final class LookupRows implements Rows {
             return false;
         }
         int from = lookedUpCount;
-        int to = Math.min(rowCount, from + rowsAtOnce);
-        while (!got(from, to)) {
-            options.checkNotStopped();
-            to = from + (to - from) / 2;
-        }
+        int to = get(from);
         lookedUpCount = to;
         long bytes = 0;
+        int present = 0;
         for (int i = 0; i < keys.size(); i++) {
-            bytes += records.isPresent(i) ? records.record(i, found).length() : 0;
+            if (records.isPresent(i)) {
+                bytes += records.record(i, found).length();
+                present++;
+            }
         }
+        inner.meter.add(present);
         long each = Math.max(1, bytes / (to - from));
         // half of the memory, since the next ones may be larger
         rowsAtOnce = Math.clamp(inner.recordBytesMax / 2 / each, 1, ROWS_AT_ONCE);
         return true;
+    }
+
+    /** Gets the records of left rows from this one on; says up to which. */
+    private int get(int from) {
+        BatchTimer timed = timer;
+        if (timed != null) {
+            timed.begin();
+        }
+        try {
+            int to = Math.min(rowCount, from + rowsAtOnce);
+            while (!got(from, to)) {
+                options.checkNotStopped();
+                to = from + (to - from) / 2;
+            }
+            return to;
+        } finally {
+            if (timed != null) {
+                timed.end();
+            }
+        }
     }
 
     /** Gets the records of some left rows; false if they are more than the memory holds. */

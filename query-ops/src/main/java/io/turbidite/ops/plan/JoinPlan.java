@@ -45,6 +45,7 @@ public final class JoinPlan implements ResultPlan {
     private final Request request;
     private final OperatorMeter joined = new OperatorMeter();
     private final OperatorMeter built = new OperatorMeter();
+    private final OperatorMeter lookedUp;
     private final String text;
 
     /** What must hold of pairs beyond equal fields; null: nothing. */
@@ -115,6 +116,7 @@ public final class JoinPlan implements ResultPlan {
     private JoinPlan(ResultPlan left, ResultPlan right, Request request, RunOptions options) {
         this.request = request;
         this.looksUp = request.looksUp();
+        this.lookedUp = looksUp ? new OperatorMeter() : OperatorMeter.NONE;
         this.left = left;
         this.right = right;
         this.kind = request.kind();
@@ -294,7 +296,7 @@ public final class JoinPlan implements ResultPlan {
                     "records of %s by primary key"
                             .formatted(looked().query().source().name()),
                     PlanStep.UNKNOWN,
-                    joined,
+                    lookedUp,
                     1));
         } else {
             boolean fromLeft = isBuiltFromLeft();
@@ -403,7 +405,11 @@ public final class JoinPlan implements ResultPlan {
         return new LookupRows(
                 new JoinSide(left.rows(), left.rowType(), type.leftKeys(), new OperatorMeter()),
                 new LookupRows.Inner(
-                        looked().view(), query.compile(List.of()), projection, recordBytesMax),
+                        looked().view(),
+                        query.compile(List.of()),
+                        projection,
+                        recordBytesMax,
+                        lookedUp),
                 output(type, used, test(), false),
                 right.rowType(),
                 options,

@@ -4,6 +4,7 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.BatchTimer;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
@@ -60,10 +61,18 @@ final class KnownCount {
     boolean isKnown() {
         OptionalLong told = records;
         if (told == null) {
+            BatchTimer timer = BatchTimer.of(options, meter);
+            if (timer != null) {
+                timer.begin();
+            }
             try {
                 told = view.countRecords(options::checkNotStopped);
             } catch (StorageException e) {
                 told = OptionalLong.empty(); // a scan says the same, or an explanation needs none
+            } finally {
+                if (timer != null) {
+                    timer.end();
+                }
             }
             records = told;
         }

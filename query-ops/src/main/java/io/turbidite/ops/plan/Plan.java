@@ -32,6 +32,7 @@ import io.turbidite.ops.run.RowSink;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.Stage;
+import io.turbidite.ops.run.TimedRows;
 import io.turbidite.ops.scan.PointRows;
 import io.turbidite.ops.sort.Limit;
 import io.turbidite.ops.sort.SortCollector;
@@ -94,6 +95,9 @@ public final class Plan implements ResultPlan {
     private final OperatorMeter grouped;
     private final OperatorMeter limited;
     private @Nullable PointRows point;
+
+    /** Has the time of the point, if that is taken. */
+    private OperatorMeter pointTimed = OperatorMeter.NONE;
 
     private Plan(
             CheckedQuery query,
@@ -210,7 +214,7 @@ public final class Plan implements ResultPlan {
         OperatorMeter limitedRows = limited;
         PointRows asked = point;
         if (asked != null) {
-            builder.count(asked);
+            builder.count(asked, pointTimed);
             limitedRows = new OperatorMeter();
             limitedRows.add(asked.matchingCount());
         }
@@ -294,7 +298,7 @@ public final class Plan implements ResultPlan {
         if (known != null) {
             grouped.add(1);
             limited.add(1);
-            return known.rows();
+            return TimedRows.of(known.rows(), options, grouped);
         }
         if (query.kind() == CheckedQuery.Kind.ROWS && !sorts()) {
             Projection projection = query.newProjection();
@@ -307,7 +311,11 @@ public final class Plan implements ResultPlan {
                         query.rowType(),
                         options);
                 point = rows;
-                return rows;
+                if (options.clock() == null) {
+                    return rows;
+                }
+                pointTimed = new OperatorMeter();
+                return TimedRows.of(rows, options, pointTimed);
             }
             return sources().rows(projection, query.limit(), limited);
         }

@@ -4,6 +4,8 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.Rows;
+import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.TimedRows;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -15,16 +17,18 @@ import java.util.Locale;
 public final class SkippedPlan implements ResultPlan {
     private final ResultPlan plan;
     private final long offset;
+    private final RunOptions options;
     private final OperatorMeter meter = new OperatorMeter();
 
-    private SkippedPlan(ResultPlan plan, long offset) {
+    private SkippedPlan(ResultPlan plan, long offset, RunOptions options) {
         this.plan = plan;
         this.offset = offset;
+        this.options = options;
     }
 
     /** Leaves out the first rows, 0 or more. */
-    public static ResultPlan of(ResultPlan plan, long offset) {
-        return offset == 0 ? plan : new SkippedPlan(plan, offset);
+    public static ResultPlan of(ResultPlan plan, long offset, RunOptions options) {
+        return offset == 0 ? plan : new SkippedPlan(plan, offset, options);
     }
 
     @Override
@@ -67,7 +71,7 @@ public final class SkippedPlan implements ResultPlan {
 
     @Override
     public Rows rows() {
-        return new Skipping(plan.rows(), offset, meter);
+        return TimedRows.of(new Skipping(plan.rows(), offset, meter), options, meter);
     }
 
     /** Passes over the first rows. */

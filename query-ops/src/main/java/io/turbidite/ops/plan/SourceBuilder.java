@@ -28,8 +28,10 @@ import io.turbidite.ops.intersect.Intersection;
 import io.turbidite.ops.intersect.IntersectionScan;
 import io.turbidite.ops.intersect.JoinedCandidates;
 import io.turbidite.ops.intersect.JoinedRanges;
+import io.turbidite.ops.run.BatchTimer;
 import io.turbidite.ops.run.CallTimer;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.TimedSource;
 import io.turbidite.ops.scan.DirectRows;
 import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.scan.NoRecords;
@@ -87,8 +89,11 @@ final class SourceBuilder {
         return new WayInSteps(query, view, options, choice, meters);
     }
 
-    /** Takes over what was counted of a point. */
-    void count(PointRows point) {
+    /** Takes over what was counted of a point, and its time where that was taken. */
+    void count(PointRows point, OperatorMeter timed) {
+        if (timed != OperatorMeter.NONE) {
+            meters.read.work().took(timed.work().cpuNanos());
+        }
         meters.read.add(point.foundCount());
         meters.selected.add(point.matchingCount());
     }
@@ -129,7 +134,18 @@ final class SourceBuilder {
                 limit,
                 limited,
                 options,
-                CallTimer.of(options, meters.lowest(choice.chosen())));
+                CallTimer.of(options, looking(limited)));
+    }
+
+    /** Has the time of looks for a record. */
+    private OperatorMeter looking(OperatorMeter limited) {
+        if (!(view instanceof PlannedRows)) {
+            return meters.lowest(choice.chosen());
+        }
+        // the rows have a time of their own: this is of what is done with them
+        return query.columns().isEmpty() && query.conditions().toString().isEmpty()
+                ? limited
+                : meters.selected;
     }
 
     /** Where the way in goes through them one by one. */
@@ -161,25 +177,34 @@ final class SourceBuilder {
             EntryTuples fields = range.index().kind().hasRanges()
                     ? entryFields(range)
                     : new EntryCells(query.grid());
-            return new IndexOnlyScan(
-                    view,
-                    partitions,
-                    range,
-                    fields,
-                    new FrameEmitter(target, fields.tupleFieldCount(), Long.MAX_VALUE),
-                    new IndexOnlyScan.Meters(meters.read, meters.ofSearch(), meters.selected));
+            return TimedSource.of(
+                    taker -> new IndexOnlyScan(
+                            view,
+                            partitions,
+                            range,
+                            fields,
+                            new FrameEmitter(taker, fields.tupleFieldCount(), Long.MAX_VALUE),
+                            new IndexOnlyScan.Meters(
+                                    meters.read, meters.ofSearch(), meters.selected)),
+                    target,
+                    options,
+                    meters.read);
         }
         if (choice.chosen() instanceof Access.JoinedEntries(var ranges)) {
             EntryTuples fields = entryTuples(ranges);
-            return new IntersectionScan(
-                    view,
-                    partitions,
-                    partition -> intersection(partition, ranges, memoryBytes)
-                            .orElseThrow(() -> IntersectionScan.noMemory(memoryBytes)),
-                    ranges.isByTimestamp(),
-                    fields,
-                    new FrameEmitter(target, fields.tupleFieldCount(), Long.MAX_VALUE),
-                    meters.selected);
+            return TimedSource.of(
+                    taker -> new IntersectionScan(
+                            view,
+                            partitions,
+                            partition -> intersection(partition, ranges, memoryBytes)
+                                    .orElseThrow(() -> IntersectionScan.noMemory(memoryBytes)),
+                            ranges.isByTimestamp(),
+                            fields,
+                            new FrameEmitter(taker, fields.tupleFieldCount(), Long.MAX_VALUE),
+                            meters.selected),
+                    target,
+                    options,
+                    meters.ofJoin().left());
         }
         if (target instanceof TupleWriter taker) {
             maker.spare(taker::drops);
@@ -187,7 +212,7 @@ final class SourceBuilder {
         return new RecordSource(
                 selected(wayIn(partitions, Long.MAX_VALUE, memoryBytes), maker, true),
                 target,
-                CallTimer.of(options, meters.lowest(choice.chosen())));
+                CallTimer.of(options, looking(meters.selected)));
     }
 
     private EntryTuples entryTuples(JoinedRanges ranges) {
@@ -369,7 +394,20 @@ final class SourceBuilder {
                 opener,
                 range,
                 lookup(partitions, countFirst, fetchOptions),
-                new FetchedRecords.Meters(meters.distinct, meters.ofLookups()));
+                fetchMeters());
+    }
+
+    /** Of several ways the searches have no steps of their own. */
+    private FetchedRecords.Meters fetchMeters() {
+        Intersection.Meters several = meters.joined;
+        boolean isOne = choice.chosen() instanceof Access.Fetch;
+        return new FetchedRecords.Meters(
+                meters.distinct,
+                meters.ofLookups(),
+                several != null
+                        ? BatchTimer.of(options, several.left())
+                        : isOne ? BatchTimer.of(options, meters.read) : null,
+                isOne ? BatchTimer.of(options, meters.distinct) : null);
     }
 
     private FetchedRecords.Lookup lookup(

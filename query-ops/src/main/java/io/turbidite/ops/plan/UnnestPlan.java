@@ -8,6 +8,7 @@ import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.join.UnnestedRows;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.TimedRows;
 
 import org.jspecify.annotations.Nullable;
 
@@ -116,7 +117,7 @@ public final class UnnestPlan implements ResultPlan {
     @Override
     public Rows rows() {
         RecordType of = input.rowType();
-        return new UnnestedRows(
+        Rows rows = new UnnestedRows(
                 input.rows(),
                 of,
                 type,
@@ -124,5 +125,6 @@ public final class UnnestPlan implements ResultPlan {
                         of.indexOf(request.array), request.number != null, request.keepsEmpty),
                 options,
                 meter);
+        return TimedRows.of(rows, options, meter);
     }
 }

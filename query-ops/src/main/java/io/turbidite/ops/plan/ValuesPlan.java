@@ -6,6 +6,7 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.TimedRows;
 
 import java.util.List;
 
@@ -53,6 +54,10 @@ public final class ValuesPlan implements ResultPlan {
 
     @Override
     public Rows rows() {
+        return TimedRows.of(untimed(), options, meter);
+    }
+
+    private Rows untimed() {
         RecordView row = new RecordView(type);
         return new Rows() {
             private int next;
