@@ -25,8 +25,18 @@ public record Finding(
         COUNT,
         BYTES,
         PERCENT,
+        /** Of what an option or a budget allows. */
+        PERCENT_OF_BOUND,
         /** The 99th percentile of a latency. */
-        NANOS
+        NANOS,
+        /** The 50th percentile of a latency. */
+        NANOS_MIDDLE,
+        /** How much it grew in the last minute, as the following. */
+        COUNT_A_MINUTE,
+        BYTES_A_MINUTE,
+        SECONDS_A_MINUTE,
+        /** Time of all together in the last minute. */
+        NANOS_A_MINUTE
     }
 
     /** The figure with its unit, as people read it; empty if there is none. */
@@ -38,7 +48,13 @@ public record Finding(
             case COUNT -> Words.number(figure);
             case BYTES -> Words.bytes(figure);
             case PERCENT -> Words.number(figure) + " %";
+            case PERCENT_OF_BOUND -> Words.number(figure) + " % of what it may be";
             case NANOS -> Words.millis(figure / 1e6) + " or more for one in a hundred";
+            case NANOS_MIDDLE -> Words.millis(figure / 1e6) + " or more for every other one";
+            case COUNT_A_MINUTE -> Words.number(figure) + " more in the last minute";
+            case BYTES_A_MINUTE -> Words.bytes(figure) + " more in the last minute";
+            case SECONDS_A_MINUTE -> Words.number(figure) + " s more in the last minute";
+            case NANOS_A_MINUTE -> Words.millis(figure / 1e6) + " together in the last minute";
         };
     }
 
@@ -50,6 +66,7 @@ public record Finding(
                 .put("metric", metric)
                 .put("figure", metric == null ? null : figure)
                 .put("unit", metric == null ? null : unit.name().toLowerCase(Locale.ROOT))
+                .put("text", metric == null ? null : figureText())
                 .put("advice", advice)
                 .toMap();
     }

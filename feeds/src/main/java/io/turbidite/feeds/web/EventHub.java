@@ -5,6 +5,7 @@ import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.health.StoreWatch;
 import io.turbidite.feeds.web.http.EventPush;
 import io.turbidite.lsm.Store;
 
@@ -27,7 +28,8 @@ import java.util.function.Supplier;
 
 /**
  * Numbers the events of all stores, keeps the newest, and tells them to whoever listens, with a
- * sample of all figures each second while somebody does.
+ * sample of all figures each second while somebody does. It also has the watch of each store look
+ * at its figures, whether somebody listens or not.
  *
  * <p><em>Thread-safe.</em> One thread numbers and sends; who publishes never waits for it. A
  * client that is too slow loses samples, and is told how many events it has lost.
@@ -42,6 +44,7 @@ final class EventHub implements AutoCloseable {
     private static final long SAMPLE_MILLIS = 1_000;
 
     private final Map<String, Store> stores;
+    private final Meters meters;
     private final Clock clock;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("turbidite-events").factory());
@@ -94,8 +97,10 @@ final class EventHub implements AutoCloseable {
     EventHub(Map<String, Store> stores, Meters meters, Clock clock) {
         meters.total("http.events.lost", lost::get);
         this.stores = stores;
+        this.meters = meters;
         this.clock = clock;
         stores.forEach((name, store) -> {
+            StoreWatch.of(store.meters()).alsoOf(meters);
             store.events().recent().forEach(event -> keep(name, event));
             StoreEvents.Listener listener = event -> publish(() -> keep(name, event));
             store.events().listen(listener);
@@ -194,6 +199,8 @@ final class EventHub implements AutoCloseable {
     }
 
     private void sample() {
+        long now = clock.monotonicNanos();
+        stores.values().forEach(store -> StoreWatch.of(store.meters()).sample(now));
         if (subscribers.isEmpty()) {
             return;
         }
@@ -230,7 +237,10 @@ final class EventHub implements AutoCloseable {
     /** Forgets everybody. */
     @Override
     public void close() {
-        listeners.forEach((store, listener) -> store.events().forget(listener));
+        listeners.forEach((store, listener) -> {
+            store.events().forget(listener);
+            StoreWatch.of(store.meters()).forget(meters);
+        });
         thread.shutdownNow();
         subscribers.forEach(one -> one.push.end());
         try {

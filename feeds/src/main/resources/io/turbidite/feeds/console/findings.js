@@ -49,7 +49,7 @@ export function findings(model) {
       fill(list, note('empty', 'Nothing to worry about.', 'No figure and no event of this store asks for attention.'));
     } else {
       fill(list, all.map(one => el('section', { class: `panel finding finding-${one.level === 'note' ? 'note' : one.level === 'bad' ? 'bad' : 'warn'}` },
-          el('h2', {}, one.what), one.figure ? el('p', {}, el('b', {}, one.metric ? `${one.metric}: ` : ''), metric(one.metric ?? '', one.figure)) : null,
+          el('h2', {}, one.what), one.figure ? el('p', {}, el('b', {}, one.metric ? `${one.metric}: ` : ''), one.text ?? metric(one.metric ?? '', one.figure)) : null,
           one.advice ? el('p', {}, one.advice) : null)));
     }
     const last = model.events.findLast(one => one.event === 'BackedUp' || one.event === 'Shipped');

@@ -67,6 +67,8 @@ class QuickstartCommandTest {
                 .contains("Try next", "./turbidite inspect " + home.resolve("store"));
         assertThat(result.out().stripTrailing().lines().toList().getLast())
                 .contains("./turbidite serve " + home.resolve("store"));
+        assertThat(Command.run("doctor", home.resolve("store")).out())
+                .isEqualTo("nothing to worry about\n");
     }
 
     @Test

@@ -19,7 +19,8 @@ final class FindingsTest {
         feed("calm").gauge("feed.spill.percent", () -> 12);
         feed("tweets").gauge("feed.spill.percent", () -> 97);
         feed("ships").gauge("feed.spill.percent", () -> 91);
-        Finding found = assertThat(Findings.ofFigures(meters)).singleElement().actual();
+        Finding found =
+                assertThat(Findings.ofFigures(meters, 0)).singleElement().actual();
         assertThat(found.what()).startsWith("feed tweets: the files that it spills to");
         assertThat(found.figureText()).isEqualTo("97 %");
         assertThat(found.metric()).isEqualTo("feed.spill.percent");
@@ -30,9 +31,9 @@ final class FindingsTest {
         feed("tweets").gauge("feed.spill.percent", () -> 90);
         feed("tweets").counter("feed.missed");
         meters.counter("components.quarantined");
-        assertThat(Findings.ofFigures(meters)).isEmpty();
+        assertThat(Findings.ofFigures(meters, 0)).isEmpty();
         feed("tweets").counter("feed.missed").increment();
-        assertThat(Findings.ofFigures(meters))
+        assertThat(Findings.ofFigures(meters, 0))
                 .singleElement()
                 .satisfies(one -> assertThat(one.level()).isEqualTo("bad"));
     }
@@ -40,7 +41,7 @@ final class FindingsTest {
     @Test
     void what_is_of_no_feed_names_none() {
         meters.counter("log.refuges").increment();
-        assertThat(Findings.ofFigures(meters))
+        assertThat(Findings.ofFigures(meters, 0))
                 .singleElement()
                 .satisfies(one -> assertThat(one.what()).startsWith("the log met a full disk"));
     }

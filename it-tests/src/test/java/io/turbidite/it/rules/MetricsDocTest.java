@@ -19,6 +19,7 @@ import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.health.Findings;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
 import io.turbidite.feeds.web.FilesRoot;
@@ -76,6 +77,30 @@ class MetricsDocTest {
     /** A link of the page, of which its text is seen. */
     private static final Pattern LINK = Pattern.compile("\\[([^]]*)]\\([^)]*\\)");
 
+    /** The last cell of a row of the five or four of an instrument. */
+    private static final Pattern WORRY = Pattern.compile("^\\| `([a-z0-9.]+)` \\|.*\\|([^|]*)\\|$");
+
+    /** Metrics whose "worry when" is no rule, and why. */
+    private static final Map<String, String> NO_RULE = Map.ofEntries(
+            Map.entry("write.bytes", "no figure says whether writers run"),
+            Map.entry("write.amplification.percent", "what is well hangs on policy and data"),
+            Map.entry("log.bytes.zero", "log.segments.made has the rule of both"),
+            Map.entry("repair.entries.spared", "no figure says which policy a dataset has"),
+            Map.entry("merge.for.garbage", "the cause is in the event, not in the figure"),
+            Map.entry("retention.components", "no figure says how old records are"),
+            Map.entry("filter.layers.passed", "no figure says which queries are of recent data"),
+            Map.entry("token.components.passed", "no figure says which tokens are rare"),
+            Map.entry("feed.workers", "workersMax is in the feed's definition"),
+            Map.entry("hashlog.ingest.rejected", "no server has logs"),
+            Map.entry("hashlog.ingest.stalls", "no server has logs"),
+            Map.entry("hashlog.session.stalls", "no server has logs"),
+            Map.entry("hashlog.chain.contended", "no server has logs"),
+            Map.entry("hashlog.durable", "no server has logs"),
+            Map.entry("hashlog.disk.direct", "no server has logs"),
+            Map.entry("hashlog.table.overflow", "no server has logs"),
+            Map.entry("hashlog.checkpoint.failures", "no server has logs"),
+            Map.entry("hashlog.history.damaged", "no server has logs"));
+
     private static final long FEEDS_MILLIS_MAX = 30_000;
 
     /** What each row says in plain text, by name; of instruments, or of events. */
@@ -103,6 +128,21 @@ class MetricsDocTest {
     void the_page_has_the_kinds_units_and_words_of_the_table_in_code() throws IOException {
         assertThat(rows(false).values()).containsExactlyInAnyOrderElementsOf(Description.all());
         assertThat(Description.all()).extracting(Description::exportedName).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void what_the_page_worries_about_is_a_rule_or_has_a_reason_why_not() throws IOException {
+        Set<String> worries = new TreeSet<>();
+        for (String line : Files.readAllLines(DOCUMENT)) {
+            Matcher row = WORRY.matcher(line);
+            if (row.find() && !row.group(2).isBlank()) {
+                worries.add(row.group(1));
+            }
+        }
+        Set<String> told = new TreeSet<>(Findings.metrics());
+        assertThat(told).doesNotContainAnyElementsOf(NO_RULE.keySet());
+        told.addAll(NO_RULE.keySet());
+        assertThat(told).isEqualTo(worries);
     }
 
     @Test

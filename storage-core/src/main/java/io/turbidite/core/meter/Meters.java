@@ -102,6 +102,21 @@ public final class Meters {
     }
 
     /**
+     * What a figure may be at most by an option, for who judges figures; nothing that a scraper
+     * sees.
+     *
+     * @param option its name
+     */
+    public void bound(String option, long most) {
+        registry.bounds.put(option, most);
+    }
+
+    /** All of {@link #bound}. */
+    public Map<String, Long> bounds() {
+        return Map.copyOf(registry.bounds);
+    }
+
+    /**
      * Takes all instruments away that have a tag: what they told of is no more. Who still has one
      * may count on; nobody sees it.
      */
@@ -148,6 +163,7 @@ public final class Meters {
     /** What all scopes share. */
     private static final class Registry {
         private final Map<String, Instrument> instruments = new ConcurrentHashMap<>();
+        private final Map<String, Long> bounds = new ConcurrentHashMap<>();
         private final List<Observer> observers = new CopyOnWriteArrayList<>();
         private final Clock clock;
 

@@ -129,6 +129,7 @@ public final class EngineRuntime implements AutoCloseable {
         meters.gauge("memory.used.bytes", memory::bytesUsed);
         meters.gauge("memory.budget.bytes", this::budgetBytes);
         meters.gauge("memory.queries.bytes", queries::bytesUsed);
+        meters.bound("queryMemoryBytes", queries.bytesMax());
     }
 
     /**

@@ -73,7 +73,7 @@ public final class StoreEngine {
         this.schemaChanges = new SchemaChanges(options, partitions, background, writes);
         parts.datasets().forEach(schemaChanges::watch);
         parts.toBuild().forEach(one -> schemaChanges.rebuildSoon(one.dataset(), one.index()));
-        StoreMeters.register(parts.meters(), partitions, background);
+        StoreMeters.register(parts.meters(), partitions, background, options);
     }
 
     /** What its queries may use. */

@@ -30,8 +30,15 @@ final class StoreMeters {
     private StoreMeters() {}
 
     /** Names them all; the log must be attached. */
-    static void register(Meters meters, PartitionRegistry partitions, BackgroundWork background) {
+    static void register(
+            Meters meters,
+            PartitionRegistry partitions,
+            BackgroundWork background,
+            EngineOptions options) {
         registerRooms(meters);
+        meters.bound("writeMemoryBytes", options.writeMemoryBytes());
+        meters.bound("logBytesMax", options.logBytesMax());
+        meters.bound("backlogComponentsMax", options.background().backlogComponentsMax());
         registerGauges(meters, partitions, background);
     }
 

@@ -27,6 +27,7 @@ import java.util.concurrent.Callable;
             "While another process holds the store, it tells the figures of its work; otherwise"
                     + " they are",
             "those of this command's opening, which shows what lies on disk. Nothing is changed.",
+            "Metrics that only a running server can judge are counted, and named by --json.",
             "The exit code is 0 if there is nothing to worry about, and 1 if there is.",
         },
         sortOptions = false)
@@ -55,17 +56,26 @@ public final class DoctorCommand implements Callable<Integer> {
         List<Finding> found =
                 new ArrayList<>(held ? Findings.of(store) : Findings.ofFigures(store));
         found.addAll(RegionPlaces.of(store));
+        List<String> untold = held ? Findings.metricsThatWait(store) : Findings.metricsOfServers();
         if (common.json) {
             Json.line()
                     .put("store", given.directory())
                     .put("held", held)
                     .put("findings", found.stream().map(Finding::toMap).toList())
+                    .put("untold", untold)
                     .printTo(console.out());
         } else {
             String note = held
                     ? "note: another process holds %s: the figures are since its opening"
                     : "note: no other process holds %s: the figures are of this command's opening";
             console.err().println(note.formatted(given.directory()));
+            if (!untold.isEmpty()) {
+                String why = held
+                        ? "note: %d of %d metrics are not judged: that takes a minute of ./turbidite serve"
+                        : "note: %d of %d metrics are not judged: that takes a running ./turbidite serve";
+                int all = Findings.metrics().size();
+                console.err().println(why.formatted(untold.size(), all));
+            }
             if (found.isEmpty()) {
                 console.out().println("nothing to worry about");
             }

@@ -127,6 +127,9 @@ public final class HttpServer implements AutoCloseable {
         this.admission = new Semaphore(options.requestCountMax());
         this.pushes = new Semaphore(options.streamCountMax());
         this.meters = new HttpMeters(parts.meters(), parts.clock(), this);
+        parts.meters().bound("http.connections", parts.options().connectionCountMax());
+        parts.meters().bound("http.requests", parts.options().requestCountMax());
+        parts.meters().bound("http.streams", parts.options().streamCountMax());
         this.hosts = new HostNames(
                 listens.stream().map(InetSocketAddress::getHostString).toList(),
                 parts.hostNames(),

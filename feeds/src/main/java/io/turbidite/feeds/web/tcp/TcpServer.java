@@ -93,6 +93,8 @@ public final class TcpServer implements AutoCloseable {
         this.parts = parts;
         this.loop = loop;
         this.refused = parts.meters().counter("tcp.refused");
+        parts.meters().bound("tcp.connections", parts.options().connectionCountMax());
+        parts.meters().bound("tcp.bytes.held", parts.options().heldBytesMax());
         parts.meters().gauge("tcp.connections", connectionCount::get);
         parts.meters().gauge("tcp.bytes.held", heldBytes::get);
     }
