@@ -9,13 +9,6 @@ module io.turbidite.feeds {
     requires com.lmax.disruptor;
     requires de.siegmar.fastcsv;
     requires info.picocli;
-    requires io.netty.buffer;
-    requires io.netty.codec;
-    requires io.netty.codec.compression;
-    requires io.netty.codec.http;
-    requires io.netty.common;
-    requires io.netty.handler;
-    requires io.netty.transport;
     requires me.tongfei.progressbar;
     // they have no names of their own: those of their files
     requires micrometer.core;
@@ -24,8 +17,15 @@ module io.turbidite.feeds {
     requires org.jline.terminal;
     requires org.slf4j;
     requires transitive org.jspecify;
-    // optional: who draws pictures, or takes bodies packed so, has them
+    // optional: who draws pictures, serves, or takes bodies packed so, has them
     requires static com.github.luben.zstd_jni;
+    requires static io.netty.buffer;
+    requires static io.netty.codec;
+    requires static io.netty.codec.compression;
+    requires static io.netty.codec.http;
+    requires static io.netty.common;
+    requires static io.netty.handler;
+    requires static io.netty.transport;
     requires static java.desktop;
     requires static java.xml;
     // it has no name of its own: that of its file

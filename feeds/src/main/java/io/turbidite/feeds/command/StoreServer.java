@@ -11,6 +11,7 @@ import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.feed.Serving;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.serve.CommandHandler;
+import io.turbidite.feeds.serve.NettyLibrary;
 import io.turbidite.feeds.serve.ServeOptions;
 import io.turbidite.feeds.serve.SocketServer;
 import io.turbidite.lsm.Store;
@@ -79,10 +80,14 @@ public final class StoreServer implements AutoCloseable {
             Store store, Path home, @Nullable FeedManager feeds, ServeOptions options) {
         StoreServer started = new StoreServer(store, home, feeds);
         try {
+            NettyLibrary.requireSocket();
             Path directory = Path.of(store.environment().disk().description());
             started.server = SocketServer.start(
                     directory, options, started::run, store.environment().clock());
-        } catch (IOException | InvalidPathException | UnsupportedOperationException e) {
+        } catch (IOException
+                | InvalidPathException
+                | InvalidRequestException
+                | UnsupportedOperationException e) {
             started.problem = "other processes can't reach the store meanwhile: " + e.getMessage();
         }
         return started;

@@ -12,6 +12,7 @@ import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
 import io.turbidite.feeds.manage.FeedStatus;
+import io.turbidite.feeds.serve.NettyLibrary;
 import io.turbidite.feeds.source.parcel.TcpKind;
 import io.turbidite.feeds.web.ServedStores;
 import io.turbidite.feeds.web.WebServer;
@@ -71,6 +72,7 @@ public final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        NettyLibrary.requireServer();
         WebServer.Options web = options.toWeb(console.clock());
         List<TcpDoor> doors = options.toDoors(web);
         CountDownLatch asked = new CountDownLatch(1);
