@@ -72,7 +72,7 @@ final class ParcelRoute {
         }
         checkType(exchange.header("Content-Type"), definition.format());
         Readiness.of(stores.store(store)).ifPresent(why -> {
-            throw Problem.of(503, why).retry(10);
+            throw Problem.of(503, why).retry(WebServer.RETRY_SECONDS);
         });
         try (BodyBudget.Share share = budget.share()) {
             InputStream body = Unpacking.of(exchange.header("Content-Encoding"), exchange.body());

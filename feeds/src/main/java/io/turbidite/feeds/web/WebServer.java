@@ -29,6 +29,9 @@ import java.util.Map;
  * takes writes, or why not.
  */
 public final class WebServer implements AutoCloseable {
+    /** While a store takes no writes, its clients come again after so long. */
+    static final int RETRY_SECONDS = 10;
+
     private final Meters meters;
     private final ServedStores stores;
     private final EventHub events;
@@ -139,7 +142,10 @@ public final class WebServer implements AutoCloseable {
                 Json.line()
                         .put("ready", reasons.isEmpty())
                         .put("reasons", reasons)
-                        .toMap());
+                        .toMap(),
+                reasons.isEmpty()
+                        ? Map.of()
+                        : Map.of("Retry-After", Integer.toString(RETRY_SECONDS)));
     }
 
     /** Who may read nothing is refused here. */

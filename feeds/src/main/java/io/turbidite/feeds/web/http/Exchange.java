@@ -271,7 +271,12 @@ public final class Exchange {
 
     /** Answers with an object. */
     public void answer(int code, Map<String, ?> object) {
-        answer(code, JSON, (Json.text(object) + "\n").getBytes(StandardCharsets.UTF_8), Map.of());
+        answer(code, object, Map.of());
+    }
+
+    /** Answers with an object, and headers beside those that all answers have. */
+    public void answer(int code, Map<String, ?> object, Map<String, String> headers) {
+        answer(code, JSON, (Json.text(object) + "\n").getBytes(StandardCharsets.UTF_8), headers);
     }
 
     /** Answers with bytes, and headers beside those that all answers have. */
