@@ -7,6 +7,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.feeds.flow.DiscardPolicy;
+import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.flow.WorkerPolicy;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.source.FeedSource;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** The policy {@code discard} before a store that is behind. */
 @Timeout(60)
@@ -62,6 +64,33 @@ class DiscardTest {
         }
     }
 
+    /** Who leaves out nearly all is as fast as what it keeps: else it would be no help. */
+    @Test
+    void whatIsLeftOutCostsTheStoreNoWrite() throws IOException {
+        StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < COUNT; i++) {
+            lines.append("{\"id\":").append(i).append("}\n");
+        }
+        Path file = Files.writeString(directory.resolve("in.json"), lines);
+        RecordType type = RecordType.of(List.of(Field.parse("id", "int64")));
+        try (Store store = Store.open(directory.resolve("store"), StoreOptions.defaults())) {
+            Dataset dataset = store.createDataset(
+                    DatasetSpec.named("D").field("id", "int64").primaryKey("id"));
+            AtomicInteger writes = new AtomicInteger();
+            RecordPolicy oneInHundred = new RecordPolicy() {
+                private int seen;
+
+                @Override
+                public boolean takesNext(boolean isBehind) {
+                    return ++seen % 100 == 0;
+                }
+            };
+            assertThat(run(store, dataset, type, file, 1, oneInHundred, writes))
+                    .isEqualTo(COUNT * 99L / 100);
+            assertThat(writes.get()).isBetween(1, 5);
+        }
+    }
+
     @Test
     void theShareIsThatOfAllWorkersTogether() throws IOException {
         Path in = Files.createDirectories(directory.resolve("in"));
@@ -90,9 +119,20 @@ class DiscardTest {
     /** Returns how many records were left out. */
     private static long run(Store store, Dataset dataset, RecordType type, Path file, int workers) {
         DiscardPolicy ofAll = new DiscardPolicy(0.5, 100);
+        return run(store, dataset, type, file, workers, ofAll, new AtomicInteger());
+    }
+
+    private static long run(
+            Store store,
+            Dataset dataset,
+            RecordType type,
+            Path file,
+            int workers,
+            RecordPolicy ofAll,
+            AtomicInteger writes) {
         FeedDelivery into = FeedDelivery.into(store, dataset, "f", FeedDelivery.Operation.UPSERT);
         try (FeedSource source = FeedDefinition.SourcePart.ofFile(file).open();
-                Delivery slow = new SlowDelivery(into)) {
+                Delivery slow = new SlowDelivery(into, writes)) {
             FeedRun run = new FeedRun(
                     new FeedRun.Parts(
                             "f",
@@ -138,7 +178,7 @@ class DiscardTest {
     }
 
     /** A store that takes some milliseconds for each batch. */
-    private record SlowDelivery(FeedDelivery into) implements Delivery {
+    private record SlowDelivery(FeedDelivery into, AtomicInteger writes) implements Delivery {
         @Override
         public @Nullable PartitionState taken(String partition) {
             return into.taken(partition);
@@ -149,6 +189,7 @@ class DiscardTest {
             Lane lane = into.newLane();
             return batch -> {
                 sleep();
+                writes.incrementAndGet();
                 return lane.deliver(batch);
             };
         }

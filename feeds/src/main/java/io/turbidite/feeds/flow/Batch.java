@@ -31,6 +31,12 @@ public final class Batch {
     /** Large enough that a batch's log record and position cost little a record. */
     static final int RECORDS_MAX = 512;
 
+    /**
+     * Of those of which nothing is left: they cost the store nothing, and a batch of them a whole
+     * write. With fewer, a feed that leaves nearly all out would be as slow as one that stores all.
+     */
+    static final int DROPPED_MAX = 16 * RECORDS_MAX;
+
     /** What keeps a batch of large records small: it is full when it holds as much. */
     static final int BYTES_FULL = 256 << 10;
 
@@ -55,7 +61,7 @@ public final class Batch {
     private boolean[] deletes = new boolean[RECORDS_MAX];
 
     /** The places of those of which nothing is left. */
-    private final long[] droppedOffsets = new long[RECORDS_MAX];
+    private long[] droppedOffsets = new long[RECORDS_MAX];
 
     private int droppedOffsetCount;
     private long droppedCount;
@@ -173,6 +179,9 @@ public final class Batch {
     public void drop(RecordFrame frame, int records, boolean isAll) {
         droppedCount += records;
         if (isAll) {
+            if (droppedOffsetCount == droppedOffsets.length) {
+                droppedOffsets = Arrays.copyOf(droppedOffsets, 2 * droppedOffsetCount);
+            }
             droppedOffsets[droppedOffsetCount++] = frame.offset();
         }
     }
@@ -226,7 +235,7 @@ public final class Batch {
 
     public boolean isFull() {
         return count >= RECORDS_MAX
-                || droppedOffsetCount == RECORDS_MAX
+                || droppedOffsetCount == DROPPED_MAX
                 || rejections.size() == RECORDS_MAX
                 || records.length() >= BYTES_FULL
                 || raw.length() >= BYTES_FULL
@@ -416,7 +425,10 @@ public final class Batch {
         position = source.requirePosition();
         begunNanos = source.number();
         droppedCount = source.number();
-        droppedOffsetCount = source.count(RECORDS_MAX);
+        droppedOffsetCount = source.count(DROPPED_MAX);
+        if (droppedOffsetCount > droppedOffsets.length) {
+            droppedOffsets = new long[DROPPED_MAX];
+        }
         source.numbers(droppedOffsets, droppedOffsetCount);
         int rejected = source.count(RECORDS_MAX);
         for (int i = 0; i < rejected; i++) {

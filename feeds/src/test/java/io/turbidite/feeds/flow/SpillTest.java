@@ -132,6 +132,29 @@ class SpillTest {
     }
 
     @Test
+    void the_places_of_many_that_were_left_out_are_read_back() {
+        SimDisk disk = disk();
+        RecordFrame frame = RecordFrame.of("{}".getBytes(StandardCharsets.UTF_8), 4, 3);
+        Batch batch = batch(0);
+        while (!batch.isFull()) {
+            batch.drop(frame, 1, true);
+        }
+        try (Spill spill = open(place(disk, false, 1 << 20))) {
+            assertThat(spill.append(batch, false)).isTrue();
+            assertThat(spill.append(batch(0), false)).isTrue();
+            Batch read = new Batch();
+            assertThat(spill.next(read)).isTrue();
+            List<Long> places = new ArrayList<>();
+            read.forEachDropped(places::add);
+            assertThat(places).hasSize(Batch.DROPPED_MAX).startsWith(0L).endsWith(4L);
+            spill.moved(1);
+            assertThat(spill.next(read)).isTrue();
+            same(read, 0);
+            spill.moved(2);
+        }
+    }
+
+    @Test
     void what_is_appended_is_read_back_in_order_and_goes_when_it_is_delivered() {
         SimDisk disk = disk();
         Spill spill = open(place(disk, false, 1 << 20));
