@@ -174,6 +174,10 @@ class AllTimesTest {
                         lacking.add(step.name());
                     }
                 }
+                if (name.equals("rows of rows")) {
+                    // the rows below have a time of their own
+                    assertThat(lacking).containsExactly("limit", "project");
+                }
                 assertThat(kinds.contains("intersect") ? IN_ONE_GO_TOO : IN_ONE_GO)
                         .as("%s: %s", name, explanation)
                         .containsAll(lacking);

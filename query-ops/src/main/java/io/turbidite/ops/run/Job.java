@@ -91,6 +91,7 @@ public final class Job implements AutoCloseable {
             if (tasks != null && stage.branches().size() > 1) {
                 SideBySide.run(
                         tasks,
+                        options.share(),
                         stage.branches().stream()
                                 .map(branch -> BranchRun.sideBySide(branch, options))
                                 .toList());

@@ -1,6 +1,7 @@
 package io.turbidite.ops.run;
 
 import io.turbidite.core.Cleanup;
+import io.turbidite.core.memory.QueryMemory;
 import io.turbidite.core.task.Tasks;
 
 import org.jspecify.annotations.Nullable;
@@ -20,16 +21,23 @@ final class SideBySide {
     private static final long IDLE_MICROS = 50_000;
 
     private final Tasks tasks;
+    private final QueryMemory.@Nullable Share share;
     private final AtomicInteger running;
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
-    private SideBySide(Tasks tasks, int branchCount) {
+    private SideBySide(Tasks tasks, QueryMemory.@Nullable Share share, int branchCount) {
         this.tasks = tasks;
+        this.share = share;
         this.running = new AtomicInteger(branchCount);
     }
 
-    static void run(Tasks tasks, List<BranchRun> runs) {
-        new SideBySide(tasks, runs.size()).run(runs);
+    /**
+     * Runs all to their ends.
+     *
+     * @param share of the memory that they may wait for; null: there is none to wait for
+     */
+    static void run(Tasks tasks, QueryMemory.@Nullable Share share, List<BranchRun> runs) {
+        new SideBySide(tasks, share, runs.size()).run(runs);
     }
 
     private void run(List<BranchRun> runs) {
@@ -38,13 +46,31 @@ final class SideBySide {
             for (BranchRun run : runs) {
                 workers.add(tasks.start("query", IDLE_MICROS, new Step(run)));
             }
-            tasks.await(() -> running.get() == 0);
+            await();
         }
         switch (failure.get()) {
             case null -> {}
             case RuntimeException e -> throw e;
             case Error e -> throw e;
             case Throwable e -> throw new IllegalStateException(e);
+        }
+    }
+
+    /**
+     * Waits for all. An interrupt ends no branch, but it ends their waits for memory, as it would
+     * the caller's own.
+     */
+    private void await() {
+        QueryMemory.Share waitedFor = share;
+        if (waitedFor == null) {
+            tasks.await(() -> running.get() == 0);
+        } else if (!tasks.awaitUnlessInterrupted(() -> running.get() == 0)) {
+            waitedFor.interruptWaits();
+            try {
+                tasks.await(() -> running.get() == 0);
+            } finally {
+                waitedFor.allowWaits();
+            }
         }
     }
 

@@ -105,9 +105,12 @@ public final class QueryMemory {
             if (clock.monotonicNanos() - from >= WAIT_NANOS) {
                 throw refusal("for 10 seconds", share);
             }
-            if (!tasks.awaitUnlessInterrupted(() -> account.bytesFree() >= LEAST_BYTES
-                    || share.stop.getAsBoolean()
-                    || clock.monotonicNanos() - from >= WAIT_NANOS)) {
+            boolean isInterrupted =
+                    !tasks.awaitUnlessInterrupted(() -> account.bytesFree() >= LEAST_BYTES
+                            || share.readerInterrupted
+                            || share.stop.getAsBoolean()
+                            || clock.monotonicNanos() - from >= WAIT_NANOS);
+            if (isInterrupted || share.readerInterrupted) {
                 throw new CancellationException("interrupted while it waited for memory");
             }
         }
@@ -196,6 +199,9 @@ public final class QueryMemory {
         private final AtomicLong drawn = new AtomicLong();
         private long sinceNanos;
 
+        /** Whether whoever waits for the query's workers was interrupted, so that they don't. */
+        private volatile boolean readerInterrupted;
+
         /** Guarded by this share's monitor. */
         private int operators;
 
@@ -210,9 +216,24 @@ public final class QueryMemory {
         }
 
         /**
+         * The thread that waits for workers of the query was interrupted: none of them waits for
+         * memory any more, as that thread would not.
+         */
+        public void interruptWaits() {
+            readerInterrupted = true;
+            tasks.signal();
+        }
+
+        /** Those workers have ended: others may wait again. */
+        public void allowWaits() {
+            readerInterrupted = false;
+        }
+
+        /**
          * An operator begins to keep rows. The first one may wait.
          *
          * @throws QueryMemoryException if others hold all of it
+         * @throws CancellationException if the query was stopped, or an interrupt ended the wait
          */
         public synchronized void enter() {
             if (operators == 0) {
