@@ -14,7 +14,7 @@ final class BranchRun {
     private final RunOptions options;
     private final @Nullable Clock clock;
 
-    /** Who waits for it where it runs side by side with others; null: its steps are the reader's. */
+    /** Who waits for it where it runs beside others; null: its steps are the reader's. */
     private final @Nullable Thread waiting;
 
     private boolean opened;
