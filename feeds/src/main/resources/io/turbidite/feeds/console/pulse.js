@@ -22,7 +22,7 @@ export function pulse(model) {
     chart({ title: 'Stalls', about: 'time that writers waited, for each second', show: one => `${nanos(one)}/s`, lines: [
       { name: 'stood still', at: growth('write.stall.time:nanosSum') },
       { name: 'kept to a pace', at: growth('write.delay.time:nanosSum') }] }),
-    ...[['flush.time', 'Flush latency'], ['merge.time', 'Merge latency'], ['cache.load', 'Page read latency'],
+    ...[['write.time', 'Write latency'], ['flush.time', 'Flush latency'], ['merge.time', 'Merge latency'], ['cache.load', 'Page read latency'],
       ['write.stall.time', 'Stall latency'], ['write.delay.time', 'Delay latency']].map(([name, title]) => chart({ title,
       about: 'of the last minute', show: nanos, lines: [
         { name: 'p50', at: part(name, 'p50Nanos') }, { name: 'p99', at: part(name, 'p99Nanos') },

@@ -23,6 +23,8 @@ import java.util.Map;
 public record Description(String name, String kind, String unit, String text) {
     private static final String ROWS = """
             write.bytes | counter, bytes | bytes of keys and records that writers wrote
+            write.time | latency | one write or batch that was done, until readers see it; where \
+            the caller waits for it, until it is durable
             write.delay.time | latency | how long writers waited to keep the pace that \
             flushes and merges can follow
             write.stall.time | latency | how long writers stood still because write memory \

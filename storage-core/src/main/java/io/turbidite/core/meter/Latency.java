@@ -20,9 +20,9 @@ import java.util.concurrent.atomic.LongAdder;
  * percentile is within 0.8 % of a time that was recorded. A part is made when its first time is
  * recorded, with 10 KiB; a latency at rest has none.
  *
- * <p><em>Thread-safe, without a lock</em>: recording is two atomic additions and one look at the
- * clock, for flushes, syncs and page loads, not for every record. A time that is recorded just when
- * its part ends may count in the next one.
+ * <p><em>Thread-safe, without a lock</em>: recording is a few atomic additions and one look at the
+ * clock, for flushes, syncs and page loads; who has looked at the clock anyway, as a write has,
+ * spares the look. A time that is recorded just when its part ends may count in the next one.
  */
 public final class Latency implements Instrument {
     /** How far back percentiles look, in seconds. */
@@ -55,14 +55,22 @@ public final class Latency implements Instrument {
 
     /** Counts one that took {@code nanos}; a clock that went backwards counts as 0. */
     public void record(long nanos) {
+        record(nanos, clock.monotonicNanos());
+    }
+
+    /**
+     * As {@link #record(long)}, for who has just looked at the clock.
+     *
+     * @param nowNanos by the monotonic clock of the meters
+     */
+    public void record(long nanos, long nowNanos) {
         long bounded = Math.clamp(nanos, 0, NANOS_MAX);
         count.increment();
         nanosSum.add(bounded);
-        partNow().add(bounded);
+        part(Math.floorDiv(nowNanos, PART_NANOS)).add(bounded);
     }
 
-    private Part partNow() {
-        long period = period();
+    private Part part(long period) {
         int slot = (int) Math.floorMod(period, (long) PART_COUNT);
         Part there = parts.get(slot);
         while (there == null || there.period < period) {

@@ -5,6 +5,7 @@ import io.turbidite.core.Limits;
 import io.turbidite.core.StorageException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.log.Claim;
+import io.turbidite.core.meter.Latency;
 import io.turbidite.core.meter.SlowOperations;
 import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.entry.Found;
@@ -12,6 +13,7 @@ import io.turbidite.lsm.order.Gate;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.VersionSearch;
+import io.turbidite.lsm.schedule.WriterMeter;
 import io.turbidite.lsm.strategy.KeyedRecord;
 import io.turbidite.lsm.strategy.Maintainer;
 import io.turbidite.lsm.strategy.OldRecord;
@@ -52,6 +54,7 @@ public final class WritePath {
     private final BackgroundWork background;
     private final KeyStripes stripes;
     private final SlowOperations slow;
+    private final Latency times;
 
     /** Open while writes may come; unlike a partition's, whoever is inside may wait. */
     private final Gate inFlight;
@@ -60,6 +63,7 @@ public final class WritePath {
         this.core = core;
         this.background = background;
         this.slow = SlowOperations.of(core.meters());
+        this.times = WriterMeter.of(core.meters()).times();
         this.stripes = new KeyStripes(core.tasks(), core.clock(), slow);
         this.inFlight = new Gate(core.tasks());
     }
@@ -86,6 +90,7 @@ public final class WritePath {
         write.awaitedNanos = 0;
         long sequence = writeInTime(write, waits);
         long endNanos = core.clock().monotonicNanos();
+        times.record(endNanos - startNanos, endNanos);
         slow.ended(
                 "write",
                 startNanos,
