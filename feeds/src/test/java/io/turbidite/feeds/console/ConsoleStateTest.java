@@ -11,8 +11,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
-/** What the console says when there is nothing, when it may not, and when the server is gone; and that it
- * writes values as text. */
+/**
+ * What the console says when there is nothing, when it may not, and when the server is gone; and
+ * that it writes values as text.
+ */
 @LeaksOnPurpose("the driver's client ends its threads when it likes")
 final class ConsoleStateTest extends ConsoleFixture {
     @Test
