@@ -50,7 +50,8 @@ class SampleRunTest {
             }
             store.environment()
                     .tasks()
-                    .await(() -> feeds.status(name).records() + feeds.status(name).rejected() > 0);
+                    .await(() ->
+                            feeds.status(name).records() + feeds.status(name).rejected() > 0);
             assertThat(feeds.status(name).rejected()).isZero();
         }
     }

@@ -436,6 +436,18 @@ public final class ControllerLog implements AutoCloseable {
                 .toList();
     }
 
+    /** The nodes that have not prepared the change that is under way; empty if none is. */
+    public List<String> unprepared() {
+        return underWay == null
+                ? List.of()
+                : log.map().nodes().stream()
+                        .filter(node -> {
+                            Member member = members.get(node);
+                            return member == null || !member.hasPrepared;
+                        })
+                        .toList();
+    }
+
     /** Of the last change. */
     public long number() {
         return log.number();

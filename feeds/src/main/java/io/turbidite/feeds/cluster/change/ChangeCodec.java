@@ -46,8 +46,8 @@ import java.util.TreeMap;
  * <p>The kind is one byte. Integers are big-endian, strings as {@link DataOutputStream#writeUTF}.
  */
 final class ChangeCodec {
-    /** A type of 4,096 fields has room, with long names. */
-    static final int PAYLOAD_BYTES_MAX = 4 << 20;
+    /** A type of 4,096 fields has room, with long names; one message takes it. */
+    static final int PAYLOAD_BYTES_MAX = 960 << 10;
 
     private static final int NODE_ADDED = 1;
     private static final int DATASET_CREATED = 2;

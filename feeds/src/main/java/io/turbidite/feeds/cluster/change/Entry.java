@@ -16,10 +16,28 @@ public record Entry(long number, long chain, Change change) {
     /** The chain before the first change. */
     public static final long CHAIN_START = 0;
 
+    /** Of a change's bytes. */
+    public static final int PAYLOAD_BYTES_MAX = ChangeCodec.PAYLOAD_BYTES_MAX;
+
     /** The entry of a change that follows. */
     public static Entry after(long number, long chain, Change change) {
         return new Entry(
                 number + 1, chained(chain, number + 1, ChangeCodec.encode(change)), change);
+    }
+
+    /**
+     * The entry that a message has brought.
+     *
+     * @param payload as {@link #payload} makes it
+     * @throws io.turbidite.core.InvalidRequestException if it is no change
+     */
+    public static Entry of(long number, long chain, byte[] payload) {
+        return new Entry(number, chain, ChangeCodec.decode(payload));
+    }
+
+    /** The bytes of the change, at most {@link #PAYLOAD_BYTES_MAX}. */
+    public byte[] payload() {
+        return ChangeCodec.encode(change);
     }
 
     /** Whether it follows on a change of that number and chain. */
