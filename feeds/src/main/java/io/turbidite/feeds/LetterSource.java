@@ -44,6 +44,7 @@ final class LetterSource implements FeedSource {
     /** Where the letters' records came from: it knows the headers. */
     private final FeedSource first;
 
+    /** Never if the source can't go back: it would give what comes now, to be lost. */
     private boolean hasPartitions;
 
     LetterSource(Store store, String feed, FeedSource first) {
@@ -54,7 +55,7 @@ final class LetterSource implements FeedSource {
 
     @Override
     public void begin(Supplier<Map<String, PartitionState>> taken, SourceHost host) {
-        if (host.parser().wantsHeader()) {
+        if (host.parser().wantsHeader() && first.canGoBack()) {
             first.begin(taken, host);
             hasPartitions = !first.partitions().isEmpty();
         }
@@ -176,7 +177,9 @@ final class LetterSource implements FeedSource {
                 return null;
             }
             header = null;
-            String why = "it has no record";
+            String why = first.canGoBack()
+                    ? "it has no record"
+                    : "its source can't be read twice; take header: false and name the columns";
             if (hasPartitions) {
                 // from the beginning, where the header is
                 try (PartitionReader reader = first.open(source, null, host)) {

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -258,6 +259,37 @@ class StdinTest {
                     .isInstanceOf(StorageIoException.class)
                     .hasMessageContainingAll("standard input", "torn");
             assertThat(name(store, 1)).isEqualTo("a");
+        }
+    }
+
+    /** What is piped in by then is another run's, and its first line no header of these. */
+    @Test
+    void letters_of_csv_that_are_fed_again_leave_the_pipe_alone() throws Exception {
+        byte[] next = "id,name\n7,g\n".getBytes(StandardCharsets.UTF_8);
+        try (Store store = store()) {
+            try (Feed feed = Feed.open(definition(CSV), store)) {
+                write("id,name\n1,a,?\n2,b\n");
+                into.close();
+                assertThat(feed.run(FeedProgress.none()).rejected()).isEqualTo(1);
+            }
+            ByteArrayInputStream in = new ByteArrayInputStream(next);
+            System.setIn(in);
+            assertThat(retry(store, CSV).rejected()).isEqualTo(1);
+            assertThat(in.available()).isEqualTo(next.length);
+            assertThat(Files.readString(directory.resolve("store/dead-letters/piped.jsonl")))
+                    .hasLineCount(2)
+                    .contains("the header of stdin can't be read again", "header: false");
+            String mended =
+                    CSV.replace("kind: csv", "kind: csv, header: false, columns: [id, name, x]");
+            assertThat(retry(store, mended).records()).isEqualTo(1);
+            assertThat(in.available()).isEqualTo(next.length);
+            assertThat(name(store, 1)).isEqualTo("a");
+        }
+    }
+
+    private FeedReport retry(Store store, String yaml) {
+        try (Feed feed = Feed.openLetters(definition(yaml), store)) {
+            return feed.run(FeedProgress.none());
         }
     }
 

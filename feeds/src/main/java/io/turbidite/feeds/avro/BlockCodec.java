@@ -51,6 +51,13 @@ final class BlockCodec {
         }
     }
 
+    /** By itself: who verifies it looks for the library's class, which may be missing. */
+    private static final class Xz {
+        static InputStream open(InputStream packed) throws IOException {
+            return new XZInputStream(packed, XZ_KIB_MAX);
+        }
+    }
+
     private final Name name;
     private byte[] unpacked = new byte[0];
     private int length;
@@ -99,7 +106,7 @@ final class BlockCodec {
                 case SNAPPY -> unpackSnappy(packed, from, byteCount);
                 case ZSTANDARD -> unpack(packed, from, byteCount, ZstdInputStream::new);
                 case BZIP2 -> unpack(packed, from, byteCount, BZip2CompressorInputStream::new);
-                case XZ -> unpack(packed, from, byteCount, in -> new XZInputStream(in, XZ_KIB_MAX));
+                case XZ -> unpack(packed, from, byteCount, Xz::open);
             }
         } catch (LinkageError e) {
             // or one of it, or of what it needs, that is too old

@@ -8,6 +8,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.Mutation;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.parse.RecordFrame;
 
@@ -67,23 +68,6 @@ class AvroFuzzTest {
                 .getCurrentThreadAllocatedBytes();
     }
 
-    private static void mutate(byte[] bytes, int from, SplittableRandom random) {
-        int count = random.nextInt(1, 6);
-        for (int i = 0; i < count; i++) {
-            int at = random.nextInt(from, bytes.length);
-            switch (random.nextInt(4)) {
-                case 0 -> bytes[at] ^= (byte) (1 << random.nextInt(8));
-                case 1 -> bytes[at] = (byte) random.nextInt();
-                case 2 -> bytes[at] = (byte) (random.nextBoolean() ? 0x7F : 0x80);
-                default -> {
-                    int length = Math.min(random.nextInt(1, 20), bytes.length - at);
-                    System.arraycopy(
-                            bytes, random.nextInt(bytes.length - length + 1), bytes, at, length);
-                }
-            }
-        }
-    }
-
     private void parse(AvroRecordParser parser, RecordFrame frame) {
         if (frame.problem() != null) {
             refused++;
@@ -134,7 +118,8 @@ class AvroFuzzTest {
             SplittableRandom random = new SplittableRandom(Seeds.mix(seed, i));
             byte[] file = whole[i % whole.length].clone();
             // mostly behind the header
-            mutate(file, random.nextInt(10) == 0 ? 0 : Math.min(file.length - 1, 300), random);
+            Mutation.inPlace(
+                    file, random.nextInt(10) == 0 ? 0 : Math.min(file.length - 1, 300), random);
             guarded("mutated_files", seed, i, () -> read(file));
         }
         assertThat(accepted).isGreaterThan(refused);
@@ -167,7 +152,7 @@ class AvroFuzzTest {
             byte[] message = AvroText.message(random.nextInt(1, 3), datum);
             if (random.nextInt(4) == 0) {
                 message = good.clone();
-                mutate(message, 0, random);
+                Mutation.inPlace(message, 0, random);
             }
             byte[] framed = new byte[2 + message.length];
             framed[0] = '{';
@@ -191,7 +176,7 @@ class AvroFuzzTest {
         for (int i = 0; i < COUNT; i++) {
             SplittableRandom random = new SplittableRandom(Seeds.mix(seed, i));
             byte[] changed = text.clone();
-            mutate(changed, 0, random);
+            Mutation.inPlace(changed, 0, random);
             int[] read = {0};
             guarded("mutated_schemas", seed, i, () -> {
                 try {

@@ -33,4 +33,11 @@ class WithoutAvroTest {
                         .startsWith("kafka: ")
                         .contains("avro", "org.apache.avro:avro"));
     }
+
+    @Test
+    void what_unpacks_blocks_is_not_needed_for_files_that_are_not_packed_so() throws Exception {
+        assertThat(ChildWithout.run("(commons-compress|snappy|xz)-.*", WithoutCodecs.class)
+                        .lines())
+                .contains("null 30", "deflate 30");
+    }
 }

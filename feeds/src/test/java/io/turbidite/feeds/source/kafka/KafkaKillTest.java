@@ -37,7 +37,7 @@ import java.util.concurrent.TimeUnit;
  */
 @LeaksOnPurpose("a broker opens files and starts threads when a topic first needs them")
 class KafkaKillTest {
-    private static final int KILLS = Tier.count(2, 5, 200);
+    private static final int KILLS = Tier.count(2, 20, 200);
     private static final int PARTITIONS = 3;
     private static final int KEYS = 60;
     private static final int MESSAGES_A_KILL = 40;
