@@ -70,15 +70,23 @@ public record Explanation(
      * @param spilledBytes bytes written to temporary files
      * @param pageCount leaf pages of components that it went to, in the cache or not
      * @param passedOverCount memory layers and components that a filter let it pass over
+     * @param passedOverFiles numbers of the files of components that it passed over and never read,
+     *     by a filter, or because nothing in them meets the zones or has the token that it looked
+     *     for
      */
     public record Work(
             OptionalLong cpuNanos,
             long memoryBytesMax,
             long spilledBytes,
             long pageCount,
-            long passedOverCount) {
+            long passedOverCount,
+            List<Long> passedOverFiles) {
         /** Nothing. */
-        public static final Work NONE = new Work(OptionalLong.empty(), 0, 0, 0, 0);
+        public static final Work NONE = new Work(OptionalLong.empty(), 0, 0, 0, 0, List.of());
+
+        public Work {
+            passedOverFiles = List.copyOf(passedOverFiles);
+        }
 
         private String columns() {
             return WORK_FORMAT.formatted(
@@ -105,6 +113,9 @@ public record Explanation(
             putInto(row, "spilledBytes", spilledBytes);
             putInto(row, "pages", pageCount);
             putInto(row, "passedOver", passedOverCount);
+            if (!passedOverFiles.isEmpty()) {
+                row.put("passedOverFiles", passedOverFiles);
+            }
         }
 
         private static void putInto(Map<String, Object> row, String name, long count) {
@@ -128,8 +139,8 @@ public record Explanation(
 
     /**
      * A map for JSON: {@code dataset, access, operators[{operator, detail, estimated, actual,
-     * depth, cpuNanos, memoryBytes, spilledBytes, pages, passedOver}], …}; what is 0 but rows, or
-     * not known, is left out.
+     * depth, cpuNanos, memoryBytes, spilledBytes, pages, passedOver, passedOverFiles}], …}; what is
+     * 0 but rows, or not known, is left out.
      */
     public Map<String, Object> toMap() {
         List<Map<String, Object>> rows = new ArrayList<>();

@@ -301,7 +301,8 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
                 work == null ? 0 : work.memoryBytesMax(),
                 work == null ? 0 : work.spilledBytes(),
                 step.layers().pageCount(),
-                step.layers().ruledOutCount());
+                step.layers().ruledOutCount(),
+                step.layers().files().unread());
     }
 
     /** Drops the unread rows. */

@@ -49,8 +49,7 @@ export function chart({ title, lines, show, about }) {
     if (ring === null) {
       return;
     }
-    // what this server does not measure takes no room
-    root.hidden = !lines.some(one => Number.isFinite(one.at(ring, ring.length - 1)));
+    root.hidden = !lines.some(isMeasured); // what this server does not measure takes no room
     const width = box.clientWidth;
     const height = box.clientHeight;
     if (width === 0) {
@@ -73,6 +72,16 @@ export function chart({ title, lines, show, about }) {
         end > 0 ? [label(clock(start), LEFT, height - 16), endLabel(clock(end), height - 16)] : []);
     series.forEach((points, i) => line(pen, points, colour(`c${i + 1}`), x, y));
     readOut(pen, series, x, height);
+  }
+
+  /** Whether there is a figure in the time that is shown; a share of nothing is none for a while. */
+  function isMeasured({ at }) {
+    for (let i = ring.length - 1; i >= Math.max(0, ring.length - seconds); i--) {
+      if (Number.isFinite(at(ring, i))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   function sampled({ at }, from, step) {

@@ -21,6 +21,8 @@ export class Model extends EventTarget {
   ring = new Ring();
   moments = [];
   feedFigures = {};
+  /** Numbers of the files that the last query passed over, as far as its plan was asked for. */
+  passedOver = new Set();
 
   #following = null;
   #soon = 0;
@@ -49,10 +51,17 @@ export class Model extends EventTarget {
     this.error = null;
     this.moments = [];
     this.events = [];
+    this.passedOver = new Set();
     this.#lastEvent = 0;
     this.ring.clear();
     this.#tell('store');
     await this.describe();
+  }
+
+  /** A plan tells which components it passed over; the next query begins with none. */
+  passOver(files) {
+    this.passedOver = new Set(files);
+    this.#tell('passedOver');
   }
 
   async #load(signal) {

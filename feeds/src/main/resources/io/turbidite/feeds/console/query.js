@@ -99,6 +99,7 @@ export function query(model) {
     }
     statement = given;
     plan = null;
+    model.passOver([]);
     if (planOnly) {
       choose('plan');
       return;
@@ -203,6 +204,7 @@ export function query(model) {
       fill(planBox, note('empty', 'This statement has no plan to show.'));
       return;
     }
+    model.passOver(plan.operators.flatMap(one => one.passedOverFiles ?? []));
     const considered = plan.considered ?? [];
     const chosen = considered.find(one => one.chosen);
     fill(planBox,
@@ -247,7 +249,8 @@ export function query(model) {
     const figures = [
       Number.isFinite(operator.estimated) ? `${integer(operator.estimated)} rows estimated` : null,
       Number.isFinite(operator.actual) ? `${integer(operator.actual)} rows` : null,
-      Number.isFinite(operator.nanos) ? nanos(operator.nanos) : Number.isFinite(operator.millis) ? nanos(operator.millis * 1e6) : null,
+      Number.isFinite(operator.cpuNanos) ? `${nanos(operator.cpuNanos)} of CPU` : null,
+      operator.passedOver > 0 ? `${count(operator.passedOver, 'component')} passed over` : null,
       Number.isFinite(operator.estimated) && operator.actual > 0 && operator.estimated > 0
           && offBy(operator) >= 3 ? `estimate off by ${short(offBy(operator))} times` : null,
     ].filter(one => one !== null);

@@ -4,14 +4,16 @@
 
 import { el, facts, fill, note, say, copy } from './dom.js';
 import { ago, bytes, clock, count, integer, nanos, percent, share, span, timeLabel, value, words } from './format.js';
-import { deadShare, extremesOf, filterScale, heightShare, indexesOf, keyOf, memoryBox, numberScale, settle, successor, workOf } from './beds.js';
+import { deadShare, extremesOf, filterScale, indexesOf, keyOf, memoryBox, numberScale, settle, successor, workOf } from './beds.js';
 import { timeOf } from './model.js';
-import { between, colour, isStill, sized } from './theme.js';
+import { paintBed, paintMemory } from './paint.js';
+import { colour, isStill, sized } from './theme.js';
 
 const MOVE_MILLIS = 900;
 const LANE_HEIGHTS = [72, 52, 38, 32];
 const LANE_HEIGHT_MANY = 24;
 const MEMORY_SHARE = 0.34;
+const PALE = 0.3;
 
 export function strata(model) {
   let axis = 'newest';
@@ -177,7 +179,8 @@ export function strata(model) {
     function drawRow(one, panel, by, largest, width) {
       say(about, `${count(one.sums.count, 'bed')}, ${bytes(one.sums.bytes)}`
           + (one.sums.dead > 0 ? `, ${share(one.sums.dead, one.sums.entries)} dead` : '')
-          + (one.index.state === 'ready' ? '' : `, ${one.index.state}`));
+          + (one.index.state === 'ready' ? '' : `, ${one.index.state}`)
+          + passedOverOf(one));
       const scaleNow = `${by.field}/${axis}/${width}/${shownMillis === null}`;
       const jump = scaleNow !== scaleBefore || isStill();
       scaleBefore = scaleNow;
@@ -259,7 +262,8 @@ export function strata(model) {
         const done = (now - shown.since) / MOVE_MILLIS;
         moving ||= done < 1;
         const at = place(shown, now);
-        pen.globalAlpha = shown.merged && done < 1 ? ease(done) : 1;
+        pen.globalAlpha = (shown.merged && done < 1 ? ease(done) : 1)
+            * (model.passedOver.has(shown.bed.component.file) ? PALE : 1);
         paintBed(pen, { ...shown.bed, ...at }, one.index, shown.fresh && done < 1 ? 1 - ease(done) : 0,
             isSelected(datasetName, indexName, shown.bed));
       }
@@ -282,7 +286,8 @@ export function strata(model) {
                 partition: bed.partition, key: keyOf(bed.component) }), keydown: step } });
         button.setAttribute('aria-label', `${indexName}, partition ${bed.partition}, operations `
             + `${bed.component.minTs} to ${bed.component.maxTs}, ${bytes(bed.component.bytes)}, `
-            + `${percent(100 * bed.dead)} dead`);
+            + `${percent(100 * bed.dead)} dead`
+            + (model.passedOver.has(bed.component.file) ? ', passed over by the last query' : ''));
         Object.assign(button.style, { left: `${bed.x}px`, top: `${bed.y}px`,
             width: `${Math.max(6, bed.width)}px`, height: `${Math.max(6, bed.height)}px` });
         return button;
@@ -312,6 +317,13 @@ export function strata(model) {
     }
 
     return { node, draw: drawRow, width: () => Math.floor(picture.clientWidth) };
+  }
+
+  /** How many beds of an index the last query passed over, in words. */
+  function passedOverOf(one) {
+    const found = one.lanes.flatMap(lane => lane.index.components)
+        .filter(component => model.passedOver.has(component.file)).length;
+    return found > 0 ? `, ${integer(found)} passed over by the last query` : '';
   }
 
   function isSelected(dataset, index, bed) {
@@ -449,6 +461,7 @@ export function strata(model) {
       ...(component.filters ?? []).map(one => [`filter ${one.field}`, `${value(one.min)} to ${value(one.max)}`
           + (one.hasAbsent ? ', some without' : '')]),
       ['file', integer(component.file)],
+      model.passedOver.has(component.file) ? ['last query', 'passed it over, unread'] : null,
       component.quarantine ? ['quarantined', value(component.quarantine)] : null,
       component.underWork ? ['now', 'about to be replaced: by a merge, a repair or retention'] : null,
     ] };
@@ -462,7 +475,7 @@ export function strata(model) {
   const observer = new ResizeObserver(redraw);
   observer.observe(field);
   window.addEventListener('theme', redraw);
-  for (const type of ['description', 'error', 'connection', 'store', 'stores']) {
+  for (const type of ['description', 'error', 'connection', 'store', 'stores', 'passedOver']) {
     model.addEventListener(type, () => {
       if (root.isConnected) {
         redraw();
@@ -486,6 +499,7 @@ function legend() {
         ['dashed', 'not yet checked by repair'],
         ['blue, above', 'memory component, filling'],
         ['blue outline', 'being merged or repaired'],
+        ['pale', 'passed over by the last query whose plan was asked for'],
         ['red', 'quarantined']].map(([term, text]) => el('li', {}, el('b', {}, term), ` ${text}`)));
 }
 
@@ -501,100 +515,4 @@ function mix(from, to, done) {
 
 function place(shown, now) {
   return mix(shown.from, shown.bed, ease((now - shown.since) / MOVE_MILLIS));
-}
-
-const KIND_COLOURS = { btree: 'btree', rtree: 'rtree', inverted: 'text', pm: 'pm' };
-
-function paletteOf(index) {
-  if (index.name === 'primary') {
-    return 'primary';
-  }
-  return index.name.includes('primary') ? 'keys' : KIND_COLOURS[index.kind] ?? 'btree';
-}
-
-function shape(pen, { x, y, width, height }) {
-  const round = Math.min(3, width / 2, height / 2);
-  pen.beginPath();
-  pen.roundRect(x, y, width, Math.max(0.5, height), round);
-}
-
-function paintBed(pen, bed, index, wet = 0, chosen = false) {
-  const palette = paletteOf(index);
-  pen.save();
-  shape(pen, bed);
-  pen.fillStyle = between(colour(`${palette}-new`), colour(`${palette}-old`), bed.age);
-  pen.fill();
-  pen.clip();
-  laminae(pen, bed);
-  if (bed.dead > 0) {
-    const height = Math.max(2, bed.height * bed.dead);
-    pen.fillStyle = colour('dead');
-    pen.globalAlpha *= 0.72;
-    pen.fillRect(bed.x, bed.y + bed.height - height, bed.width, height);
-    pen.globalAlpha /= 0.72;
-  }
-  if (wet > 0) {
-    const before = pen.globalAlpha;
-    pen.globalAlpha = before * wet;
-    pen.fillStyle = colour('water');
-    pen.fillRect(bed.x, bed.y, bed.width, bed.height);
-  }
-  pen.restore();
-  if (bed.component.quarantine) {
-    outline(pen, bed, colour('bad'), 2, []);
-  } else if (bed.unchecked !== null) {
-    const [from, to] = bed.unchecked;
-    outline(pen, { ...bed, x: from, width: to - from }, colour('text'), 1.2, [4, 3]);
-  }
-  if (bed.component.underWork) {
-    outline(pen, bed, colour('water'), 2, []);
-  }
-  if (chosen) {
-    outline(pen, bed, colour('text'), 2.5, []);
-  }
-}
-
-function outline(pen, bed, stroke, width, dash) {
-  pen.save();
-  pen.strokeStyle = stroke;
-  pen.lineWidth = width;
-  pen.setLineDash(dash);
-  shape(pen, { x: bed.x + width / 2, y: bed.y + width / 2,
-      width: Math.max(1, bed.width - width), height: Math.max(1, bed.height - width) });
-  pen.stroke();
-  pen.restore();
-}
-
-/** Fine layers inside a bed: their places come from its file's number, so they stay where they are. */
-function laminae(pen, bed) {
-  const layers = Math.min(6, Math.floor(bed.height / 7));
-  if (layers === 0 || bed.width < 8) {
-    return;
-  }
-  pen.strokeStyle = colour('lamina');
-  pen.lineWidth = 0.8;
-  let seed = (bed.component.file * 2_654_435_761) % 4_294_967_296;
-  for (let i = 1; i <= layers; i++) {
-    seed = (seed * 1_664_525 + 1_013_904_223) % 4_294_967_296;
-    const y = bed.y + (bed.height * (i - 0.5 + 0.35 * (seed / 4_294_967_296 - 0.5))) / layers;
-    const swing = 1.2 * (seed / 4_294_967_296 - 0.3);
-    pen.beginPath();
-    pen.moveTo(bed.x, y);
-    pen.bezierCurveTo(bed.x + bed.width * 0.3, y - swing, bed.x + bed.width * 0.7, y + swing, bed.x + bed.width, y);
-    pen.stroke();
-  }
-}
-
-function paintMemory(pen, lane, description) {
-  const { memory } = lane;
-  const limit = description.memoryBudgetBytes ?? 64 * 1024 * 1024;
-  const full = memory.entries > 0 ? Math.max(0.08, heightShare(memory.bytes, limit)) : 0;
-  pen.save();
-  shape(pen, memory);
-  pen.fillStyle = colour('water-ground');
-  pen.fill();
-  pen.clip();
-  pen.fillStyle = colour('water');
-  pen.fillRect(memory.x, memory.y + memory.height * (1 - full), memory.width, memory.height * full);
-  pen.restore();
 }

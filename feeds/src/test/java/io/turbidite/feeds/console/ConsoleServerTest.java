@@ -45,7 +45,9 @@ final class ConsoleServerTest {
                     .field("id", "int64")
                     .field("station", "string")
                     .field("place", "point")
+                    .field("at", "int64")
                     .primaryKey("id")
+                    .filter("at")
                     .index(IndexSpec.btree("by_station", "station")));
             write(dataset, 0);
             dataset.flush();
@@ -92,9 +94,22 @@ final class ConsoleServerTest {
         browser.click("#tab-plan");
         browser.waitFor("#considered", "index by_station");
         browser.waitFor("#answer", "400 rows");
+        // beds that a query passed over are pale until the next
+        browser.type("#sql", "select id from Readings where at >= " + RECORD_COUNT);
+        browser.click("#explain");
+        browser.waitFor("#answer", "1 component passed over");
+        browser.waitFor("#answer", " of CPU");
+        browser.click(".rail a[href='#strata']");
+        browser.waitFor(".bed-row .row-about", "1 passed over by the last query");
+        browser.click(".rail a[href='#query']");
         browser.type("#sql", "select nothing from Nowhere");
         browser.click("#run");
         browser.waitFor("#answer .note-error", "Nowhere");
+        browser.click(".rail a[href='#strata']");
+        assertEquals(
+                false,
+                browser.run(
+                        "return document.querySelector('main').innerText.includes('1 passed over by the last query')"));
         browser.click(".rail a[href='#pulse']");
         browser.waitFor("main", "Nothing holds writers up");
         browser.waitFor("main", "Cache hit rate");
@@ -110,6 +125,8 @@ final class ConsoleServerTest {
         for (int i = from; i < from + RECORD_COUNT; i++) {
             dataset.upsert(Map.of(
                     "id",
+                    (long) i,
+                    "at",
                     (long) i,
                     "station",
                     "S" + i % 10,

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.console;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.turbidite.core.sim.LeaksOnPurpose;
 
@@ -34,6 +35,153 @@ final class ConsoleStrataTest extends ConsoleFixture {
         server.tell("store", event);
         browser.waitFor(".bed-row .row-about", "8 beds", Duration.ofSeconds(2));
         assertCalm();
+    }
+
+    @Test
+    void theSliderShowsAMomentOfTheLastHourAndComesBack() throws IOException {
+        browser.open(server.page("strata"));
+        browser.waitFor(".bed-row .row-about", "7 beds");
+        // ten minutes go by
+        browser.run("const real = Date.now; Date.now = () => real() + 600000");
+        flushed();
+        browser.waitFor(".bed-row .row-about", "8 beds");
+        slide(300);
+        browser.waitFor(".bed-row .row-about", "7 beds");
+        browser.waitFor(".hour output", "5 min ago");
+        // what happens now is not shown meanwhile
+        flushed();
+        browser.run("document.querySelector('#hour').focus()");
+        browser.settle();
+        browser.waitFor(".bed-row .row-about", "7 beds");
+        slide(1_200);
+        browser.waitFor(".hour output", "before this page was opened");
+        slide(0);
+        browser.waitFor(".bed-row .row-about", "9 beds");
+        assertEquals("now", browser.textOf(".hour output"));
+        assertCalm();
+    }
+
+    private void flushed() {
+        store.flush(2_000);
+        tell("Flushed");
+    }
+
+    private void tell(String event) {
+        Map<String, Object> told = store.event(
+                event,
+                Instant.now().toString(),
+                "dataset",
+                "Tweets",
+                "partition",
+                0,
+                "index",
+                "primary",
+                "cause",
+                "tiering: size ratio",
+                "inputCount",
+                3,
+                "bytesWritten",
+                9);
+        serve(store);
+        server.tell("store", told);
+    }
+
+    private static void slide(int secondsBack) {
+        browser.run(
+                "const hour = document.querySelector('#hour'); hour.value = 3600 - arguments[0]; hour.dispatchEvent(new Event('input'))",
+                secondsBack);
+    }
+
+    /** Left and right edges of the beds of the first index, in pixels of its picture. */
+    private static List<?> edges() {
+        return (List<?>) browser.run("""
+                return [...document.querySelectorAll('.bed-row')[0].querySelectorAll('.bed')]
+                    .flatMap(one => [one.offsetLeft, one.offsetLeft + one.offsetWidth]);
+                """);
+    }
+
+    @Test
+    void bedsThatAreMergedCloseUp() throws IOException {
+        browser.open(server.page("strata"));
+        browser.waitFor(".bed-row .row-about", "7 beds");
+        browser.settle();
+        List<?> before = edges();
+        assertEquals(14, before.size());
+        store.merge(3);
+        tell("Merged");
+        browser.waitFor(".bed-row .row-about", "5 beds", Duration.ofSeconds(2));
+        browser.settle();
+        List<?> after = edges();
+        assertEquals(10, after.size());
+        assertEquals(before.subList(0, 8), after.subList(0, 8), "older beds stay");
+        assertEquals(before.get(8), after.get(8), "the new bed begins with the first");
+        assertEquals(before.getLast(), after.getLast(), "and ends with the last");
+        assertCalm();
+    }
+
+    @Test
+    void bedsThatAQueryPassedOverArePaleUntilTheNext() throws IOException {
+        List<Long> files = store.filesOf(0);
+        server.answers(
+                "POST /v1/stores/reef/sql",
+                200,
+                lines(Map.of(
+                        "dataset",
+                        "Tweets",
+                        "access",
+                        "primary scan",
+                        "operators",
+                        List.of(Map.of(
+                                "operator",
+                                "scan",
+                                "passedOver",
+                                2,
+                                "passedOverFiles",
+                                List.of(files.get(5), files.get(6)))))));
+        browser.open(server.page("strata"));
+        browser.waitFor(".bed-row .row-about", "7 beds");
+        browser.settle();
+        assertEquals(List.of(255L, 255L, 255L, 255L, 255L, 255L, 255L), opacities());
+        browser.click(".rail a[href='#query']");
+        browser.type("#sql", "select * from Tweets where at > '2026-11-09'");
+        browser.click("#explain");
+        browser.waitFor("#answer", "2 components passed over");
+        browser.click(".rail a[href='#strata']");
+        browser.waitFor(".bed-row .row-about", "7 beds, 269 MiB, 2 passed over by the last query");
+        browser.settle();
+        List<?> pale = opacities();
+        assertTrue(((Number) pale.get(0)).intValue() < 100, pale + ": the oldest is not pale");
+        assertTrue(((Number) pale.get(1)).intValue() < 100, pale + ": the second is not pale");
+        assertEquals(List.of(255L, 255L, 255L, 255L, 255L), pale.subList(2, 7));
+        assertEquals(
+                2L,
+                browser.run(
+                        "return document.querySelectorAll(\".bed[aria-label$='passed over by the last query']\").length"));
+        assertEquals(List.of(), browser.barriers());
+        server.answers("POST /v1/stores/reef/sql", 200, lines(Map.of("summary", Map.of())));
+        browser.click(".rail a[href='#query']");
+        browser.type("#sql", "select 1");
+        browser.click("#run");
+        browser.waitFor("#query-status", "0 rows in");
+        browser.click(".rail a[href='#strata']");
+        browser.settle();
+        assertEquals(List.of(255L, 255L, 255L, 255L, 255L, 255L, 255L), opacities());
+        assertCalm();
+    }
+
+    /** How opaque the beds of the first index are where each is dense, the oldest first. */
+    private static List<?> opacities() {
+        return (List<?>) browser.run("""
+                const row = document.querySelectorAll('.bed-row')[0];
+                const canvas = row.querySelector('canvas');
+                const scale = canvas.width / canvas.clientWidth;
+                const copy = document.createElement('canvas');
+                [copy.width, copy.height] = [canvas.width, canvas.height];
+                const pen = copy.getContext('2d', { willReadFrequently: true });
+                pen.drawImage(canvas, 0, 0);
+                return [...row.querySelectorAll('.bed')].map(one => pen.getImageData(
+                    (one.offsetLeft + one.offsetWidth / 2) * scale, (one.offsetTop + 5) * scale, 1, 1).data[3]);
+                """);
     }
 
     @Test

@@ -76,6 +76,32 @@ final class StoreFixture {
         flushed = last;
     }
 
+    /** The newest beds of each index become one. */
+    void merge(int count) {
+        for (List<Map<String, Object>> ofIndex : beds) {
+            List<Map<String, Object>> merged = ofIndex.subList(0, count);
+            Map<String, Object> bed = new LinkedHashMap<>(merged.getFirst());
+            bed.put("minTs", merged.getLast().get("minTs"));
+            bed.put("file", ++files);
+            for (String sum : List.of("bytes", "entries")) {
+                bed.put(
+                        sum,
+                        merged.stream()
+                                .mapToLong(one -> ((Number) one.get(sum)).longValue())
+                                .sum());
+            }
+            merged.clear();
+            ofIndex.addFirst(bed);
+        }
+    }
+
+    /** Numbers of the files of an index's beds, the newest first. */
+    List<Long> filesOf(int index) {
+        return beds.get(index).stream()
+                .map(bed -> ((Number) bed.get("file")).longValue())
+                .toList();
+    }
+
     /** An event of this store. */
     Map<String, Object> event(String kind, String at, Object... fields) {
         Map<String, Object> event = new LinkedHashMap<>();

@@ -7,6 +7,7 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreDescription;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.merge.MergePolicySpec;
 import io.turbidite.ops.Explanation;
@@ -155,6 +156,24 @@ class ExplainAnalyzeTest {
                 RunOptions.defaults());
         Explanation.Operator scan = of(explanation, "scan");
         assertThat(scan.work().passedOverCount()).isEqualTo(PARTS - 1);
+        List<Long> olderFiles = store.describe().datasets().stream()
+                .filter(one -> one.name().equals("Texts"))
+                .flatMap(one -> one.partitions().stream())
+                .flatMap(one -> one.indexes().getFirst().components().stream())
+                .skip(1)
+                .map(StoreDescription.ComponentDescription::fileId)
+                .sorted()
+                .toList();
+        assertThat(olderFiles).hasSize(PARTS - 1);
+        assertThat(scan.work().passedOverFiles()).isEqualTo(olderFiles);
+        assertThat(explanation.toMap().toString()).contains("passedOverFiles=" + olderFiles);
+        // each term reads another component: of the two none is passed over unread
+        Explanation both = analyzed(
+                "select count(*) as n from Texts where sent < %d or sent >= %d"
+                        .formatted(TEXTS / PARTS, TEXTS / PARTS * (PARTS - 1)),
+                RunOptions.defaults());
+        assertThat(both.toString()).contains("scan");
+        assertThat(of(both, "scan").work().passedOverFiles()).doesNotContain(olderFiles.getFirst());
         assertThat(scan.actualRows()).hasValue(TEXTS / PARTS);
     }
 

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.read;
 
 import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.LayerFiles;
 import io.turbidite.core.scan.LayerWork;
 import io.turbidite.lsm.component.ComponentFilter;
 import io.turbidite.lsm.partition.Partition;
@@ -22,6 +23,27 @@ final class LayerCount {
     private long layerCount;
     private long @Nullable [] ruledOut;
     private boolean isEnded;
+
+    /** Numbers of files of components, by what became of these. */
+    private final Files read = new Files();
+
+    private final Files passedOver = new Files();
+
+    /** A component was considered: as {@link #asked(int)}, with its file. */
+    void asked(int field, long fileId) {
+        asked(field);
+        if (!isEnded) {
+            (field == ComponentFilter.NOT_RULED_OUT ? read : passedOver).add(fileId);
+        }
+    }
+
+    /** A component was considered that no filter ruled out, and that has nothing of the search. */
+    void outside(long fileId) {
+        asked(ComponentFilter.NOT_RULED_OUT);
+        if (!isEnded) {
+            passedOver.add(fileId);
+        }
+    }
 
     /**
      * A layer was considered.
@@ -64,6 +86,26 @@ final class LayerCount {
         return new LayerWork(
                 layerCount,
                 pageCount,
-                counts == null ? List.of() : LongStream.of(counts).boxed().toList());
+                counts == null ? List.of() : LongStream.of(counts).boxed().toList(),
+                LayerFiles.of(read.stream(), passedOver.stream()));
+    }
+
+    /** Numbers of files, as they come. */
+    private static final class Files {
+        private static final int FIRST = 8;
+
+        private long[] ids = new long[0];
+        private int count;
+
+        void add(long id) {
+            if (count == ids.length) {
+                ids = Arrays.copyOf(ids, Math.max(FIRST, count * 2));
+            }
+            ids[count++] = id;
+        }
+
+        LongStream stream() {
+            return LongStream.of(ids).limit(count);
+        }
     }
 }

@@ -110,10 +110,10 @@ final class LookupLayers {
             int ruledOutBy = handle.component().filter().ruledOutBy(filter);
             if (isNeeded || ruledOutBy == ComponentFilter.NOT_RULED_OUT) {
                 asked.add(handle);
-                considered.asked(ComponentFilter.NOT_RULED_OUT);
+                considered.asked(ComponentFilter.NOT_RULED_OUT, handle.state().fileId());
                 isNeeded = mayHide;
             } else {
-                considered.asked(ruledOutBy);
+                considered.asked(ruledOutBy, handle.state().fileId());
             }
         }
         return asked.reversed();

@@ -159,10 +159,10 @@ final class MergedLayers {
                 continue;
             }
             if (isOutside(handle)) {
-                layers.asked(ComponentFilter.NOT_RULED_OUT);
+                layers.outside(handle.state().fileId());
                 continue;
             }
-            if (isRead(isNeeded, handle.component().filter().ruledOutBy(filter))) {
+            if (isRead(isNeeded, handle)) {
                 add(handle, isChecked);
                 isNeeded = mayHide;
             } else if (isVouched) {
@@ -194,6 +194,15 @@ final class MergedLayers {
     private boolean isRead(boolean isNeeded, int ruledOutBy) {
         int passedOverBy = isNeeded ? ComponentFilter.NOT_RULED_OUT : ruledOutBy;
         layers.asked(passedOverBy);
+        return passedOverBy == ComponentFilter.NOT_RULED_OUT;
+    }
+
+    /** The same of a component. */
+    private boolean isRead(boolean isNeeded, ComponentHandle handle) {
+        int passedOverBy = isNeeded
+                ? ComponentFilter.NOT_RULED_OUT
+                : handle.component().filter().ruledOutBy(filter);
+        layers.asked(passedOverBy, handle.state().fileId());
         return passedOverBy == ComponentFilter.NOT_RULED_OUT;
     }
 
@@ -284,7 +293,7 @@ final class MergedLayers {
             if (handle.component().entryCount() > 0
                     && band.meets(handle)
                     && handle.state().minTimestamp() <= snapshot
-                    && isRead(false, handle.component().filter().ruledOutBy(filter))) {
+                    && isRead(false, handle)) {
                 EntryCursor visible = handle.visibleCursor(snapshot);
                 oldestFirst.add(
                         band.covers(handle) ? visible : new TimestampRangeCursor(visible, band));

@@ -1,0 +1,87 @@
+package io.turbidite.core.scan;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/**
+ * Which components a search, scan or fetch read, and which it passed over unread, by the numbers of
+ * their files: to show what a query spared. Memory has no file, and is in neither. A fetch without
+ * a filter names none. <em>Immutable.</em>
+ */
+public final class LayerFiles {
+    /** None. */
+    public static final LayerFiles NONE = new LayerFiles(new long[0], new long[0]);
+
+    /** Ascending, each once; so the others. */
+    private final long[] read;
+
+    private final long[] passedOver;
+
+    private LayerFiles(long[] read, long[] passedOver) {
+        this.read = read;
+        this.passedOver = passedOver;
+    }
+
+    /**
+     * Numbers of files.
+     *
+     * @param read of components that were read
+     * @param passedOver of those that were not: by a filter, by what their zones or tokens are
+     */
+    public static LayerFiles of(LongStream read, LongStream passedOver) {
+        long[] sortedRead = read.sorted().distinct().toArray();
+        long[] sortedPassedOver = passedOver.sorted().distinct().toArray();
+        return sortedRead.length == 0 && sortedPassedOver.length == 0
+                ? NONE
+                : new LayerFiles(sortedRead, sortedPassedOver);
+    }
+
+    /** Files of components that were passed over and never read, ascending. */
+    public List<Long> unread() {
+        return LongStream.of(passedOver)
+                .filter(file -> !has(read, file))
+                .boxed()
+                .toList();
+    }
+
+    /** Both together. */
+    public LayerFiles plus(LayerFiles more) {
+        if (hasAll(read, more.read) && hasAll(passedOver, more.passedOver)) {
+            return this; // as searches of one index mostly are
+        }
+        return of(
+                LongStream.concat(LongStream.of(read), LongStream.of(more.read)),
+                LongStream.concat(LongStream.of(passedOver), LongStream.of(more.passedOver)));
+    }
+
+    private static boolean hasAll(long[] sorted, long[] others) {
+        for (long other : others) {
+            if (!has(sorted, other)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean has(long[] sorted, long file) {
+        return Arrays.binarySearch(sorted, file) >= 0;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof LayerFiles files
+                && Arrays.equals(read, files.read)
+                && Arrays.equals(passedOver, files.passedOver);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * Arrays.hashCode(read) + Arrays.hashCode(passedOver);
+    }
+
+    @Override
+    public String toString() {
+        return "read " + Arrays.toString(read) + ", passed over " + Arrays.toString(passedOver);
+    }
+}
