@@ -344,6 +344,7 @@ class WebWorkTest {
         HttpOptions defaults = HttpOptions.defaults();
         HttpOptions hasty = new HttpOptions(
                 defaults.connectionCountMax(),
+                defaults.connectionsPerPeerMax(),
                 1,
                 1,
                 defaults.headBytesMax(),
@@ -411,6 +412,7 @@ class WebWorkTest {
     void an_answer_waits_for_a_slow_reader_and_a_busy_server_says_so() throws Exception {
         HttpOptions defaults = HttpOptions.defaults();
         HttpOptions small = new HttpOptions(
+                16,
                 16,
                 1,
                 1,

@@ -90,6 +90,13 @@ final class ServeOptions {
     private int connections = HttpOptions.defaults().connectionCountMax();
 
     @Option(
+            names = "--connections-per-peer",
+            paramLabel = "N",
+            description =
+                    "Connections at a time from one address of another machine; default: 256.")
+    private int connectionsPerPeer = HttpOptions.defaults().connectionsPerPeerMax();
+
+    @Option(
             names = "--requests",
             paramLabel = "N",
             description = "Requests at work at a time; further ones get 429; default: 32.")
@@ -177,6 +184,7 @@ final class ServeOptions {
         TcpOptions defaults = TcpOptions.defaults();
         return new TcpOptions(
                 connections,
+                connectionsPerPeer,
                 headMillis,
                 bodyMillis,
                 defaults.retryMillisMax(),
@@ -212,6 +220,7 @@ final class ServeOptions {
                 hostNames,
                 new HttpOptions(
                         connections,
+                        connectionsPerPeer,
                         requests,
                         streams,
                         headBytes,

@@ -50,7 +50,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     private static final long PROBE_MILLIS_MAX = 5_000;
 
     private final HttpServer server;
-    private final boolean admitted;
+
+    /** Why it is one connection too many. */
+    private final @Nullable Problem refusal;
+
     private @Nullable ChannelHandlerContext context;
     private @Nullable ScheduledFuture<?> headDeadline;
 
@@ -103,9 +106,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     private long probeMillis = PROBE_MILLIS;
 
-    HttpConnection(HttpServer server, boolean admitted) {
+    HttpConnection(HttpServer server, @Nullable Problem refusal) {
         this.server = server;
-        this.admitted = admitted;
+        this.refusal = refusal;
         this.bounds = new BodyBounds(server.options());
     }
 
@@ -157,9 +160,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         if (headDeadline != null || isDone) {
             return;
         }
-        if (!admitted) {
-            refuse(Problem.of(503, "the server has as many connections as it may")
-                    .retry(1));
+        if (refusal != null) {
+            refuse(refusal);
             return;
         }
         awaitHead();

@@ -6,6 +6,7 @@ import io.turbidite.core.InvalidRequestException;
  * Bounds of a server. <em>Immutable.</em>
  *
  * @param connectionCountMax connections at a time; further ones are closed with 503
+ * @param connectionsPerPeerMax of them from one address of another machine; see {@link PeerCounts}
  * @param requestCountMax requests at work at a time; further ones get 429
  * @param streamCountMax event streams that are open at a time; further ones get 429
  * @param headBytesMax bytes of a request's headers, and of its first line
@@ -18,6 +19,7 @@ import io.turbidite.core.InvalidRequestException;
  */
 public record HttpOptions(
         int connectionCountMax,
+        int connectionsPerPeerMax,
         int requestCountMax,
         int streamCountMax,
         int headBytesMax,
@@ -28,6 +30,7 @@ public record HttpOptions(
         int unsentBytesMax) {
     public HttpOptions {
         check("connections", connectionCountMax, 1, 1 << 16);
+        check("connections of a peer", connectionsPerPeerMax, 1, 1 << 16);
         check("requests", requestCountMax, 1, 1 << 10);
         check("streams", streamCountMax, 0, 1 << 10);
         check("bytes of a head", headBytesMax, 1 << 10, 1 << 20);
@@ -39,12 +42,12 @@ public record HttpOptions(
     }
 
     /**
-     * 1,024 connections, 32 requests and 64 event streams; 16 KiB of headers, 16 MiB of body; half
-     * a minute for head and body, a minute for an answer; 256 KiB a client.
+     * 1,024 connections, 256 of a peer, 32 requests and 64 event streams; 16 KiB of headers, 16 MiB
+     * of body; half a minute for head and body, a minute for an answer; 256 KiB a client.
      */
     public static HttpOptions defaults() {
         return new HttpOptions(
-                1_024, 32, 64, 16 << 10, 16 << 20, 30_000, 30_000, 60_000, 256 << 10);
+                1_024, 256, 32, 64, 16 << 10, 16 << 20, 30_000, 30_000, 60_000, 256 << 10);
     }
 
     private static void check(String what, long value, long min, long max) {

@@ -94,6 +94,7 @@ public final class HttpServer implements AutoCloseable {
 
     private final ChannelGroup listeners = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final AtomicInteger connectionCount = new AtomicInteger();
+    private final PeerCounts peers;
     private final Semaphore admission;
     private final Semaphore pushes;
     private volatile boolean closing;
@@ -124,6 +125,7 @@ public final class HttpServer implements AutoCloseable {
         this.loop = loop;
         this.tls = parts.tls();
         this.clock = parts.clock();
+        this.peers = new PeerCounts(options.connectionsPerPeerMax());
         this.admission = new Semaphore(options.requestCountMax());
         this.pushes = new Semaphore(options.streamCountMax());
         this.meters = new HttpMeters(parts.meters(), parts.clock(), this);
@@ -200,7 +202,11 @@ public final class HttpServer implements AutoCloseable {
 
     void accept(Channel channel) {
         connections.add(channel);
-        boolean admitted = connectionCount.incrementAndGet() <= options.connectionCountMax();
+        Problem refusal = peers.enter(channel);
+        if (connectionCount.incrementAndGet() > options.connectionCountMax()) {
+            refusal = Problem.of(503, "the server has as many connections as it may")
+                    .retry(1);
+        }
         channel.closeFuture().addListener(closed -> connectionCount.decrementAndGet());
         if (tls != null) {
             channel.pipeline().addLast(tls.context(requests).newHandler(channel.alloc()));
@@ -208,7 +214,7 @@ public final class HttpServer implements AutoCloseable {
         channel.pipeline()
                 .addLast(new StrictDecoder(options))
                 .addLast(new HttpResponseEncoder())
-                .addLast(new HttpConnection(this, admitted));
+                .addLast(new HttpConnection(this, refusal));
     }
 
     /** Refuses a request of two lengths, which proxies and servers read differently. */

@@ -46,7 +46,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter {
 
     private final TcpServer server;
     private final TcpDoor door;
-    private final boolean admitted;
+    private final @Nullable Problem refusal;
     private final LineBuffer lines;
     private Stage stage = Stage.FIRST_LINE;
     private @Nullable Sending sending;
@@ -68,19 +68,17 @@ final class TcpConnection extends ChannelInboundHandlerAdapter {
         ENDED
     }
 
-    TcpConnection(TcpServer server, TcpDoor door, boolean admitted) {
+    TcpConnection(TcpServer server, TcpDoor door, @Nullable Problem refusal) {
         this.server = server;
         this.door = door;
         this.lines = new LineBuffer(server.spare());
-        this.admitted = admitted;
+        this.refusal = refusal;
     }
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        if (!admitted) {
-            fail(
-                    context,
-                    Problem.of(429, "there are as many connections as may be").retry(1));
+        if (refusal != null) {
+            fail(context, refusal);
             return;
         }
         if (!door.anybody()) {

@@ -24,6 +24,7 @@ import io.turbidite.feeds.source.parcel.TcpKind;
 import io.turbidite.feeds.web.http.BoundFamily;
 import io.turbidite.feeds.web.http.Doorkeeper;
 import io.turbidite.feeds.web.http.HttpServer;
+import io.turbidite.feeds.web.http.PeerCounts;
 import io.turbidite.feeds.web.http.Problem;
 import io.turbidite.feeds.web.http.Right;
 import io.turbidite.feeds.web.http.SpareBytes;
@@ -68,6 +69,7 @@ public final class TcpServer implements AutoCloseable {
     private final ChannelGroup listeners = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
     private final AtomicInteger connectionCount = new AtomicInteger();
+    private final PeerCounts peers;
     private final AtomicLong heldBytes = new AtomicLong();
     private final SpareBytes spare = new SpareBytes();
     private final Counter refused;
@@ -92,6 +94,7 @@ public final class TcpServer implements AutoCloseable {
     TcpServer(Parts parts, EventLoopGroup loop) {
         this.parts = parts;
         this.loop = loop;
+        this.peers = new PeerCounts(parts.options().connectionsPerPeerMax());
         this.refused = parts.meters().counter("tcp.refused");
         parts.meters().bound("tcp.connections", parts.options().connectionCountMax());
         parts.meters().bound("tcp.bytes.held", parts.options().heldBytesMax());
@@ -166,13 +169,15 @@ public final class TcpServer implements AutoCloseable {
 
     void accept(Channel channel, TcpDoor door) {
         connections.add(channel);
-        boolean admitted =
-                connectionCount.incrementAndGet() <= parts.options().connectionCountMax();
+        Problem refusal = peers.enter(channel);
+        if (connectionCount.incrementAndGet() > parts.options().connectionCountMax()) {
+            refusal = Problem.of(429, "there are as many connections as may be").retry(1);
+        }
         channel.closeFuture().addListener(closed -> connectionCount.decrementAndGet());
         if (parts.tls() != null) {
             channel.pipeline().addLast(parts.tls().context(reader).newHandler(channel.alloc()));
         }
-        channel.pipeline().addLast(new Unpacker()).addLast(new TcpConnection(this, door, admitted));
+        channel.pipeline().addLast(new Unpacker()).addLast(new TcpConnection(this, door, refusal));
     }
 
     /** Of all connections. */

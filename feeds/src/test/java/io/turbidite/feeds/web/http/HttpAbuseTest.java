@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.List;
@@ -39,7 +40,8 @@ class HttpAbuseTest {
     private final EventLoopGroup loop =
             new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final HttpOptions options =
-            new HttpOptions(4, 1, 1, 2_048, 10_000, 1_000, 60_000, 1_000, 64 << 10);
+            new HttpOptions(4, 2, 1, 1, 2_048, 10_000, 1_000, 60_000, 1_000, 64 << 10);
+    private final Meters meters = new Meters();
     private HttpServer server;
     private EmbeddedChannel channel;
 
@@ -79,7 +81,7 @@ class HttpAbuseTest {
                         Gate.of(List.of(token.kept()), false),
                         List.of("named.example"),
                         null,
-                        new Meters(),
+                        meters,
                         Clock.system()),
                 List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 8470)),
                 loop);
@@ -93,7 +95,19 @@ class HttpAbuseTest {
     }
 
     private EmbeddedChannel connect() {
-        EmbeddedChannel fresh = new EmbeddedChannel();
+        return connect(new EmbeddedChannel());
+    }
+
+    private EmbeddedChannel connectFrom(String address) {
+        return connect(new EmbeddedChannel() {
+            @Override
+            protected SocketAddress remoteAddress0() {
+                return new InetSocketAddress(address, 50_000);
+            }
+        });
+    }
+
+    private EmbeddedChannel connect(EmbeddedChannel fresh) {
         fresh.freezeTime();
         fresh.config().setAutoRead(false);
         server.accept(fresh);
@@ -337,5 +351,50 @@ class HttpAbuseTest {
         ByteBuf answer = tooMany.readOutbound();
         assertThat(answer.toString(StandardCharsets.UTF_8)).startsWith("HTTP/1.1 503");
         answer.release();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"192.0.2.1, 192.0.2.1, 192.0.2.2", "2001:db8::1, 2001:db8::2, 2001:db8:0:1::1"})
+    void one_connection_too_many_of_a_peer_is_told_so(String one, String same, String other) {
+        EmbeddedChannel first = connectFrom(one);
+        connectFrom(same);
+        var _ = channel.close(); // there is room for four
+        EmbeddedChannel tooMany = connectFrom(one);
+        ByteBuf answer = tooMany.readOutbound();
+        assertThat(answer.toString(StandardCharsets.UTF_8))
+                .startsWith("HTTP/1.1 429")
+                .containsIgnoringCase("retry-after: 1")
+                .contains("your address has 2 connections, as many as one may");
+        answer.release();
+        assertThat(meters.scope("route", "none")
+                        .scope("code", "429")
+                        .counter("http.requests")
+                        .sum())
+                .isEqualTo(1);
+        var _ = tooMany.close();
+        assertThat(connectFrom(other).outboundMessages()).isEmpty();
+        var _ = first.close();
+        assertThat(connectFrom(one).outboundMessages())
+                .as("there is room again")
+                .isEmpty();
+    }
+
+    @Test
+    void connections_of_this_machine_are_no_peers() {
+        for (int i = 0; i < options.connectionCountMax() - 1; i++) {
+            assertThat(connectFrom(i == 0 ? "::1" : "127.0.0.1").outboundMessages())
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void peers_that_have_gone_take_no_room() {
+        PeerCounts peers = new PeerCounts(1);
+        EmbeddedChannel one = connectFrom("192.0.2.1");
+        assertThat(peers.enter(one)).isNull();
+        assertThat(peers.peerCount()).isEqualTo(1);
+        var _ = one.close();
+        one.runPendingTasks();
+        assertThat(peers.peerCount()).isZero();
     }
 }

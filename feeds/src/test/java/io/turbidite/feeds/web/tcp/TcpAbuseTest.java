@@ -23,6 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -33,7 +35,7 @@ import java.util.zip.GZIPOutputStream;
 /** What bad clients send, and what becomes of them (R17), without a network. */
 @Timeout(60)
 class TcpAbuseTest {
-    private static final TcpOptions OPTIONS = new TcpOptions(2, 1_000, 1_000, 1_000, 4 << 20);
+    private static final TcpOptions OPTIONS = new TcpOptions(2, 1, 1_000, 1_000, 1_000, 4 << 20);
 
     @TempDir
     private Path directory;
@@ -65,7 +67,19 @@ class TcpAbuseTest {
     }
 
     private EmbeddedChannel connect(TcpDoor door) {
-        EmbeddedChannel fresh = new EmbeddedChannel();
+        return connect(door, new EmbeddedChannel());
+    }
+
+    private EmbeddedChannel connectFrom(String address) {
+        return connect(TcpFixture.LINES, new EmbeddedChannel() {
+            @Override
+            protected SocketAddress remoteAddress0() {
+                return new InetSocketAddress(address, 50_000);
+            }
+        });
+    }
+
+    private EmbeddedChannel connect(TcpDoor door, EmbeddedChannel fresh) {
         fresh.freezeTime();
         fresh.config().setAutoRead(false);
         server.accept(fresh, door);
@@ -238,7 +252,7 @@ class TcpAbuseTest {
     void a_line_that_no_record_can_be_is_rejected_and_the_feed_goes_on() throws IOException {
         server.close();
         server = new TcpServer(
-                fixture.parts(new TcpOptions(2, 1_000, 1_000, 1_000, 64 << 20), null), loop);
+                fixture.parts(new TcpOptions(2, 1, 1_000, 1_000, 1_000, 64 << 20), null), loop);
         connect(TcpFixture.LINES);
         byte[] piece = new byte[1 << 20];
         Arrays.fill(piece, (byte) 'x');
@@ -287,6 +301,24 @@ class TcpAbuseTest {
         hear("\"acked\":1");
         second.finishAndReleaseAll();
         first.finishAndReleaseAll();
+    }
+
+    @Test
+    void connections_of_a_peer_beyond_its_most_are_told_so() {
+        EmbeddedChannel first = connectFrom("192.0.2.1");
+        connectFrom("192.0.2.1");
+        assertRefused("your address has 1 connections, as many as one may");
+        assertThat(fixture.meters.counter("tcp.refused").sum()).isEqualTo(1);
+        heard.setLength(0);
+        EmbeddedChannel other = connectFrom("192.0.2.2");
+        send("{\"id\":1}\n");
+        hear("\"acked\":1");
+        first.finishAndReleaseAll();
+        heard.setLength(0);
+        connectFrom("192.0.2.1");
+        send("{\"id\":2}\n");
+        hear("\"acked\":1");
+        other.finishAndReleaseAll();
     }
 
     private static byte[] gzip(byte[] bytes) throws IOException {
