@@ -245,6 +245,57 @@ class ServeCommandTest {
                 .isEqualTo("ended\n");
     }
 
+    /** The bug: both listened, and only one was told. */
+    @Test
+    void a_feed_takes_lines_at_one_place() throws Exception {
+        refused(
+                "--tcp lines=127.0.0.1:1: feed lines has a place already",
+                "serve",
+                numbers("a"),
+                "--tcp",
+                "lines=127.0.0.1:0",
+                "--tcp",
+                "lines=127.0.0.1:1",
+                "--tcp-anybody");
+    }
+
+    @Test
+    void insecure_drops_tls_and_not_the_tokens() throws Exception {
+        Path tokens = directory.resolve("tokens");
+        assertThat(Command.run("token", tokens, "me").code()).isZero();
+        Command.Result served =
+                serveOnce(numbers("a"), "--listen", "0.0.0.0:0", "--tokens", tokens, "--insecure");
+        assertThat(served.out()).contains("http://0.0.0.0:");
+    }
+
+    @Test
+    void who_has_no_token_reads_unless_one_is_required() throws Exception {
+        Path store = numbers("a");
+        Path tokens = directory.resolve("tokens");
+        assertThat(Command.run("token", tokens, "me").code()).isZero();
+        for (boolean isRequired : new boolean[] {false, true}) {
+            int port = freePort();
+            String request =
+                    "GET /v1/stores/store HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n"
+                            .formatted(port);
+            FutureTask<List<String>> client = new FutureTask<>(() -> answers(port, request, false));
+            Command.Result served = Command.runIn(
+                    Path.of(""),
+                    false,
+                    untilDone(client),
+                    "serve",
+                    store,
+                    "--listen",
+                    "127.0.0.1:" + port,
+                    "--tokens",
+                    tokens,
+                    isRequired ? "--token-required" : "--json");
+            assertThat(served.code()).as(served.err()).isZero();
+            assertThat(client.get().getFirst())
+                    .isEqualTo(isRequired ? "HTTP/1.1 401 Unauthorized" : "HTTP/1.1 200 OK");
+        }
+    }
+
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return free.getLocalPort();

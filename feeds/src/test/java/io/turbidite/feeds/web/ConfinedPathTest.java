@@ -12,12 +12,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /** Directories that clients name for the regions of an index lie below that of the server. */
@@ -80,6 +82,34 @@ class ConfinedPathTest {
     private void assertOutsideIsEmpty() throws IOException {
         try (Stream<Path> files = Files.list(outside)) {
             assertThat(files).isEmpty();
+        }
+    }
+
+    @Test
+    void without_a_directory_for_files_no_path_is_taken() throws Exception {
+        Map<String, String> bodies = Map.of(
+                "/v1/stores/one/backup",
+                "{\"directory\":\"%s\"}".formatted(below.resolve("b")),
+                "/v1/stores/one/sql",
+                "{\"statement\":\"create index more on T (text) using pm with (\\\"path\\\" = '%s')\"}"
+                        .formatted(below),
+                "/v1/feeds/numbers?store=one",
+                FEED.formatted(below, directory.resolve("numbers.json")));
+        try (ServedStore served = serve();
+                WebServer server = served.anotherServerWithoutFiles()) {
+            for (Map.Entry<String, String> body : bodies.entrySet()) {
+                HttpResponse<String> answer =
+                        served.send(HttpRequest.newBuilder(ServedStore.uri(server, body.getKey()))
+                                .header("Authorization", "Bearer " + manager.text())
+                                .method(
+                                        body.getKey().contains("feeds") ? "PUT" : "POST",
+                                        BodyPublishers.ofString(body.getValue()))
+                                .build());
+                assertThat(answer.statusCode()).as(answer.body()).isEqualTo(403);
+                assertThat(answer.body())
+                        .contains("reads and writes no files for clients", "--files DIR");
+            }
+            assertThat(Files.exists(below.resolve("b"))).isFalse();
         }
     }
 

@@ -139,6 +139,45 @@ class ParcelRouteTest {
         return found;
     }
 
+    /** Cut in the middle of lines, and of a character. */
+    @Test
+    void a_body_may_come_in_chunks_and_is_packed_once_at_most() throws Exception {
+        byte[] body = "{\"id\":1,\"name\":\"\u00e4\u00f6\"}\n{\"id\":2,\"name\":\"b\"}\n"
+                .getBytes(StandardCharsets.UTF_8);
+        try (ServedStore served = serve();
+                Socket client = new Socket(InetAddress.getLoopbackAddress(), served.port())) {
+            client.setSoTimeout(30_000);
+            OutputStream out = client.getOutputStream();
+            out.write(
+                    "POST /v1/feeds/sent HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\nTransfer-Encoding: chunked\r\n\r\n"
+                            .formatted(sender.text())
+                            .getBytes(StandardCharsets.UTF_8));
+            for (int from = 0; from < body.length; from += 3) {
+                int count = Math.min(3, body.length - from);
+                out.write("%x\r\n".formatted(count).getBytes(StandardCharsets.UTF_8));
+                out.write(body, from, count);
+                out.write("\r\n".getBytes(StandardCharsets.UTF_8));
+                out.flush();
+            }
+            out.write("0\r\n\r\n".getBytes(StandardCharsets.UTF_8));
+            out.flush();
+            assertThat(new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .startsWith("HTTP/1.1 200 OK")
+                    .contains("\"accepted\":2,\"rejected\":0");
+            assertThat(Objects.requireNonNull(
+                                    served.store("two").dataset("Sent").get(1L))
+                            .get("name"))
+                    .isEqualTo("\u00e4\u00f6");
+            HttpResponse<String> nested = served.send(served.request("/v1/feeds/sent")
+                    .header("Authorization", "Bearer " + sender.text())
+                    .header("Content-Encoding", "gzip, gzip")
+                    .POST(BodyPublishers.ofByteArray(body))
+                    .build());
+            assertThat(nested.statusCode()).as(nested.body()).isEqualTo(415);
+            assertThat(nested.body()).contains("'gzip, gzip'");
+        }
+    }
+
     /** It would be passed over, and the same records sent again would come twice. */
     @Test
     void a_parameter_that_is_none_is_refused() throws Exception {

@@ -73,6 +73,20 @@ final class ServedStore implements AutoCloseable {
         return WebServer.start(new ServedStores(stores, feeds), options, clock);
     }
 
+    /** One for whose clients no file may be named. */
+    WebServer anotherServerWithoutFiles() throws IOException {
+        return WebServer.start(
+                new ServedStores(stores, feeds),
+                new WebServer.Options(
+                        options.listens(),
+                        options.hostNames(),
+                        options.http(),
+                        options.doorkeeper(),
+                        options.tls(),
+                        FilesRoot.none()),
+                Clock.system());
+    }
+
     static URI uri(WebServer server, String path) {
         return URI.create("http://127.0.0.1:" + server.addresses().getFirst().getPort() + path);
     }

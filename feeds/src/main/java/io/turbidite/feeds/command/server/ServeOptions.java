@@ -160,6 +160,12 @@ final class ServeOptions {
             if (sign < 1) {
                 throw new InvalidRequestException("--tcp %s is not FEED=HOST:PORT".formatted(one));
             }
+            String feed = one.substring(0, sign);
+            if (doors.stream().anyMatch(door -> door.feed().equals(feed))) {
+                throw new InvalidRequestException(
+                        "--tcp %s: feed %s has a place already, and takes lines at one"
+                                .formatted(one, feed));
+            }
             InetSocketAddress at = ListenAddress.of(one.substring(sign + 1));
             boolean isLocal = at.getAddress().isLoopbackAddress();
             if (tcpAnybody && !isLocal) {
@@ -174,7 +180,7 @@ final class ServeOptions {
                 throw new InvalidRequestException(
                         "--tcp: an address that other machines reach needs --tls-cert and --tls-key, or --insecure: then who hears the network has the tokens");
             }
-            doors.add(new TcpDoor(one.substring(0, sign), at, tcpAnybody));
+            doors.add(new TcpDoor(feed, at, tcpAnybody));
         }
         return doors;
     }
