@@ -26,27 +26,39 @@ export function firstRow(scrollTop, rowCount, poolRows) {
   return Math.max(0, Math.min(Math.floor(scrollTop / ROW_HEIGHT), rowCount - poolRows));
 }
 
+/**
+ * Rows as CSV, after RFC 4180: null is an empty cell, an empty text is "". A text that a spreadsheet
+ * would run as a formula gets an apostrophe before it; one that is a number stays.
+ */
 export function toCsv(columns, rows) {
-  const line = cells => cells.map(csvCell).join(',');
-  return [line(columns), ...rows.map(row => line(columns.map(
-      name => (row[name] === null || row[name] === undefined ? '' : value(row[name])))))].join('\r\n') + '\r\n';
+  const line = cells => `${cells.map(csvCell).join(',')}\r\n`;
+  return [columns, ...rows.map(row => columns.map(name => row[name]))].map(line).join('');
 }
 
-function csvCell(text) {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+function csvCell(one) {
+  if (one === null || one === undefined) {
+    return '';
+  }
+  const text = value(one);
+  const safe = typeof one === 'string' && FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  // a semicolon or a tab separates cells, too, in spreadsheets of some countries
+  return safe === '' || /[",;\t\r\n]|^ | $/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 export function toJson(rows) {
-  return rows.map(row => JSON.stringify(row)).join('\n') + '\n';
+  return rows.map(row => `${JSON.stringify(row)}\n`).join('');
 }
 
-/** The command that gives the same rows, for a shell. */
+/** The command that asks the same, for a shell; behind "--" nothing is taken for an option. */
 export function toCommand(directory, statement) {
-  return `./turbidite sql ${quoted(directory)} ${quoted(statement)}`;
+  return `./turbidite sql -- ${quoted(directory)} ${quoted(statement)}`;
 }
 
 function quoted(text) {
-  return /^[\w./:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Points, cells and rectangles in rows: what a plot shows. */

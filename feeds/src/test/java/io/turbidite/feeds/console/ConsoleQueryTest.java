@@ -3,12 +3,17 @@ package io.turbidite.feeds.console;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+
 import io.turbidite.core.sim.LeaksOnPurpose;
 
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.Keys;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -86,6 +91,93 @@ final class ConsoleQueryTest extends ConsoleFixture {
         browser.click("#tab-places");
         browser.waitFor("#answer", "places: x from -180 to 179");
         assertCalm();
+    }
+
+    @Test
+    void rowsAreCopiedAsTheyAre() throws IOException {
+        Map<String, Object> first = new LinkedHashMap<>();
+        first.put("id", -7);
+        first.put("a,\"b\"", "x,\"y\"\r\nz");
+        first.put("=c", "=HYPERLINK(1)");
+        first.put("d", null);
+        first.put("e", "");
+        Map<String, Object> second = new LinkedHashMap<>();
+        second.put("id", 1.5);
+        second.put("a,\"b\"", "-2");
+        second.put("=c", "@SUM(1)");
+        second.put("d", List.of(1, "-"));
+        second.put("e", "+49 170");
+        Map<String, Object> third = new LinkedHashMap<>();
+        third.put("id", true);
+        third.put("a,\"b\"", "ä; -");
+        third.put("=c", "-1+1");
+        third.put("d", " ");
+        third.put("e", "\t1");
+        List<String> names = List.copyOf(first.keySet());
+        Map<String, Object> end = Map.of(
+                "summary",
+                Map.of(
+                        "rows",
+                        3,
+                        "millis",
+                        1,
+                        "columns",
+                        names.stream().map(name -> Map.of("name", name)).toList()));
+        server.answers("POST /v1/stores/reef/sql", 200, lines(first, second, third, end));
+        browser.open(server.page("query"));
+        browser.waitFor("#state", "well");
+        browser.run("""
+                Object.defineProperty(navigator, 'clipboard',
+                    { value: { writeText: async text => { window.written = text; } } });
+                """);
+        String statement = "--all's\n select \"a\" $HOME `id` \\ !! from Tweets";
+        browser.type("#sql", "");
+        browser.run("document.getElementById('sql').value = arguments[0]", statement);
+        browser.click("#run");
+        browser.waitFor("#query-status", "3 rows");
+        assertEquals("""
+                id,"a,""b""\",'=c,d,e\r
+                -7,"x,""y""\r
+                z",'=HYPERLINK(1),,""\r
+                1.5,-2,'@SUM(1),"[1,""-""]",'+49 170\r
+                true,"ä; -",'-1+1," ","'\t1"\r
+                """, copied("Copy CSV"));
+        assertEquals(lines(first, second, third), copied("Copy JSON"));
+        assertEquals(
+                List.of(
+                        "./turbidite",
+                        "sql",
+                        "--",
+                        String.valueOf(store.described().get("store")),
+                        statement),
+                wordsOf(copied("Copy command")));
+        server.answers(
+                "POST /v1/stores/reef/sql",
+                200,
+                lines(Map.of("summary", Map.of("rows", 0, "columns", List.of()))));
+        browser.click("#run");
+        browser.waitFor("#query-status", "0 rows");
+        assertEquals("", copied("Copy JSON"));
+        assertCalm();
+    }
+
+    private String copied(String button) throws IOException {
+        browser.run("window.written = null");
+        browser.press(button);
+        browser.waitFor("main", "copied");
+        // the driver leaves carriage returns out of plain texts
+        Object quoted = browser.run("return JSON.stringify([window.written])");
+        return new ObjectMapper().readTree(String.valueOf(quoted)).path(0).asText();
+    }
+
+    /** What a shell makes of a command: its words. */
+    private static List<String> wordsOf(String command) throws IOException {
+        Process shell = new ProcessBuilder("sh", "-c", "printf '%s\\0' " + command)
+                .redirectErrorStream(true)
+                .start();
+        try (InputStream out = shell.getInputStream()) {
+            return List.of(new String(out.readAllBytes(), StandardCharsets.UTF_8).split("\0"));
+        }
     }
 
     @Test

@@ -18,6 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The console's files beside answers that a test makes up: states that a true store comes to once a
@@ -44,6 +45,7 @@ final class FixtureServer implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool(
             Thread.ofPlatform().daemon().name("console-fixture-", 0).factory());
     private final Map<String, Answer> answers = new ConcurrentHashMap<>();
+    private final Map<String, Long> delays = new ConcurrentHashMap<>();
     private final List<String> asked = new CopyOnWriteArrayList<>();
     private final List<Follower> followers = new CopyOnWriteArrayList<>();
     private final AtomicLong numbers = new AtomicLong();
@@ -73,6 +75,11 @@ final class FixtureServer implements AutoCloseable {
     /** What is answered from now on: a key is a method and a path, without parameters. */
     void answers(String route, int status, Object body) {
         answers.put(route, new Answer(status, body instanceof String text ? text : text(body)));
+    }
+
+    /** So long a route waits before it answers. */
+    void delays(String route, long millis) {
+        delays.put(route, millis);
     }
 
     /** Methods and paths that were asked for, with their bodies behind. */
@@ -122,6 +129,7 @@ final class FixtureServer implements AutoCloseable {
             follow(exchange);
             return;
         }
+        LockSupport.parkNanos(delays.getOrDefault(route, 0L) * 1_000_000);
         Answer answer = answers.get(route);
         if (answer != null) {
             send(

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.console;
 
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -135,6 +136,52 @@ final class MadeUp {
                                         "validation",
                                         "costs",
                                         Map.of("eager", Map.of("written", 90))))))));
+    }
+
+    /** Two slow writes of the last minute, and one that is older. */
+    static Map<String, Object> slow(Instant now) {
+        return Map.of(
+                "thresholdNanos",
+                2_000_000,
+                "operations",
+                List.of(
+                        write(now, 9_000_000, 6_000_000, 2_000_000),
+                        write(now.minusSeconds(5), 40_000_000, 0, 30_000_000),
+                        write(now.minusSeconds(90), 77_000_000, 77_000_000, 0)));
+    }
+
+    private static Map<String, Object> write(
+            Instant at, long nanos, long logNanos, long stallNanos) {
+        return Map.of(
+                "at",
+                at.toString(),
+                "operation",
+                "write",
+                "nanos",
+                nanos,
+                "thresholdNanos",
+                2_000_000,
+                "lockNanos",
+                0,
+                "logNanos",
+                logNanos,
+                "stallNanos",
+                stallNanos,
+                "pageReadNanos",
+                0,
+                "mergeNanos",
+                0);
+    }
+
+    /** A feed in a state. */
+    static Map<String, Object> feed(String state) {
+        Map<String, Object> feed = new LinkedHashMap<>();
+        feed.put("feed", "tweets/of <all>");
+        feed.put("store", "reef");
+        feed.put("dataset", "Tweets");
+        feed.put("state", state);
+        feed.put("rejected", 3);
+        return Map.of("feeds", List.of(feed));
     }
 
     /** A feed whose stages have been busy for so long, the last one most. */

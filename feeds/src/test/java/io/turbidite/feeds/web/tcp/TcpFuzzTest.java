@@ -35,7 +35,8 @@ class TcpFuzzTest {
     private static final int COUNT = Tier.count(100, 500, 100_000);
 
     /** Few connections: one that is not given back is soon missed. */
-    private static final TcpOptions OPTIONS = new TcpOptions(16, 16, 20_000, 20_000, 20_000, 4 << 20);
+    private static final TcpOptions OPTIONS =
+            new TcpOptions(16, 16, 20_000, 20_000, 20_000, 4 << 20);
 
     private static final List<byte[]> WORDS = List.of(
                     "{",
