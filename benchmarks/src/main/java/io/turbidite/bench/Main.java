@@ -371,12 +371,12 @@ public final class Main implements Runnable {
             mixinStandardHelpOptions = true)
     static final class PoliciesCommand implements Callable<Integer> {
         @Option(names = "--burst", description = "its seconds (default ${DEFAULT-VALUE})")
-        int burstSeconds = 2;
+        int burstSeconds = 10;
 
         @Option(
                 names = "--watch",
                 description = "seconds for each policy, at most (default ${DEFAULT-VALUE})")
-        int secondsMax = 40;
+        int secondsMax = 120;
 
         @Mixin
         Places places = new Places();

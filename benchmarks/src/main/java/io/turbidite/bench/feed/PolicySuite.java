@@ -9,6 +9,8 @@ import io.turbidite.core.file.ForwardingDisk;
 import io.turbidite.core.file.ForwardingFile;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.Reading;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.manage.FeedManager;
@@ -54,6 +56,10 @@ public final class PolicySuite {
 
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** By then what was answered is counted. */
+    private static final long COUNTED_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double MIB = 1 << 20;
 
@@ -86,7 +92,9 @@ public final class PolicySuite {
                 curves("Policies: records dropped", "so far"),
                 curves("Policies: records sent or due, and neither stored nor dropped", "records"),
                 curves("Policies: spilled on disk", "MiB"),
-                curves("Policies: heap in use", "MiB, garbage included"));
+                curves("Policies: memory of the store, off the heap", "MiB"),
+                curves("Policies: heap in use", "MiB, garbage included"),
+                curves("Policies: behind its senders", "seconds"));
         for (Map.Entry<String, String> policy : policies.entrySet()) {
             Path place = Scratch.empty(directory.resolve("policies"));
             run(place, policy.getKey(), policy.getValue(), all);
@@ -117,6 +125,12 @@ public final class PolicySuite {
                                 .formatted(TimeUnit.NANOSECONDS.toMillis(SYNC_NANOS), STORE_RATE))
                 .setting("figure", "one run; a point for each half second")
                 .setting(
+                        "memory",
+                        "`memory.used.bytes`, of the store; the heap has what is in flight between sender and store")
+                .setting(
+                        "seconds behind",
+                        "`feed.lag.seconds`, whole ones: how long ago the feed last had all that its source has")
+                .setting(
                         "command",
                         "./turbidite bench policies --burst %d --watch %d"
                                 .formatted(burstSeconds, secondsMax));
@@ -137,7 +151,7 @@ public final class PolicySuite {
             }
             Sender sender = new Sender(
                     feeds, clock, burstSeconds, name.equals(ELASTIC) ? ELASTIC_PRODUCERS : 0);
-            Watch watch = new Watch(feeds, sender, name, all);
+            Watch watch = new Watch(feeds, store.meters(), sender, name, all);
             long end = clock.monotonicNanos() + TimeUnit.SECONDS.toNanos(secondsMax);
             while (clock.monotonicNanos() < end && !watch.isDone()) {
                 sender.step();
@@ -145,11 +159,21 @@ public final class PolicySuite {
                 LockSupport.parkNanos(STEP_NANOS);
             }
             sender.giveUp();
-            FeedStatus last = feeds.status("burst");
-            if (name.equals("basic") && last.records() < sender.acknowledged()) {
-                throw new IllegalStateException("%d records were acknowledged, %d are there"
-                        .formatted(sender.acknowledged(), last.records()));
+            if (name.equals("basic")) {
+                areThere(feeds, clock, sender.acknowledged());
             }
+        }
+    }
+
+    /** A batch is counted just behind the answers of its records. */
+    private static void areThere(FeedManager feeds, Clock clock, long acknowledged) {
+        long end = clock.monotonicNanos() + COUNTED_NANOS;
+        while (feeds.status("burst").records() < acknowledged) {
+            if (clock.monotonicNanos() > end) {
+                throw new IllegalStateException("%d records were acknowledged, %d are there"
+                        .formatted(acknowledged, feeds.status("burst").records()));
+            }
+            LockSupport.parkNanos(STEP_NANOS);
         }
     }
 
@@ -253,6 +277,7 @@ public final class PolicySuite {
     /** Takes the points. */
     private static final class Watch {
         private final FeedManager feeds;
+        private final Meters meters;
         private final Sender sender;
         private final String name;
         private final List<Curves> all;
@@ -262,8 +287,9 @@ public final class PolicySuite {
         private long stored;
         private long behind;
 
-        Watch(FeedManager feeds, Sender sender, String name, List<Curves> all) {
+        Watch(FeedManager feeds, Meters meters, Sender sender, String name, List<Curves> all) {
             this.feeds = feeds;
+            this.meters = meters;
             this.sender = sender;
             this.name = name;
             this.all = all;
@@ -287,10 +313,21 @@ public final class PolicySuite {
             add(2, seconds, (double) status.dropped());
             add(3, seconds, (double) behind);
             add(4, seconds, status.spillBytes() / MIB);
+            add(5, seconds, reading("memory.used.bytes") / MIB);
             Runtime runtime = Runtime.getRuntime();
-            add(5, seconds, (runtime.totalMemory() - runtime.freeMemory()) / MIB);
+            add(6, seconds, (runtime.totalMemory() - runtime.freeMemory()) / MIB);
+            add(7, seconds, (double) reading("feed.lag.seconds"));
             acknowledged = sender.acknowledged();
             stored = status.records();
+        }
+
+        /** Of the one instrument of that name: there is one feed. */
+        private long reading(String name) {
+            return meters.instruments().stream()
+                    .filter(one -> one.name().equals(name))
+                    .mapToLong(one -> ((Reading) one).value())
+                    .findAny()
+                    .orElseThrow(() -> new IllegalStateException("no figure " + name));
         }
 
         private void add(int curves, double at, double figure) {

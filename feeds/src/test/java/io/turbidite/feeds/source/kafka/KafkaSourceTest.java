@@ -2,6 +2,7 @@ package io.turbidite.feeds.source.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.StoreEvent;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.core.sim.Tier;
@@ -261,6 +262,11 @@ class KafkaSourceTest {
                             assertThat(gap.from()).isEqualTo(1);
                             assertThat(gap.to()).isEqualTo(6);
                         }));
+        assertThat(feeds.store().meters().instruments())
+                .filteredOn(one -> one.name().equals("feed.missed"))
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        Counter.class, missed -> assertThat(missed.sum()).isEqualTo(5));
     }
 
     @Test
