@@ -87,6 +87,17 @@ public final class FeedManager implements AutoCloseable {
     }
 
     /**
+     * Reads a definition as {@link #start} would, without a store.
+     *
+     * @param yaml the definition's text
+     * @param directory to which paths in it are relative
+     * @throws DefinitionException with every problem found; that it does not fit a store is none
+     */
+    public static void check(String yaml, Path directory) {
+        var _ = read(yaml, directory);
+    }
+
+    /**
      * Keeps a definition in the store and starts its feed.
      *
      * @param yaml the definition's text; JSON is YAML too
@@ -428,7 +439,7 @@ public final class FeedManager implements AutoCloseable {
         }
     }
 
-    private Defined read(String yaml, Path directory) {
+    private static Defined read(String yaml, Path directory) {
         Path absolute = directory.toAbsolutePath().normalize();
         FeedDefinition definition = FeedDefinition.parse("definition", absolute, yaml);
         if (definition.source().kind().equals(StdinKind.NAME)) {

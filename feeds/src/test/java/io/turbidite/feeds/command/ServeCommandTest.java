@@ -19,8 +19,11 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -221,6 +224,42 @@ class ServeCommandTest {
                 moved,
                 "--listen",
                 "127.0.0.1:0");
+    }
+
+    /** The bug: the store was opened, and the first file's feed kept, before the other was read. */
+    @Test
+    void a_definition_that_is_wrong_changes_nothing_in_the_store() throws Exception {
+        Path store = numbers("a");
+        Path right = Files.writeString(directory.resolve("right.yaml"), """
+                feed: right
+                dataset: { name: Right, type: { id: int64 }, primaryKey: id }
+                source: { kind: http }
+                parser: { kind: json }
+                """);
+        Path wrong = Files.writeString(directory.resolve("wrong.yaml"), "feed: a\nsauce: b\n");
+        Path piped = Files.writeString(
+                directory.resolve("piped.yaml"),
+                Files.readString(right).replace("kind: http", "kind: stdin"));
+        Map<String, FileTime> before = written(store);
+        refused("wrong.yaml:2: sauce", "serve", store, right, wrong);
+        refused("stdin is read by ./turbidite run alone", "serve", store, right, piped);
+        refused("there is no file none.yaml", "serve", store, right, "none.yaml");
+        assertThat(written(store)).isEqualTo(before);
+        Path none = directory.resolve("none");
+        refused("wrong.yaml:2: sauce", "serve", none, wrong);
+        refused("none does not exist", "serve", none, right);
+        assertThat(none).doesNotExist();
+    }
+
+    /** All that a directory has, and when each was written last. */
+    private static Map<String, FileTime> written(Path store) throws IOException {
+        Map<String, FileTime> all = new TreeMap<>();
+        try (Stream<Path> walk = Files.walk(store)) {
+            for (Path one : walk.toList()) {
+                all.put(store.relativize(one).toString(), Files.getLastModifiedTime(one));
+            }
+        }
+        return all;
     }
 
     /** The bug: it waited for clients that had no place to come to. */

@@ -26,8 +26,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,15 +73,13 @@ public final class ServeCommand implements Callable<Integer> {
         NettyLibrary.requireServer();
         WebServer.Options web = options.toWeb(console.clock());
         List<TcpDoor> doors = options.toDoors(web);
+        List<String> directories =
+                given.stream().filter(one -> !isDefinition(one)).toList();
+        List<GivenFeed> definitions = definitions(directories.size());
         CountDownLatch asked = new CountDownLatch(1);
         try (Interrupts.Watch watch = console.interrupts().watch(asked::countDown)) {
             watch.endWith(ExitCode.OK);
-            List<Path> definitions = given.stream()
-                    .filter(ServeCommand::isDefinition)
-                    .map(one -> PathArgument.path("FEED.yaml", one))
-                    .toList();
-            try (OpenStores stores = OpenStores.open(
-                            given.stream().filter(one -> !isDefinition(one)).toList());
+            try (OpenStores stores = OpenStores.open(directories);
                     OpenFeeds feeds = OpenFeeds.open(stores.all(), console.err());
                     var _ = OpenSockets.open(stores.all(), feeds.all(), serving, console);
                     WebServer server = start(new ServedStores(stores.all(), feeds.all()), web)) {
@@ -106,38 +102,40 @@ public final class ServeCommand implements Callable<Integer> {
         return argument.endsWith(".yaml") || argument.endsWith(".yml");
     }
 
-    /** Starts feeds of files in the only store; the store keeps them from then on. */
-    private void start(List<Path> definitions, Map<String, FeedManager> feeds) {
-        if (!definitions.isEmpty() && feeds.isEmpty()) {
+    /** Reads the feeds of files, before any store is opened: one that is wrong changes nothing. */
+    private List<GivenFeed> definitions(int storeCount) {
+        List<Path> files = given.stream()
+                .filter(ServeCommand::isDefinition)
+                .map(one -> PathArgument.path("FEED.yaml", one))
+                .toList();
+        if (!files.isEmpty() && storeCount == 0) {
             throw new InvalidRequestException(
                     "%s: no store is named that it goes into: ./turbidite serve STORE %s"
-                            .formatted(definitions.getFirst(), definitions.getFirst()));
+                            .formatted(files.getFirst(), files.getFirst()));
         }
-        if (!definitions.isEmpty() && feeds.size() != 1) {
+        if (!files.isEmpty() && storeCount != 1) {
             throw new InvalidRequestException(
                     "%s: feeds of files go into one store; start others by ./turbidite feed start STORE FEED.yaml"
-                            .formatted(definitions.getFirst()));
+                            .formatted(files.getFirst()));
         }
-        for (Path file : definitions) {
-            Path path = console.directory().resolve(file);
+        return files.stream()
+                .map(file -> GivenFeed.read(console.directory(), file))
+                .toList();
+    }
+
+    /** Starts feeds of files in the only store; the store keeps them from then on. */
+    private void start(List<GivenFeed> definitions, Map<String, FeedManager> feeds) {
+        for (GivenFeed one : definitions) {
+            FeedManager manager = feeds.values().iterator().next();
+            List<FeedStatus> before = manager.list();
             try {
-                Path parent = path.toAbsolutePath().normalize().getParent();
-                Path place = parent == null ? console.directory() : parent;
-                String text = Files.readString(path);
-                FeedManager manager = feeds.values().iterator().next();
-                List<FeedStatus> before = manager.list();
-                FeedStatus feed = manager.startOrChange(text, place);
+                FeedStatus feed = manager.startOrChange(one.text(), one.directory());
                 before.stream()
-                        .filter(one -> one.name().equals(feed.name()))
-                        .forEach(one -> tellIfChanged(one, feed, file));
-                tellIfAtRest(feed, file);
+                        .filter(old -> old.name().equals(feed.name()))
+                        .forEach(old -> tellIfChanged(old, feed, one.file()));
+                tellIfAtRest(feed, one.file());
             } catch (DefinitionException e) {
-                throw e.inFile(file.toString());
-            } catch (NoSuchFileException e) {
-                throw new InvalidRequestException("there is no file " + file, e);
-            } catch (IOException e) {
-                throw new InvalidRequestException(
-                        "%s can't be read: %s".formatted(file, e.getMessage()), e);
+                throw e.inFile(one.file().toString());
             }
         }
     }
