@@ -102,6 +102,15 @@ class FeedCommandTest {
             await(store, feeds, "f", FeedState.WAITING);
             assertThat(feed("status", "f").out()).as("of one file").contains(", 1 worker\n");
             assertThat(feed("list").out()).contains(", 1 worker\n");
+            Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
+            Path moved = Files.copy(yaml, elsewhere.resolve("f.yaml"));
+            Files.copy(directory.resolve("in.json"), elsewhere.resolve("in.json"));
+            assertThat(feed("start", moved, "--change").err())
+                    .isEqualTo(
+                            "feed f: relative paths in its definition are from %s now, and were from %s%n"
+                                    .formatted(elsewhere, directory));
+            assertThat(feed("start", moved, "--change").err()).isEmpty();
+            assertThat(feed("status", "f").out()).contains("with paths from " + elsewhere);
             Files.writeString(yaml, Files.readString(yaml).replace("in.json", "out.json"));
             Result refused = feed("start", yaml, "--change");
             assertThat(refused.code()).isEqualTo(2);

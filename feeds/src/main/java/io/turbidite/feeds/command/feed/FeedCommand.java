@@ -192,13 +192,30 @@ public final class FeedCommand implements Callable<Integer> {
                         .toAbsolutePath();
                 String text = FeedDefinition.text(file);
                 Path directory = Objects.requireNonNull(file.getParent());
+                List<FeedStatus> before = feeds.list();
                 try {
-                    print(change ? feeds.change(text, directory) : feeds.start(text, directory));
+                    FeedStatus now =
+                            change ? feeds.change(text, directory) : feeds.start(text, directory);
+                    print(now);
+                    before.stream()
+                            .filter(one -> one.name().equals(now.name()))
+                            .forEach(one -> tellIfMoved(one, now));
                 } catch (DefinitionException e) {
                     throw e.inFile(definition);
                 }
                 return ExitCode.OK;
             });
+        }
+
+        /** The same text means other files then. */
+        private void tellIfMoved(FeedStatus before, FeedStatus now) {
+            if (!before.directory().equals(now.directory())) {
+                console.err()
+                        .println(
+                                "feed %s: relative paths in its definition are from %s now, and were from %s"
+                                        .formatted(
+                                                now.name(), now.directory(), before.directory()));
+            }
         }
     }
 
