@@ -4,16 +4,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.meter.Meters;
 import io.turbidite.core.sim.SimClock;
+import io.turbidite.feeds.manage.FeedManager;
+import io.turbidite.feeds.web.access.Gate;
+import io.turbidite.feeds.web.access.Token;
+import io.turbidite.feeds.web.http.Right;
 import io.turbidite.feeds.web.http.TlsFiles;
+import io.turbidite.feeds.web.tcp.TcpDoor;
+import io.turbidite.feeds.web.tcp.TcpOptions;
+import io.turbidite.feeds.web.tcp.TcpServer;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -28,7 +39,9 @@ import java.security.KeyStore;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
@@ -130,6 +143,56 @@ class TlsTest {
             }
             assertThat(whatPlainTextGets(served.port())).doesNotContain("HTTP/1.1 200");
         }
+    }
+
+    @Test
+    void takes_lines_over_tls_and_none_in_plain_text() throws Exception {
+        Pair pair = pair("lines", "EC");
+        TlsFiles files = TlsFiles.read(pair.pem(), pair.key(), new SimClock());
+        Token.Made token =
+                Token.make("sender", EnumSet.of(Right.WRITE), List.of("*"), List.of("*"));
+        try (ServedStore served = ServedStore.open(directory.resolve("stores"), files)) {
+            FeedManager feeds = Objects.requireNonNull(served.feeds.get("one"));
+            feeds.start("""
+                    feed: lines
+                    dataset: { name: Lines, type: { id: int64 }, primaryKey: id }
+                    source: { kind: tcp }
+                    parser: { kind: json }
+                    """, directory);
+            TcpServer.Parts parts = new TcpServer.Parts(
+                    TcpOptions.defaults(),
+                    Map.of("one", feeds),
+                    Gate.of(List.of(token.kept()), false),
+                    files,
+                    new Meters(new SimClock()));
+            InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+            try (TcpServer server =
+                            TcpServer.start(parts, List.of(new TcpDoor("lines", anywhere, false)));
+                    Socket client = trusting(pair.certificate())
+                            .getSocketFactory()
+                            .createSocket(InetAddress.getLoopbackAddress(), portOf(server))) {
+                client.setSoTimeout(20_000);
+                client.getOutputStream()
+                        .write("{\"token\":\"%s\"}\n{\"id\":1}\n{\"id\":2}\n"
+                                .formatted(token.text())
+                                .getBytes(StandardCharsets.UTF_8));
+                BufferedReader in = new BufferedReader(
+                        new InputStreamReader(client.getInputStream(), StandardCharsets.UTF_8));
+                String heard = in.readLine();
+                while ("{\"acked\":1}".equals(heard)) {
+                    heard = in.readLine();
+                }
+                assertThat(heard).isEqualTo("{\"acked\":2}");
+                assertThat(whatPlainTextGets(portOf(server)))
+                        .doesNotContain("acked")
+                        .doesNotContain("error");
+            }
+            assertThat(served.store("one").dataset("Lines").get(2L)).isNotNull();
+        }
+    }
+
+    private static int portOf(TcpServer server) {
+        return server.addresses().values().iterator().next().getPort();
     }
 
     /** All that comes until the server ends the connection. */
