@@ -193,7 +193,9 @@ class NotReadyTest {
             refusesRecords(served.post("{\"id\":2}\n"), why);
             JsonNode first = ServedStore.json(served.send("{\"id\":2}\n"));
             assertThat(first.at("/acked").asLong()).isZero();
-            assertThat(first.at("/error").asText()).contains("before all of it was durable");
+            assertThat(first.at("/error").asText())
+                    .as("the bug: only that it had ended")
+                    .contains("before all of it was durable", why);
             assertThat(first.at("/retry").asLong()).isPositive();
             await(served, "tcp", FeedState.FAILED);
             JsonNode second = ServedStore.json(served.send("{\"id\":2}\n"));

@@ -1,5 +1,6 @@
 package io.turbidite.feeds.web.tcp;
 
+import io.turbidite.feeds.command.common.Failures;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
@@ -27,6 +28,9 @@ final class Sending {
     /** While one is written the next one gathers. */
     private static final int UNSETTLED_MAX = 2;
 
+    /** So long the run of a feed may take to say why it ended. */
+    private static final long CAUSE_MILLIS_MAX = 1_000;
+
     private final FeedManager manager;
     private final String feed;
     private final boolean hasHeader;
@@ -46,6 +50,9 @@ final class Sending {
     private long rejectedCount;
     private long triedMillis;
     private String lastRefusal = "";
+
+    /** That the feed ended before all was durable; null while it has not. */
+    private @Nullable String ended;
 
     /** Whose the records are. */
     record Producer(String owner, String name) {}
@@ -107,16 +114,16 @@ final class Sending {
     }
 
     boolean hasRoom() {
-        return refused.isEmpty() && unsettled.size() < UNSETTLED_MAX;
+        return ended == null && refused.isEmpty() && unsettled.size() < UNSETTLED_MAX;
     }
 
     /** Whether all that was handed in is acknowledged. */
     boolean isDone() {
-        return refused.isEmpty() && unsettled.isEmpty();
+        return ended == null && refused.isEmpty() && unsettled.isEmpty();
     }
 
     boolean wantsRetry() {
-        return !refused.isEmpty() && unsettled.isEmpty();
+        return ended != null || (!refused.isEmpty() && unsettled.isEmpty());
     }
 
     /** Hands lines in. */
@@ -193,7 +200,10 @@ final class Sending {
                 }
                 case Receipt.Cut(long taken, String why) -> {
                     acked += taken;
-                    throw Problem.of(503, why).retry(1);
+                    ended = why;
+                    triedMillis = 0;
+                    unsettled.clear(); // those behind it are cut, too
+                    return progress;
                 }
                 case Receipt.Gap(long expected) -> {
                     if (producer != null) {
@@ -249,7 +259,7 @@ final class Sending {
      * Hands in again what was refused.
      *
      * @param sinceMillis the last try
-     * @throws Problem if it will not be taken soon
+     * @throws Problem if it will not be taken soon, or the feed has ended in its middle
      */
     void retry(long sinceMillis) {
         if (!wantsRetry()) {
@@ -257,8 +267,14 @@ final class Sending {
         }
         triedMillis += sinceMillis;
         FeedStatus status = manager.status(feed);
+        if (ended != null) {
+            if (mayStillFail(status.state()) && triedMillis < CAUSE_MILLIS_MAX) {
+                return;
+            }
+            throw Problem.of(503, because(ended, status)).retry(1);
+        }
         if (triedMillis >= retryMillisMax || isAtRest(status.state())) {
-            throw Problem.of(503, lastRefusal).retry(1);
+            throw Problem.of(503, because(lastRefusal, status)).retry(1);
         }
         List<Sent> again = List.copyOf(refused);
         refused.clear();
@@ -269,6 +285,16 @@ final class Sending {
                 refused.add(one);
             }
         }
+    }
+
+    /** Its receipts come before its state: the run that gave them may not be over. */
+    private static boolean mayStillFail(FeedState state) {
+        return state == FeedState.RUNNING || state == FeedState.WAITING;
+    }
+
+    private static String because(String what, FeedStatus status) {
+        String cause = status.cause() == null ? "" : Failures.oneLine(status.cause());
+        return what.contains(cause) ? what : what + ": " + cause;
     }
 
     private static boolean isAtRest(FeedState state) {
