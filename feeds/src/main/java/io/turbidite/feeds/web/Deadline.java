@@ -1,7 +1,10 @@
 package io.turbidite.feeds.web;
 
+import com.fasterxml.jackson.databind.JsonNode;
+
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.web.http.Exchange;
+import io.turbidite.feeds.web.http.HttpOptions;
 import io.turbidite.feeds.web.http.Problem;
 
 import java.util.concurrent.TimeUnit;
@@ -12,22 +15,27 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <em>Thread-safe.</em>
  */
 final class Deadline {
-    static final long MILLIS_MAX = 3_600_000;
-
     private final Clock clock;
     private final long startNanos;
     private final long millisMax;
+    private final boolean isOfServer;
     private final AtomicBoolean cancelled = new AtomicBoolean();
 
-    private Deadline(Clock clock, long millisMax) {
+    private Deadline(Clock clock, long millisMax, boolean isOfServer) {
         this.clock = clock;
         this.startNanos = clock.monotonicNanos();
         this.millisMax = millisMax;
+        this.isOfServer = isOfServer;
     }
 
-    /** Begins now. */
-    static Deadline of(Exchange exchange, Clock clock, long millisMax) {
-        Deadline deadline = new Deadline(clock, millisMax);
+    /**
+     * Begins now, and ends when the client says so in {@code timeoutMs}, at the latest when the
+     * server does.
+     */
+    static Deadline of(Exchange exchange, Clock clock, JsonNode body) {
+        long ofServer = exchange.options().requestMillisMax();
+        long asked = Bodies.number(body, "timeoutMs", ofServer, 1, HttpOptions.REQUEST_MILLIS_MAX);
+        Deadline deadline = new Deadline(clock, Math.min(asked, ofServer), asked >= ofServer);
         exchange.onGone(() -> deadline.cancelled.set(true));
         return deadline;
     }
@@ -45,6 +53,9 @@ final class Deadline {
     /** What the client is told when it is over. */
     Problem passed() {
         return Problem.of(504, "the answer took longer than %d ms".formatted(millisMax))
-                .advise("give it more: timeoutMs");
+                .advise(
+                        isOfServer
+                                ? "no request has longer: --request-millis of the server"
+                                : "give it more: timeoutMs");
     }
 }

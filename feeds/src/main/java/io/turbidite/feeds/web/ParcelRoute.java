@@ -42,7 +42,10 @@ final class ParcelRoute {
 
     private static final Set<String> CHARSETS = Set.of("utf-8", "utf8", "us-ascii", "ascii");
 
-    /** So long a request waits for the feed; then the client is told to send it again. */
+    /**
+     * So long a request waits for the feed, if the server gives it as long; then the client is told
+     * to send it again.
+     */
     private static final long WAIT_MICROS = 30_000_000;
 
     private static final Set<String> JSON_TYPES = Set.of(
@@ -77,12 +80,16 @@ final class ParcelRoute {
         try (BodyBudget.Share share = budget.share()) {
             InputStream body = Unpacking.of(exchange.header("Content-Encoding"), exchange.body());
             Parcel parcel = numbered(exchange, share.readAll(body));
-            Receipt receipt = manager.send(status.name(), parcel, WAIT_MICROS);
+            Receipt receipt = manager.send(status.name(), parcel, waitMicros(exchange));
             if (receipt instanceof Receipt.Taken) {
                 share.giveBack(); // else a reader may be at it still
             }
             answer(exchange, status.name(), receipt);
         }
+    }
+
+    private static long waitMicros(Exchange exchange) {
+        return Math.min(WAIT_MICROS, exchange.options().requestMillisMax() * 1_000);
     }
 
     private static void checkState(FeedStatus status) {

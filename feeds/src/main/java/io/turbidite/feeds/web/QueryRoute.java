@@ -62,10 +62,7 @@ final class QueryRoute {
         JsonNode body = Bodies.json(exchange);
         Bodies.checkKeys(body, keys);
         boolean explains = Bodies.truth(body, "explain");
-        Deadline deadline = Deadline.of(
-                exchange,
-                clock,
-                Bodies.number(body, "timeoutMs", Deadline.MILLIS_MAX, 1, Deadline.MILLIS_MAX));
+        Deadline deadline = Deadline.of(exchange, clock, body);
         Query query = Question.of(arguments(body))
                 .on(store.dataset(Bodies.text(body, "dataset")))
                 .with(RunOptions.defaults()

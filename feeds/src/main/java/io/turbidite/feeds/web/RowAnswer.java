@@ -30,6 +30,9 @@ final class RowAnswer {
     private final Deadline deadline;
     private final RowForm form;
 
+    /** Of the answer, that are sent. */
+    private long sentBytes;
+
     private RowAnswer(Exchange exchange, Deadline deadline, RowForm form) {
         this.exchange = exchange;
         this.deadline = deadline;
@@ -54,6 +57,9 @@ final class RowAnswer {
      * Sends the rows. What fails before the first one is an answer of its own; later it comes
      * behind the rows, or where that has no place the answer is cut.
      *
+     * <p>A row that does not fit in the bytes that an answer may have is not sent, and is such a
+     * failure.
+     *
      * @param limit most rows; whether it left some out is then told
      * @throws CancellationException if the time was over before the first row
      * @throws IOException if the client has gone, or the answer was cut
@@ -69,7 +75,12 @@ final class RowAnswer {
         Json.Line last;
         try {
             while (more && count < countMax) {
+                int fitting = lines.length();
                 form.row(result, count, lines);
+                if (sentBytes + lines.length() > exchange.options().answerBytesMax()) {
+                    lines.truncate(fitting);
+                    throw exchange.tooLong();
+                }
                 count++;
                 if (lines.length() >= PIECE_BYTES) {
                     write(lines, out);
@@ -84,6 +95,8 @@ final class RowAnswer {
             last = Json.line().put("summary", summary.toMap());
         } catch (CancellationException e) {
             last = error(deadline.passed());
+        } catch (Problem e) {
+            last = error(e);
         } catch (StorageException e) {
             last = error(Problems.of(e));
         } catch (RuntimeException e) {
@@ -107,10 +120,11 @@ final class RowAnswer {
                                 .toMap());
     }
 
-    private static void write(ByteSink lines, OutputStream out) throws IOException {
+    private void write(ByteSink lines, OutputStream out) throws IOException {
         if (lines.length() > 0) {
             out.write(lines.asSlice(new Slice()).toByteArray());
             out.flush();
+            sentBytes += lines.length();
             lines.clear();
         }
     }

@@ -53,12 +53,7 @@ final class SqlRoute {
     }
 
     /** What a request asks. */
-    private record Question(
-            String statement,
-            JsonNode parameters,
-            long limit,
-            long timeoutMillis,
-            boolean explain) {
+    private record Question(String statement, JsonNode parameters, long limit, boolean explain) {
         static Question of(JsonNode body) {
             Bodies.checkKeys(
                     body, List.of("statement", "parameters", "limit", "timeoutMs", "explain"));
@@ -66,15 +61,15 @@ final class SqlRoute {
                     Bodies.text(body, "statement"),
                     body.path("parameters"),
                     Bodies.number(body, "limit", Long.MAX_VALUE, 0, Long.MAX_VALUE),
-                    Bodies.number(body, "timeoutMs", Deadline.MILLIS_MAX, 1, Deadline.MILLIS_MAX),
                     Bodies.truth(body, "explain"));
         }
     }
 
     private void run(Exchange exchange) throws IOException {
         Store store = stores.store(exchange.name("store"));
-        Question asked = Question.of(Bodies.json(exchange));
-        Deadline deadline = Deadline.of(exchange, clock, asked.timeoutMillis());
+        JsonNode body = Bodies.json(exchange);
+        Question asked = Question.of(body);
+        Deadline deadline = Deadline.of(exchange, clock, body);
         RunOptions options = RunOptions.defaults()
                 .withSpill(store.environment().disk(), StoreFiles.SPILL)
                 .withTasks(store.environment().tasks())

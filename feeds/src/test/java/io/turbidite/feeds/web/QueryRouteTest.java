@@ -322,6 +322,13 @@ class QueryRouteTest {
                             .build());
             assertThat(answer.statusCode()).as(answer.body()).isEqualTo(504);
             assertThat(answer.body()).contains("longer than 1000 ms").contains("timeoutMs");
+            HttpResponse<String> longest = served.send(HttpRequest.newBuilder(
+                            ServedStore.uri(server, PATH))
+                    .POST(HttpRequest.BodyPublishers.ofString(
+                            "{\"dataset\":\"T\",\"order\":\"text\",\"timeoutMs\":86400000}"))
+                    .build());
+            assertThat(longest.statusCode()).as(longest.body()).isEqualTo(504);
+            assertThat(longest.body()).contains("longer than 3600000 ms", "--request-millis");
         }
     }
 

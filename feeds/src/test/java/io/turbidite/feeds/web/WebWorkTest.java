@@ -352,7 +352,9 @@ class WebWorkTest {
                 defaults.headMillisMax(),
                 100,
                 1_000,
-                64 << 10);
+                64 << 10,
+                defaults.answerBytesMax(),
+                defaults.requestMillisMax());
         try (ServedStore served = serve(hasty);
                 Socket slow = connect(served)) {
             write(slow, head("Content-Length: 100\r\n") + "{\"state");
@@ -421,7 +423,9 @@ class WebWorkTest {
                 defaults.headMillisMax(),
                 defaults.bodyMillisMax(),
                 defaults.writeMillisMax(),
-                64 << 10);
+                64 << 10,
+                defaults.answerBytesMax(),
+                defaults.requestMillisMax());
         try (ServedStore served = serve(small)) {
             String body = "{\"statement\":\"select a.text, b.text as other from T a, T b\"}";
             try (Socket client = connect(served)) {

@@ -147,6 +147,20 @@ final class ServeOptions {
             description = "Bytes of an answer that wait for a slow client; default: 262144.")
     private int unsentBytes = HttpOptions.defaults().unsentBytesMax();
 
+    @Option(
+            names = "--answer-bytes",
+            paramLabel = "N",
+            description =
+                    "Longest answer, in bytes; one that would be longer tells an error; default: 1073741824.")
+    private long answerBytes = HttpOptions.defaults().answerBytesMax();
+
+    @Option(
+            names = "--request-millis",
+            paramLabel = "N",
+            description =
+                    "A statement or question that takes so long is ended with 504, whatever its timeoutMs; default: 3600000.")
+    private long requestMillis = HttpOptions.defaults().requestMillisMax();
+
     /**
      * Where lines are taken.
      *
@@ -234,7 +248,9 @@ final class ServeOptions {
                         headMillis,
                         bodyMillis,
                         writeMillis,
-                        unsentBytes),
+                        unsentBytes,
+                        answerBytes,
+                        requestMillis),
                 gate,
                 tls,
                 files == null

@@ -32,7 +32,7 @@ public final class Exchange {
     private final Target target;
     private final Map<String, String> names = new LinkedHashMap<>();
     private final RequestBody body;
-    private final long writeMillisMax;
+    private final HttpOptions options;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final List<Runnable> onGone = new ArrayList<>();
@@ -47,12 +47,12 @@ public final class Exchange {
             HttpRequest head,
             Target target,
             RequestBody body,
-            long writeMillisMax) {
+            HttpOptions options) {
         this.connection = connection;
         this.head = head;
         this.target = target;
         this.body = body;
-        this.writeMillisMax = writeMillisMax;
+        this.options = options;
     }
 
     HttpRequest head() {
@@ -184,6 +184,19 @@ public final class Exchange {
         }
     }
 
+    /** What the server grants its clients. */
+    public HttpOptions options() {
+        return options;
+    }
+
+    /** What a client is told whose answer would be longer than the server sends. */
+    public Problem tooLong() {
+        return Problem.of(
+                        400,
+                        "the answer is longer than %d bytes".formatted(options.answerBytesMax()))
+                .advise("ask for less: limit; or raise --answer-bytes of the server");
+    }
+
     /** Whether the client has gone: nobody reads an answer. */
     public boolean isGone() {
         lock.lock();
@@ -230,7 +243,7 @@ public final class Exchange {
     boolean awaitWritable() {
         lock.lock();
         try {
-            long leftNanos = TimeUnit.MILLISECONDS.toNanos(writeMillisMax);
+            long leftNanos = TimeUnit.MILLISECONDS.toNanos(options.writeMillisMax());
             while (!gone && !connection.isWritable()) {
                 if (leftNanos <= 0) {
                     return false;
@@ -279,8 +292,15 @@ public final class Exchange {
         answer(code, JSON, (Json.text(object) + "\n").getBytes(StandardCharsets.UTF_8), headers);
     }
 
-    /** Answers with bytes, and headers beside those that all answers have. */
+    /**
+     * Answers with bytes, and headers beside those that all answers have.
+     *
+     * @throws Problem with 400 if they are more than the server sends
+     */
     public void answer(int code, String type, byte[] bytes, Map<String, String> headers) {
+        if (bytes.length > options.answerBytesMax()) {
+            throw tooLong();
+        }
         begin();
         connection.answer(this, code, type, Unpooled.wrappedBuffer(bytes), headers);
     }

@@ -270,7 +270,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
                 && HttpUtil.getContentLength(request, 0L) == 0;
         RequestBody body =
                 new RequestBody(() -> onLoop(this::askForBody), server.options().bodyMillisMax());
-        exchange = new Exchange(this, request, target, body, server.options().writeMillisMax());
+        exchange = new Exchange(this, request, target, body, server.options());
         if (beginsAtEnd) {
             ask();
         } else {

@@ -39,8 +39,8 @@ class HttpAbuseTest {
             Token.make("tester", EnumSet.of(Right.READ), List.of("*"), List.of("*"));
     private final EventLoopGroup loop =
             new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-    private final HttpOptions options =
-            new HttpOptions(4, 2, 1, 1, 2_048, 10_000, 1_000, 60_000, 1_000, 64 << 10);
+    private final HttpOptions options = new HttpOptions(
+            4, 2, 1, 1, 2_048, 10_000, 1_000, 60_000, 1_000, 64 << 10, 1 << 20, 60_000);
     private final Meters meters = new Meters();
     private HttpServer server;
     private EmbeddedChannel channel;

@@ -125,7 +125,9 @@ class HttpFuzzTest {
     private static HttpServer.Parts parts(Route body) {
         return new HttpServer.Parts(
                 // so few connections that one which is not given back is soon missed
-                new HttpOptions(16, 16, 8, 1, 2_048, 10_000, 20_000, 60_000, 20_000, 64 << 10),
+                new HttpOptions(
+                        16, 16, 8, 1, 2_048, 10_000, 20_000, 60_000, 20_000, 64 << 10, 1 << 20,
+                        60_000),
                 List.of(
                         Route.light(
                                 "GET",
