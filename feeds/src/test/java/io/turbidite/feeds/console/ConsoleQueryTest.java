@@ -161,6 +161,33 @@ final class ConsoleQueryTest extends ConsoleFixture {
         assertCalm();
     }
 
+    @Test
+    void cellsAreDrawnBesidePoints() throws IOException {
+        server.answers(
+                "POST /v1/stores/reef/sql",
+                200,
+                lines(
+                        Map.of("at", List.of(0, 0), "count", 1),
+                        Map.of("at", List.of(10, 10, 20, 20), "count", 4),
+                        Map.of("summary", Map.of("rows", 2, "millis", 1))));
+        browser.open(server.page("query"));
+        browser.waitFor("#state", "well");
+        browser.type("#sql", "select * from Tweets");
+        browser.click("#run");
+        browser.waitFor("#query-status", "2 rows");
+        browser.click("#tab-places");
+        browser.waitFor("#answer", "2 places: x from 0 to 20, y from 0 to 20");
+        // a cell's middle, its corner, what is left of it, the point, what is right of that
+        assertEquals(List.of(true, true, false, true, false), browser.run("""
+                        const canvas = document.querySelector('#answer canvas');
+                        const all = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+                        const isDrawn = ([x, y]) => all.data[4 * (Math.floor(408 - y * 19.8) * all.width
+                            + Math.floor(12 + x * 19.8)) + 3] > 0;
+                        return [[15.3, 15.3], [10.3, 10.3], [9.3, 15.3], [0, 0], [0.7, 0.7]].map(isDrawn);
+                        """));
+        assertCalm();
+    }
+
     private String copied(String button) throws IOException {
         browser.run("window.written = null");
         browser.press(button);
