@@ -13,11 +13,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.channels.Channels;
 import java.nio.channels.Pipe;
 import java.nio.charset.StandardCharsets;
@@ -232,8 +235,9 @@ class StdinTest {
         }
     }
 
-    @Test
-    void input_that_fails_fails_the_run_behind_what_was_read() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void input_that_fails_fails_the_run_behind_what_was_read(boolean unchecked) throws Exception {
         byte[] first = line(1, "a").getBytes(StandardCharsets.UTF_8);
         System.setIn(new InputStream() {
             private boolean isGiven;
@@ -246,7 +250,11 @@ class StdinTest {
             @Override
             public int read(byte[] target, int offset, int byteCount) throws IOException {
                 if (isGiven) {
-                    throw new IOException("torn");
+                    IOException torn = new IOException("torn");
+                    if (unchecked) {
+                        throw new UncheckedIOException("torn", torn);
+                    }
+                    throw torn;
                 }
                 isGiven = true;
                 System.arraycopy(first, 0, target, offset, first.length);

@@ -6,6 +6,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.record.RecordView;
+import io.turbidite.core.scan.LayerFiles;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.RecordType;
@@ -275,6 +276,9 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     static Explanation explanation(String dataset, ResultPlan plan, boolean ran) {
         List<PlanStep> steps = plan.steps();
         List<OptionalLong> times = StepTimes.of(steps);
+        LayerFiles all = steps.stream()
+                .map(step -> step.layers().files())
+                .reduce(LayerFiles.NONE, LayerFiles::plus);
         List<Explanation.Operator> operators = new ArrayList<>();
         for (int i = 0; i < steps.size(); i++) {
             PlanStep step = steps.get(i);
@@ -286,7 +290,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
                             : OptionalLong.of(step.estimatedRows()),
                     ran ? OptionalLong.of(step.meter().rows()) : OptionalLong.empty(),
                     step.depth(),
-                    ran ? work(step, times.get(i)) : Explanation.Work.NONE));
+                    ran ? work(step, times.get(i), all) : Explanation.Work.NONE));
         }
         List<Explanation.Choice> considered = plan.choices().stream()
                 .map(way -> new Explanation.Choice(way.access(), way.cost(), way.chosen()))
@@ -294,7 +298,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
         return new Explanation(dataset, plan.access(), operators, considered);
     }
 
-    private static Explanation.Work work(PlanStep step, OptionalLong cpuNanos) {
+    private static Explanation.Work work(PlanStep step, OptionalLong cpuNanos, LayerFiles all) {
         OperatorWork work = step.meter().workSoFar();
         return new Explanation.Work(
                 cpuNanos,
@@ -302,7 +306,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
                 work == null ? 0 : work.spilledBytes(),
                 step.layers().pageCount(),
                 step.layers().ruledOutCount(),
-                step.layers().files().unread());
+                step.layers().files().unread(all));
     }
 
     /** Drops the unread rows. */

@@ -59,6 +59,7 @@ public final class FeedMeters {
     private boolean isEndless;
     private volatile long restedNanos;
     private volatile boolean isRested;
+    private volatile boolean isRunning;
     private volatile long lagBytes = -1;
     private volatile long bytesAll;
     private volatile long knownCount = -1;
@@ -126,10 +127,14 @@ public final class FeedMeters {
     /** A run begins. */
     public void begin(boolean endless) {
         isEndless = endless;
+        restedNanos = clock.monotonicNanos();
+        isRunning = true;
         if (endless) {
             meters.gauge(
                     "feed.lag.seconds",
-                    () -> isRested ? 0 : (clock.monotonicNanos() - restedNanos) / NANOS_PER_SECOND);
+                    () -> isRested || !isRunning
+                            ? 0
+                            : (clock.monotonicNanos() - restedNanos) / NANOS_PER_SECOND);
         }
     }
 
@@ -224,7 +229,7 @@ public final class FeedMeters {
 
     /** The run has ended. */
     public void end() {
-        isRested = false; // from now on nobody reads
+        isRunning = false;
         spill = null;
     }
 

@@ -90,7 +90,7 @@ class FeedFiguresTest {
     }
 
     @Test
-    void a_feed_that_waits_for_its_source_says_so_and_does_not_lag() throws IOException {
+    void a_feed_that_waits_for_its_source_or_is_paused_says_so_and_does_not_lag() throws Exception {
         Files.writeString(directory.resolve("lines.json"), "{\"id\":1}\n");
         try (Store store = Store.open(directory.resolve("store"));
                 FeedManager feeds = FeedManager.open(store)) {
@@ -116,6 +116,13 @@ class FeedFiguresTest {
             assertThat(stages).extracting(FeedStage::workers).containsExactly(0, 1, 1, 1);
             assertThat(stages.getFirst().waitNanos()).isPositive();
             assertThat(stages.getLast().busyNanos()).isPositive();
+
+            var _ = feeds.pause("lines");
+            store.environment()
+                    .tasks()
+                    .await(() -> feeds.status("lines").state() == FeedState.PAUSED);
+            Thread.sleep(1_100); // the figure has whole seconds
+            assertThat(figures(store)).containsEntry("feed.lag.seconds:", 0L);
         }
     }
 }

@@ -6,6 +6,7 @@ import io.turbidite.core.log.Durability;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.IndexSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreDescription;
 import io.turbidite.lsm.StoreOptions;
@@ -175,6 +176,25 @@ class ExplainAnalyzeTest {
         assertThat(both.toString()).contains("scan");
         assertThat(of(both, "scan").work().passedOverFiles()).doesNotContain(olderFiles.getFirst());
         assertThat(scan.actualRows()).hasValue(TEXTS / PARTS);
+        // what one part of the statement passed over, the other one read
+        Explanation union = analyzed(
+                "select id from Texts where sent >= %d union all select id from Texts"
+                        .formatted(TEXTS / PARTS * (PARTS - 1)),
+                RunOptions.defaults());
+        assertThat(of(union, "scan").work().passedOverCount()).isEqualTo(PARTS - 1);
+        assertThat(union.toMap().toString()).doesNotContain("passedOverFiles");
+    }
+
+    @Test
+    void what_a_fetch_may_have_read_is_not_told_as_passed_over() {
+        store.dataset("Texts").createIndex(IndexSpec.btree("by_author", "author"));
+        store.dataset("Texts").createIndex(IndexSpec.btree("by_size", "size"));
+        Explanation either = analyzed(
+                "select id from Texts where (author = 5 and sent >= %d) or size = 7"
+                        .formatted(TEXTS / PARTS * (PARTS - 1)),
+                RunOptions.defaults());
+        assertThat(either.toString()).contains("either");
+        assertThat(either.toMap().toString()).doesNotContain("passedOverFiles");
     }
 
     @Test

@@ -12,7 +12,7 @@ public final class LayerMeter {
 
     /** Counts; called at the end of a cursor. */
     public void add(LayerWork more) {
-        if (more.layerCount() > 0) {
+        if (more.layerCount() > 0 || !more.files().isKnown()) {
             work.accumulateAndGet(more, LayerWork::plus);
         }
     }

@@ -6,19 +6,25 @@ import java.util.stream.LongStream;
 
 /**
  * Which components a search, scan or fetch read, and which it passed over unread, by the numbers of
- * their files: to show what a query spared. Memory has no file, and is in neither. A fetch without
- * a filter names none. <em>Immutable.</em>
+ * their files: to show what a query spared. Memory has no file, and is in neither.
+ * <em>Immutable.</em>
  */
 public final class LayerFiles {
     /** None. */
-    public static final LayerFiles NONE = new LayerFiles(new long[0], new long[0]);
+    public static final LayerFiles NONE = new LayerFiles(new long[0], new long[0], true);
+
+    /** Any may have been read: a fetch without a filter does not say. */
+    public static final LayerFiles UNKNOWN = new LayerFiles(new long[0], new long[0], false);
 
     /** Ascending, each once; so the others. */
     private final long[] read;
 
     private final long[] passedOver;
 
-    private LayerFiles(long[] read, long[] passedOver) {
+    private final boolean isKnown;
+
+    private LayerFiles(long[] read, long[] passedOver, boolean isKnown) {
+        this.isKnown = isKnown;
         this.read = read;
         this.passedOver = passedOver;
     }
@@ -34,19 +40,34 @@ public final class LayerFiles {
         long[] sortedPassedOver = passedOver.sorted().distinct().toArray();
         return sortedRead.length == 0 && sortedPassedOver.length == 0
                 ? NONE
-                : new LayerFiles(sortedRead, sortedPassedOver);
+                : new LayerFiles(sortedRead, sortedPassedOver, true);
     }
 
-    /** Files of components that were passed over and never read, ascending. */
-    public List<Long> unread() {
+    /**
+     * Files of components that were passed over and never read, ascending.
+     *
+     * @param all what the whole query did, this included
+     */
+    public List<Long> unread(LayerFiles all) {
+        if (!all.isKnown) {
+            return List.of();
+        }
         return LongStream.of(passedOver)
-                .filter(file -> !has(read, file))
+                .filter(file -> !has(all.read, file))
                 .boxed()
                 .toList();
     }
 
+    /** False for {@link #UNKNOWN}, and what it is part of. */
+    public boolean isKnown() {
+        return isKnown;
+    }
+
     /** Both together. */
     public LayerFiles plus(LayerFiles more) {
+        if (!isKnown || !more.isKnown) {
+            return UNKNOWN;
+        }
         if (hasAll(read, more.read) && hasAll(passedOver, more.passedOver)) {
             return this; // as searches of one index mostly are
         }
@@ -71,6 +92,7 @@ public final class LayerFiles {
     @Override
     public boolean equals(Object other) {
         return other instanceof LayerFiles files
+                && isKnown == files.isKnown
                 && Arrays.equals(read, files.read)
                 && Arrays.equals(passedOver, files.passedOver);
     }
@@ -82,6 +104,8 @@ public final class LayerFiles {
 
     @Override
     public String toString() {
-        return "read " + Arrays.toString(read) + ", passed over " + Arrays.toString(passedOver);
+        return !isKnown
+                ? "unknown"
+                : "read " + Arrays.toString(read) + ", passed over " + Arrays.toString(passedOver);
     }
 }

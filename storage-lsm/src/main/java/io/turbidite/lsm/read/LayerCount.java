@@ -23,11 +23,17 @@ final class LayerCount {
     private long layerCount;
     private long @Nullable [] ruledOut;
     private boolean isEnded;
+    private boolean namesNone;
 
     /** Numbers of files of components, by what became of these. */
     private final Files read = new Files();
 
     private final Files passedOver = new Files();
+
+    /** Any component may be asked, and none is named: naming them would cost each lookup. */
+    void namesNone() {
+        namesNone = true;
+    }
 
     /** A component was considered: as {@link #asked(int)}, with its file. */
     void asked(int field, long fileId) {
@@ -87,7 +93,7 @@ final class LayerCount {
                 layerCount,
                 pageCount,
                 counts == null ? List.of() : LongStream.of(counts).boxed().toList(),
-                LayerFiles.of(read.stream(), passedOver.stream()));
+                namesNone ? LayerFiles.UNKNOWN : LayerFiles.of(read.stream(), passedOver.stream()));
     }
 
     /** Numbers of files, as they come. */

@@ -101,6 +101,7 @@ final class LookupLayers {
     private List<ComponentHandle> unpruned(Version version, FilterPredicate filter) {
         List<ComponentHandle> all = version.tree(TreeId.PRIMARY);
         if (filter.isNone()) {
+            considered.namesNone();
             return all;
         }
         boolean mayHide = version.schema().maintenance() != Maintenance.EAGER;

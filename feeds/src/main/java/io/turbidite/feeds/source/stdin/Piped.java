@@ -33,7 +33,7 @@ final class Piped implements AutoCloseable {
     private int given;
 
     private volatile boolean hasEnded;
-    private volatile @Nullable IOException failure;
+    private volatile @Nullable Throwable failure;
     private volatile boolean closed;
 
     /** So many bytes of the stream; handed over by a queue. */
@@ -73,8 +73,8 @@ final class Piped implements AutoCloseable {
                 full.add(chunk);
                 arrived.run();
             }
-        } catch (IOException e) {
-            failure = e;
+        } catch (IOException | RuntimeException | Error e) {
+            failure = e; // the end of what was read is then no end of a record
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // it was closed, and nobody reads on
         } finally {
@@ -99,7 +99,7 @@ final class Piped implements AutoCloseable {
      * @throws StorageIoException if it could not be read further
      */
     void checkEnd() {
-        IOException e = failure;
+        Throwable e = failure;
         if (e != null) {
             throw new StorageIoException(
                     StorageIoException.Kind.IO,

@@ -44,7 +44,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 
 /**
@@ -93,8 +92,7 @@ public final class HttpServer implements AutoCloseable {
             new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
 
     private final ChannelGroup listeners = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
-    private final AtomicInteger connectionCount = new AtomicInteger();
-    private final PeerCounts peers;
+    private final Admission doorway;
     private final Semaphore admission;
     private final Semaphore pushes;
     private volatile boolean closing;
@@ -125,7 +123,10 @@ public final class HttpServer implements AutoCloseable {
         this.loop = loop;
         this.tls = parts.tls();
         this.clock = parts.clock();
-        this.peers = new PeerCounts(options.connectionsPerPeerMax());
+        this.doorway = new Admission(
+                options.connectionCountMax(),
+                options.connectionsPerPeerMax(),
+                Problem.of(503, "the server has as many connections as it may").retry(1));
         this.admission = new Semaphore(options.requestCountMax());
         this.pushes = new Semaphore(options.streamCountMax());
         this.meters = new HttpMeters(parts.meters(), parts.clock(), this);
@@ -201,13 +202,13 @@ public final class HttpServer implements AutoCloseable {
     }
 
     void accept(Channel channel) {
-        connections.add(channel);
-        Problem refusal = peers.enter(channel);
-        if (connectionCount.incrementAndGet() > options.connectionCountMax()) {
-            refusal = Problem.of(503, "the server has as many connections as it may")
-                    .retry(1);
+        Problem refusal = doorway.enter(channel);
+        if (refusal != null && !doorway.tellsRefused(tls != null)) {
+            noteRefused(refusal.code());
+            var _ = channel.close();
+            return;
         }
-        channel.closeFuture().addListener(closed -> connectionCount.decrementAndGet());
+        connections.add(channel);
         if (tls != null) {
             channel.pipeline().addLast(tls.context(requests).newHandler(channel.alloc()));
         }
@@ -242,7 +243,7 @@ public final class HttpServer implements AutoCloseable {
 
     /** Connections that are open now. */
     public int connectionCount() {
-        return connectionCount.get();
+        return doorway.admittedCount();
     }
 
     /** Requests that are at work now. */

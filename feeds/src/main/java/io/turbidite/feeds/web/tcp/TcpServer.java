@@ -21,10 +21,10 @@ import io.turbidite.feeds.FeedDefinition;
 import io.turbidite.feeds.FeedDefinition.FormatPart;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.source.parcel.TcpKind;
+import io.turbidite.feeds.web.http.Admission;
 import io.turbidite.feeds.web.http.BoundFamily;
 import io.turbidite.feeds.web.http.Doorkeeper;
 import io.turbidite.feeds.web.http.HttpServer;
-import io.turbidite.feeds.web.http.PeerCounts;
 import io.turbidite.feeds.web.http.Problem;
 import io.turbidite.feeds.web.http.Right;
 import io.turbidite.feeds.web.http.SpareBytes;
@@ -40,7 +40,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -68,8 +67,7 @@ public final class TcpServer implements AutoCloseable {
 
     private final ChannelGroup listeners = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
-    private final AtomicInteger connectionCount = new AtomicInteger();
-    private final PeerCounts peers;
+    private final Admission admission;
     private final AtomicLong heldBytes = new AtomicLong();
     private final SpareBytes spare = new SpareBytes();
     private final Counter refused;
@@ -94,11 +92,14 @@ public final class TcpServer implements AutoCloseable {
     TcpServer(Parts parts, EventLoopGroup loop) {
         this.parts = parts;
         this.loop = loop;
-        this.peers = new PeerCounts(parts.options().connectionsPerPeerMax());
+        this.admission = new Admission(
+                parts.options().connectionCountMax(),
+                parts.options().connectionsPerPeerMax(),
+                Problem.of(429, "there are as many connections as may be").retry(1));
         this.refused = parts.meters().counter("tcp.refused");
         parts.meters().bound("tcp.connections", parts.options().connectionCountMax());
         parts.meters().bound("tcp.bytes.held", parts.options().heldBytesMax());
-        parts.meters().gauge("tcp.connections", connectionCount::get);
+        parts.meters().gauge("tcp.connections", admission::admittedCount);
         parts.meters().gauge("tcp.bytes.held", heldBytes::get);
     }
 
@@ -168,12 +169,13 @@ public final class TcpServer implements AutoCloseable {
     }
 
     void accept(Channel channel, TcpDoor door) {
-        connections.add(channel);
-        Problem refusal = peers.enter(channel);
-        if (connectionCount.incrementAndGet() > parts.options().connectionCountMax()) {
-            refusal = Problem.of(429, "there are as many connections as may be").retry(1);
+        Problem refusal = admission.enter(channel);
+        if (refusal != null && !admission.tellsRefused(parts.tls() != null)) {
+            countRefused();
+            var _ = channel.close();
+            return;
         }
-        channel.closeFuture().addListener(closed -> connectionCount.decrementAndGet());
+        connections.add(channel);
         if (parts.tls() != null) {
             channel.pipeline().addLast(parts.tls().context(reader).newHandler(channel.alloc()));
         }
@@ -191,7 +193,7 @@ public final class TcpServer implements AutoCloseable {
 
     /** Connections that are open now. */
     public int connectionCount() {
-        return connectionCount.get();
+        return admission.admittedCount();
     }
 
     /**

@@ -371,8 +371,13 @@ class HttpAbuseTest {
                         .counter("http.requests")
                         .sum())
                 .isEqualTo(1);
-        var _ = tooMany.close();
-        assertThat(connectFrom(other).outboundMessages()).isEmpty();
+        for (int i = 0; i < options.connectionCountMax() - 1; i++) {
+            assertThat(connectFrom(one).isOpen()).as("told why, in its time").isTrue();
+        }
+        assertThat(connectFrom(one).isOpen()).as("one more is told nothing").isFalse();
+        assertThat(connectFrom(other).outboundMessages())
+                .as("who is refused takes no place of others")
+                .isEmpty();
         var _ = first.close();
         assertThat(connectFrom(one).outboundMessages())
                 .as("there is room again")
