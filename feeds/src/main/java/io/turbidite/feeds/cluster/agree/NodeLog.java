@@ -39,9 +39,18 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  */
 public final class NodeLog implements AutoCloseable {
+    private static final String OTHER_STORE = "one of the two is an old copy, or of another store;"
+            + " put back the one that belongs to the other, or start the node with an empty store"
+            + " and an empty directory of the cluster";
+
     private final ChangeLog log;
     private final NodeSchema schema;
     private final long process;
+
+    /** What the changes make that the schema has; as of {@link #shownNumber}. */
+    private ClusterMap shown = ClusterMap.EMPTY;
+
+    private long shownNumber;
 
     /** In the log's epoch; 0 if there is none. */
     private long registration;
@@ -74,16 +83,25 @@ public final class NodeLog implements AutoCloseable {
      * @param name of the file, in a directory that is there
      * @param process a random number
      * @throws io.turbidite.core.CorruptionException if the copy is damaged
-     * @throws InvalidRequestException if it is of another cluster
+     * @throws InvalidRequestException if it is of another cluster, or the store is not what the
+     *     copy says: it has other changes, or what the cluster did not make there
      */
     public static NodeLog open(
             Disk disk, String name, long clusterId, NodeSchema schema, long process) {
         ChangeLog log = disk.exists(name)
                 ? ChangeLog.open(disk, name, clusterId, Keeper.NODE)
                 : ChangeLog.create(disk, name, clusterId);
-        NodeLog node = new NodeLog(log, schema, process);
-        node.applyAll();
-        return node;
+        try {
+            NodeLog node = new NodeLog(log, schema, process);
+            if (schema.applied() < log.number()) {
+                schema.checkFits(log.after(schema.applied(), Integer.MAX_VALUE));
+            }
+            node.applyAll();
+            return node;
+        } catch (RuntimeException | Error e) {
+            log.close();
+            throw e;
+        }
     }
 
     /** Registers, or says that it is there; call it now and then, and first of all. */
@@ -152,6 +170,11 @@ public final class NodeLog implements AutoCloseable {
             registration = welcome.registration();
             target = welcome.number() == Stamp.NUMBER_UNKNOWN ? Long.MAX_VALUE : welcome.number();
             refused = null;
+            if (schema.applied() > Math.max(target, log.number())) {
+                throw new InvalidRequestException(
+                        "the store has change %d of the cluster, and its controller ends with %d: %s"
+                                .formatted(schema.applied(), target, OTHER_STORE));
+            }
         }
         if (welcome.registration() == registration) {
             mail.send(Mail.CONTROLLER, holds());
@@ -190,9 +213,22 @@ public final class NodeLog implements AutoCloseable {
     }
 
     private void applyAll() {
-        while (schema.applied() < log.number()) {
-            schema.apply(log.after(schema.applied(), 1).getFirst());
+        long applied = schema.applied();
+        if (applied > log.number()) {
+            return; // the copy was lost, and comes again
         }
+        if (schema.chain() != log.chainAt(applied)) {
+            throw new InvalidRequestException(
+                    "the store has another change %d of the cluster than the copy of its log: %s"
+                            .formatted(applied, OTHER_STORE));
+        }
+        ClusterMap map = applied == shownNumber ? shown : log.mapAt(applied);
+        for (Entry entry : log.after(applied, Integer.MAX_VALUE)) {
+            schema.apply(entry, map);
+            map = map.with(entry.change());
+        }
+        shown = map;
+        shownNumber = log.number();
     }
 
     private void prepare(Prepare asked, Mail mail) {
@@ -228,7 +264,7 @@ public final class NodeLog implements AutoCloseable {
         } catch (InvalidRequestException e) {
             return e.getMessage();
         }
-        return schema.prepare(entry);
+        return schema.prepare(entry, log.map());
     }
 
     private void abandon(long given) {

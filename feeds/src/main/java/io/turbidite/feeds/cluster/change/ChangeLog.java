@@ -214,6 +214,22 @@ public final class ChangeLog implements AutoCloseable {
         return map;
     }
 
+    /**
+     * What the changes up to one make.
+     *
+     * @param number 0 to {@link #number()}
+     */
+    public ClusterMap mapAt(long number) {
+        if (number == number()) {
+            return map;
+        }
+        ClusterMap then = ClusterMap.EMPTY;
+        for (Entry entry : entries.subList(0, (int) number)) {
+            then = then.with(entry.change());
+        }
+        return then;
+    }
+
     /** The latest that was {@linkplain #raise raised}. */
     public Epoch epoch() {
         return epoch;

@@ -35,6 +35,16 @@ public record Entry(long number, long chain, Change change) {
         return new Entry(number, chain, ChangeCodec.decode(payload));
     }
 
+    /**
+     * Looks whether a change can be one of a log.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if its bytes are more than {@link
+     *     #PAYLOAD_BYTES_MAX}, or a string is too long
+     */
+    public static void checkEncodes(Change change) {
+        var _ = ChangeCodec.encode(change);
+    }
+
     /** The bytes of the change, at most {@link #PAYLOAD_BYTES_MAX}. */
     public byte[] payload() {
         return ChangeCodec.encode(change);

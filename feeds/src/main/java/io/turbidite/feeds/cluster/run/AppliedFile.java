@@ -6,6 +6,7 @@ import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.WholeFile;
 import io.turbidite.core.format.Envelope;
 import io.turbidite.core.format.FileHeader;
+import io.turbidite.feeds.cluster.change.Entry;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,11 +27,11 @@ import java.io.IOException;
  *     64              n payload
  * 64 + n             64 {@link io.turbidite.core.format.FileFooter} of the payload
  *
- * payload := number i64, isPrepared bool, [dataset str, index str]     index "": the dataset
+ * payload := number i64, chain i64, isPrepared bool, [dataset str, index str]
  * </pre>
  *
- * <p>Integers of the payload are big-endian, strings as {@link DataOutputStream#writeUTF}; it is
- * read only after its checksum was found right.
+ * <p>An empty index means the dataset itself. Integers of the payload are big-endian, strings as
+ * {@link DataOutputStream#writeUTF}; it is read only after its checksum was found right.
  */
 final class AppliedFile {
     static final String FORMAT = "cluster-applied";
@@ -52,10 +53,15 @@ final class AppliedFile {
      * What the store has.
      *
      * @param number of the last change that it has; 0 if none
+     * @param chain of that change: whether it is one of this log
      * @param prepared what it may have besides; null: nothing
      */
-    record State(long number, @Nullable Thing prepared) {
-        static final State NOTHING = new State(0, null);
+    record State(long number, long chain, @Nullable Thing prepared) {
+        static final State NOTHING = new State(0, Entry.CHAIN_START, null);
+
+        State with(@Nullable Thing made) {
+            return new State(number, chain, made);
+        }
     }
 
     /**
@@ -70,6 +76,7 @@ final class AppliedFile {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
             out.writeLong(state.number());
+            out.writeLong(state.chain());
             Thing prepared = state.prepared();
             out.writeBoolean(prepared != null);
             if (prepared != null) {
@@ -104,11 +111,16 @@ final class AppliedFile {
     private static State decode(String name, byte[] payload) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(payload))) {
             long number = in.readLong();
+            long chain = in.readLong();
             Thing prepared = in.readBoolean() ? new Thing(in.readUTF(), in.readUTF()) : null;
-            return new State(number, prepared);
+            return new State(number, chain, prepared);
         } catch (IOException e) {
             throw new CorruptionException(
-                    name, FileHeader.BYTES, "the payload", "a number and a note", e.toString());
+                    name,
+                    FileHeader.BYTES,
+                    "the payload",
+                    "a number, its chain and a note",
+                    e.toString());
         }
     }
 }

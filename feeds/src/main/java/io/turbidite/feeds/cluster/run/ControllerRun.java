@@ -12,6 +12,7 @@ import io.turbidite.feeds.cluster.agree.Message;
 import io.turbidite.feeds.cluster.agree.MessageCodec;
 import io.turbidite.feeds.cluster.change.Change;
 import io.turbidite.feeds.cluster.change.ClusterMap;
+import io.turbidite.feeds.cluster.change.Entry;
 
 import org.jspecify.annotations.Nullable;
 
@@ -67,13 +68,14 @@ public final class ControllerRun implements AutoCloseable {
     private static final class Request {
         final Change change;
         final Duration limit;
-        long endNanos;
+        final long endNanos;
         volatile long number;
         volatile @Nullable StorageException failure;
 
-        Request(Change change, Duration limit) {
+        Request(Change change, Duration limit, long endNanos) {
             this.change = change;
             this.limit = limit;
+            this.endNanos = endNanos;
         }
 
         boolean isDone() {
@@ -209,15 +211,16 @@ public final class ControllerRun implements AutoCloseable {
     /**
      * Makes a change; it has happened when this returns.
      *
-     * @param limit after which it is given up
+     * @param limit after which it is given up, from this call on; 0 to 292 years
      * @return its number
      * @throws InvalidRequestException saying why it has not happened: it does not fit, a node
-     *     can't, or is away, or another change is under way
+     *     can't, or is away, another change is under way, or the limit is none
      * @throws StoreFailedException if the controller has stopped, or has failed meanwhile: it may
      *     have happened then
      */
     public long change(Change change, Duration limit) {
-        Request request = new Request(change, limit);
+        Entry.checkEncodes(change);
+        Request request = new Request(change, limit, clock.monotonicNanos() + nanos(change, limit));
         boolean isTaken = turn(() -> begin(request));
         if (isTaken) {
             turns.await(request::isDone);
@@ -239,9 +242,25 @@ public final class ControllerRun implements AutoCloseable {
                 cause);
     }
 
+    private static long nanos(Change change, Duration limit) {
+        try {
+            long nanos = limit.toNanos();
+            if (nanos >= 0) {
+                return nanos;
+            }
+        } catch (ArithmeticException e) {
+            throw new InvalidRequestException(noLimit(change, limit), e);
+        }
+        throw new InvalidRequestException(noLimit(change, limit));
+    }
+
+    private static String noLimit(Change change, Duration limit) {
+        return "can't %s: its limit may be 0 to 292 years, and not %s"
+                .formatted(change.describe(), limit);
+    }
+
     private void begin(Request request) {
         try {
-            request.endNanos = clock.monotonicNanos() + request.limit.toNanos();
             log.propose(request.change, mail);
             underWay = request;
         } catch (InvalidRequestException e) {

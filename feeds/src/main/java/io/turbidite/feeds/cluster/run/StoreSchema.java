@@ -1,11 +1,18 @@
 package io.turbidite.feeds.cluster.run;
 
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.StorageIoException;
+import io.turbidite.core.StorageException;
+import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.catalog.DatasetDefinition;
 import io.turbidite.core.catalog.IndexDefinition;
 import io.turbidite.core.file.Disk;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordStream;
+import io.turbidite.core.scan.Source;
+import io.turbidite.core.type.Field;
 import io.turbidite.feeds.cluster.agree.NodeSchema;
 import io.turbidite.feeds.cluster.change.Change;
 import io.turbidite.feeds.cluster.change.Change.DatasetCreated;
@@ -33,13 +40,19 @@ import java.util.TreeSet;
  *
  * <p>What a change creates is there once it is prepared, and nobody sees it: the map of the cluster
  * does not name it. Before, a note of it is written durably; an opening that finds the note drops
- * what it names. A change that was not prepared here is applied so that doing it once more does no
- * harm: a process that ends between the store's work and the note of it begins with that change.
+ * what it names. A change that was not prepared here is noted before too, and made anew where the
+ * process ends meanwhile. A drop that was done may be done once more: then there is nothing.
+ *
+ * <p>What the cluster did not make here is not touched: a drop is for a dataset of which the node
+ * owns partitions by the map before, and which is defined as that. A dataset that was noted and has
+ * records is not what was made unseen. Both stay, and are told.
  *
  * <p>A node's dataset has as many partitions as the node owns; one of which it owns none is not
  * created there.
  */
 public final class StoreSchema implements NodeSchema {
+    private static final System.Logger LOG = System.getLogger(StoreSchema.class.getName());
+
     private final AppliedFile file;
     private final String node;
     private final Catalog store;
@@ -77,27 +90,72 @@ public final class StoreSchema implements NodeSchema {
     }
 
     @Override
-    public @Nullable String prepare(Entry entry) {
-        Change change = entry.change();
-        if (change instanceof PartitionMoved) {
+    public long chain() {
+        return state.chain();
+    }
+
+    @Override
+    public void checkFits(List<Entry> missing) {
+        List<String> foreign = new ArrayList<>();
+        for (Entry entry : missing) {
+            if (entry.change() instanceof DatasetCreated created
+                    && has(created.definition().name())) {
+                foreign.add(
+                        "'%s' (change %d)".formatted(created.definition().name(), entry.number()));
+            }
+        }
+        if (!foreign.isEmpty()) {
+            throw new InvalidRequestException(
+                    ("the store of node '%s' has datasets that the cluster creates, and no note that"
+                                    + " the cluster made them here: %s. The last change that its"
+                                    + " note (cluster/APPLIED) tells of is %d: if the note was lost"
+                                    + " or is an old one, put back the one that belongs to the"
+                                    + " store, or start the node with an empty store; if the"
+                                    + " datasets are your own, move them away first")
+                            .formatted(node, String.join(", ", foreign), state.number()));
+        }
+    }
+
+    @Override
+    public @Nullable String prepare(Entry entry, ClusterMap before) {
+        if (entry.number() != state.number() + 1) {
+            return "its store has change %d, and %d does not follow on it"
+                    .formatted(state.number(), entry.number());
+        }
+        if (entry.change() instanceof PartitionMoved) {
             return "partitions can't be moved yet";
         }
-        Thing made = made(change);
-        if (made != null) {
-            String there = there(made);
-            if (there != null) {
-                return there;
+        try {
+            discard(); // what could not be undone before
+            String foreign = foreign(entry.change(), before);
+            if (foreign != null) {
+                return foreign;
             }
-            note(new State(state.number(), made));
-            try {
-                make(change);
-            } catch (InvalidRequestException | StorageIoException e) {
-                discard();
-                return Objects.requireNonNullElse(e.getMessage(), e.toString());
-            }
+            make(entry.change(), before);
+        } catch (StoreFailedException e) {
+            throw e;
+        } catch (StorageException e) {
+            return Objects.requireNonNullElse(e.getMessage(), e.toString()) + undone();
         }
         prepared = entry;
         return null;
+    }
+
+    /** Undoes what has failed; what is left then is noted, and undone before the next change. */
+    private String undone() {
+        try {
+            discard();
+            return "";
+        } catch (StoreFailedException e) {
+            throw e;
+        } catch (StorageException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "node '%s' could not undo what it prepared; it tries once more later"
+                            .formatted(node),
+                    e);
+            return "; and it could not be undone yet: " + e.getMessage();
+        }
     }
 
     @Override
@@ -105,27 +163,35 @@ public final class StoreSchema implements NodeSchema {
         prepared = null;
         Thing left = state.prepared();
         if (left != null) {
-            drop(left);
-            note(new State(state.number(), null));
+            if (left.index().isEmpty() && hasRecords(left.dataset())) {
+                tellLeft(left, "it was to be prepared unseen, and has records");
+            } else {
+                drop(left);
+            }
+            note(state.with(null));
         }
     }
 
     @Override
-    public void apply(Entry entry) {
+    public void apply(Entry entry, ClusterMap before) {
         if (entry.number() != state.number() + 1) {
             throw new IllegalStateException("node '%s' has change %d, and is to apply %d"
                     .formatted(node, state.number(), entry.number()));
         }
         if (!entry.equals(prepared)) {
             discard();
-            make(entry.change());
+            checkFits(List.of(entry));
+            make(entry.change(), before);
         }
-        unmake(entry.change());
-        note(new State(entry.number(), null));
+        unmake(entry.change(), before);
+        note(new State(entry.number(), entry.chain(), null));
         prepared = null;
     }
 
     private void note(State next) {
+        if (next.prepared() != null) {
+            state = next; // a write that fails may have left it
+        }
         file.write(next);
         state = next;
     }
@@ -133,12 +199,12 @@ public final class StoreSchema implements NodeSchema {
     // ---- the store ------------------------------------------------------------------------------
 
     /** What a change creates in this store; null: nothing. */
-    private @Nullable Thing made(Change change) {
+    private @Nullable Thing made(Change change, ClusterMap before) {
         return switch (change) {
             case DatasetCreated created ->
                 owned(created).isEmpty() ? null : new Thing(created.definition().name(), "");
             case IndexCreated created ->
-                has(created.dataset())
+                isOurs(created.dataset(), before)
                         ? new Thing(created.dataset(), created.index().name())
                         : null;
             case NodeAdded _, DatasetDropped _, IndexDropped _, PartitionMoved _ -> null;
@@ -149,8 +215,61 @@ public final class StoreSchema implements NodeSchema {
         return created.placement().getOrDefault(node, List.of());
     }
 
+    private int owned(@Nullable PlacedDataset placed) {
+        return placed == null
+                ? 0
+                : (int) placed.owners().stream().filter(node::equals).count();
+    }
+
+    private @Nullable Source source(String dataset) {
+        return store.datasets().stream()
+                .filter(one -> one.name().equals(dataset))
+                .findFirst()
+                .orElse(null);
+    }
+
     private boolean has(String dataset) {
-        return store.datasets().stream().anyMatch(one -> one.name().equals(dataset));
+        return source(dataset) != null;
+    }
+
+    private boolean hasRecords(String dataset) {
+        Source source = source(dataset);
+        if (source == null) {
+            return false;
+        }
+        try (ReadView view = source.openView()) {
+            for (int i = 0; i < view.partitionCount(); i++) {
+                try (RecordStream records =
+                        view.scanUnordered(i, KeyRange.all(), FilterPredicate.none())) {
+                    if (records.next()) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Whether the store has it, and it is what the map places here. */
+    private boolean isOurs(String dataset, ClusterMap map) {
+        PlacedDataset placed = map.datasets().get(dataset);
+        if (placed == null || owned(placed) == 0 || !has(dataset)) {
+            return false;
+        }
+        DatasetDefinition is = store.describe(dataset);
+        DatasetDefinition wanted = placed.definition();
+        return is.partitions() == owned(placed)
+                && is.primaryKey().equals(wanted.primaryKey())
+                && is.filterFields().equals(wanted.filterFields())
+                && fields(is).equals(fields(wanted));
+    }
+
+    private static List<String> fields(DatasetDefinition definition) {
+        List<String> fields = new ArrayList<>();
+        for (Field field : definition.type().declared()) {
+            fields.add(field.name() + " " + field.typeLabel());
+        }
+        return fields;
     }
 
     private @Nullable IndexDefinition index(String dataset, String index) {
@@ -162,14 +281,45 @@ public final class StoreSchema implements NodeSchema {
                         .orElse(null);
     }
 
-    private @Nullable String there(Thing thing) {
-        boolean isThere = thing.index().isEmpty()
-                ? has(thing.dataset())
-                : index(thing.dataset(), thing.index()) != null;
+    /** What of a change's name is in the store, and not by the cluster; null: nothing. */
+    private @Nullable String foreign(Change change, ClusterMap before) {
+        return switch (change) {
+            case DatasetCreated created ->
+                there(
+                        has(created.definition().name()),
+                        new Thing(created.definition().name(), ""));
+            case IndexCreated created -> {
+                Thing dataset = new Thing(created.dataset(), "");
+                yield has(created.dataset()) && !isOurs(created.dataset(), before)
+                        ? there(true, dataset)
+                        : there(
+                                index(created.dataset(), created.index().name()) != null,
+                                new Thing(created.dataset(), created.index().name()));
+            }
+            case DatasetDropped dropped -> foreign(dropped.dataset(), before);
+            case IndexDropped dropped -> foreign(dropped.dataset(), before);
+            case NodeAdded _, PartitionMoved _ -> null;
+        };
+    }
+
+    private @Nullable String foreign(String dataset, ClusterMap before) {
+        return there(has(dataset) && !isOurs(dataset, before), new Thing(dataset, ""));
+    }
+
+    private static @Nullable String there(boolean isThere, Thing thing) {
         return isThere
                 ? "its store has %s already, which no change of the cluster has created"
                         .formatted(words(thing))
                 : null;
+    }
+
+    private void tellLeft(Thing thing, String why) {
+        LOG.log(
+                System.Logger.Level.WARNING,
+                "{0} of node ''{1}'' stays: {2}",
+                words(thing),
+                node,
+                why);
     }
 
     private static String words(Thing thing) {
@@ -178,9 +328,9 @@ public final class StoreSchema implements NodeSchema {
                 : "index '%s' of dataset '%s'".formatted(thing.index(), thing.dataset());
     }
 
-    /** Creates what a change creates, unless it is there. */
-    private void make(Change change) {
-        Thing made = made(change);
+    /** Notes what a change creates, and creates it. */
+    private void make(Change change, ClusterMap before) {
+        Thing made = made(change, before);
         if (made == null) {
             if (change instanceof PartitionMoved) {
                 throw new InvalidRequestException(
@@ -189,20 +339,13 @@ public final class StoreSchema implements NodeSchema {
             }
             return;
         }
+        note(state.with(made));
         if (change instanceof DatasetCreated created) {
-            DatasetDefinition wanted = here(created);
-            if (!has(made.dataset())) {
-                store.createDataset(wanted);
-            }
+            store.createDataset(here(created));
         } else if (change instanceof IndexCreated created) {
-            IndexDefinition there = index(made.dataset(), made.index());
-            if (there != null && !there.state().equals(IndexDefinition.READY)) {
-                store.dropIndex(made.dataset(), made.index());
-                there = null;
-            }
-            if (there == null) {
-                store.createIndex(made.dataset(), created.index());
-            }
+            // one that is there is no change's: a process before has noted its own, and dropped it
+            drop(made);
+            store.createIndex(made.dataset(), created.index());
         }
     }
 
@@ -218,11 +361,19 @@ public final class StoreSchema implements NodeSchema {
                 whole.indexes());
     }
 
-    private void unmake(Change change) {
+    private void unmake(Change change, ClusterMap before) {
         if (change instanceof DatasetDropped dropped) {
-            drop(new Thing(dropped.dataset(), ""));
+            dropOurs(new Thing(dropped.dataset(), ""), before);
         } else if (change instanceof IndexDropped dropped) {
-            drop(new Thing(dropped.dataset(), dropped.index()));
+            dropOurs(new Thing(dropped.dataset(), dropped.index()), before);
+        }
+    }
+
+    private void dropOurs(Thing thing, ClusterMap before) {
+        if (isOurs(thing.dataset(), before)) {
+            drop(thing);
+        } else if (has(thing.dataset())) {
+            tellLeft(thing, "a change drops it, and the cluster did not make its dataset here");
         }
     }
 
@@ -260,9 +411,7 @@ public final class StoreSchema implements NodeSchema {
     }
 
     private void compare(String name, @Nullable PlacedDataset placed, List<String> differences) {
-        int owned = placed == null
-                ? 0
-                : (int) placed.owners().stream().filter(node::equals).count();
+        int owned = owned(placed);
         if (!has(name)) {
             if (owned > 0) {
                 differences.add("it lacks dataset '%s'".formatted(name));

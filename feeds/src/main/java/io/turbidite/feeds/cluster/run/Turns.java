@@ -17,9 +17,12 @@ import java.util.function.BooleanSupplier;
  * <em>Thread-safe.</em>
  */
 final class Turns implements AutoCloseable {
+    private static final System.Logger LOG = System.getLogger(Turns.class.getName());
+
     /** What comes faster than it can be done is lost: who needs it sends it again. */
     private static final int WAITING_MAX = 1_000;
 
+    private final String name;
     private final Tasks tasks;
     private final Clock clock;
     private final long everyNanos;
@@ -40,6 +43,7 @@ final class Turns implements AutoCloseable {
      * @param again first of all, and then so often
      */
     Turns(String name, Tasks tasks, Clock clock, Duration every, Runnable again) {
+        this.name = name;
         this.tasks = tasks;
         this.clock = clock;
         this.everyNanos = every.toNanos();
@@ -74,6 +78,10 @@ final class Turns implements AutoCloseable {
         try {
             turn.run();
         } catch (RuntimeException | Error e) {
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    name + " has ended; it does nothing until it is opened again",
+                    e);
             failure = e;
         }
         tasks.signal();

@@ -4,6 +4,7 @@ import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.DiskFile;
 import io.turbidite.core.file.WholeFile;
 import io.turbidite.feeds.cluster.change.Change.IndexCreated;
+import io.turbidite.feeds.cluster.change.ClusterMap;
 import io.turbidite.feeds.cluster.change.Entry;
 
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,9 @@ final class SimSchema implements NodeSchema {
     private final SimBug bug;
     private final List<Long> chains = new ArrayList<>();
     private @Nullable Entry prepared;
+
+    /** By the bug: what it says to have applied, and has not. */
+    private @Nullable Entry pretended;
 
     /** Whether the node serves; set before each message. */
     boolean isServing;
@@ -66,9 +70,21 @@ final class SimSchema implements NodeSchema {
 
     @Override
     public long applied() {
-        return bug == SimBug.WHO_COMES_BACK_APPLIES_NOTHING && !isServing
-                ? Long.MAX_VALUE
-                : chains.size();
+        return pretended != null && !isServing ? pretended.number() : chains.size();
+    }
+
+    @Override
+    public long chain() {
+        if (pretended != null && !isServing) {
+            return pretended.chain();
+        }
+        return chains.isEmpty() ? Entry.CHAIN_START : chains.getLast();
+    }
+
+    @Override
+    public void checkFits(List<Entry> missing) {
+        check(!missing.isEmpty(), "look at nothing", null);
+        check(missing.getFirst().number() == applied() + 1, "look at", missing.getFirst());
     }
 
     /** Some indexes can't be built on some nodes. The fourth has nothing when it joins. */
@@ -79,7 +95,7 @@ final class SimSchema implements NodeSchema {
     }
 
     @Override
-    public @Nullable String prepare(Entry entry) {
+    public @Nullable String prepare(Entry entry, ClusterMap before) {
         check(entry.number() == chains.size() + 1, "prepare", entry);
         check(prepared == null, "prepare beside another", entry);
         if (bug == SimBug.PREPARES_NOTHING) {
@@ -104,7 +120,11 @@ final class SimSchema implements NodeSchema {
     }
 
     @Override
-    public void apply(Entry entry) {
+    public void apply(Entry entry, ClusterMap before) {
+        if (bug == SimBug.WHO_COMES_BACK_APPLIES_NOTHING && !isServing) {
+            pretended = entry;
+            return;
+        }
         check(entry.number() == chains.size() + 1, "apply", entry);
         check(!isImpossible(entry), "apply what is impossible here,", entry);
         check(

@@ -16,6 +16,7 @@ import io.turbidite.feeds.cluster.change.Change.DatasetCreated;
 import io.turbidite.feeds.cluster.change.Change.DatasetDropped;
 import io.turbidite.feeds.cluster.change.Change.IndexCreated;
 import io.turbidite.feeds.cluster.change.Change.IndexDropped;
+import io.turbidite.feeds.cluster.change.Change.NodeAdded;
 import io.turbidite.feeds.cluster.change.ClusterMap;
 import io.turbidite.feeds.cluster.change.ClusterMap.PlacedDataset;
 import io.turbidite.feeds.cluster.change.Entry;
@@ -146,6 +147,34 @@ class ClusterRunTest {
     }
 
     @Test
+    void an_argument_that_nothing_can_be_made_of_is_refused_and_ends_nothing() {
+        try (ClusterOfStores cluster = new ClusterOfStores(home, 1, 5, UnaryOperator.identity())) {
+            ControllerRun controller = cluster.controller();
+            Change change = created("Trips", controller.map());
+            for (Duration no : List.of(Duration.ofSeconds(Long.MAX_VALUE), Duration.ofMillis(-1))) {
+                assertThatThrownBy(() -> controller.change(change, no))
+                        .isInstanceOf(InvalidRequestException.class)
+                        .hasMessage("can't create dataset 'Trips': its limit may be 0 to 292 years,"
+                                + " and not " + no);
+            }
+            Change tooLong = new IndexCreated(
+                    "Trips",
+                    new IndexDefinition(
+                            "wide",
+                            IndexDescription.Kind.BTREE,
+                            List.of("city"),
+                            false,
+                            Map.of("option", "x".repeat(70_000)),
+                            IndexDefinition.READY));
+            assertThatThrownBy(() -> controller.change(tooLong, PATIENCE))
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageEndingWith("a name or option is too long");
+            assertThat(controller.stopped()).isNull();
+            controller.change(change, Duration.ofNanos(Long.MAX_VALUE));
+        }
+    }
+
+    @Test
     void all_stores_are_alike_in_the_end() {
         long base = Seeds.of(TEST);
         int runs = Seeds.isReplay() ? 1 : Tier.count(1, 2, 40);
@@ -166,16 +195,26 @@ class ClusterRunTest {
         }
     }
 
-    /** A node that comes back takes changes into its copy alone. */
+    /** A node takes the numbers of drops, and drops nothing. */
     private record Forgetful(NodeSchema schema) implements NodeSchema {
         @Override
         public long applied() {
-            return Long.MAX_VALUE;
+            return schema.applied();
         }
 
         @Override
-        public @Nullable String prepare(Entry entry) {
-            return schema.prepare(entry);
+        public long chain() {
+            return schema.chain();
+        }
+
+        @Override
+        public void checkFits(List<Entry> missing) {
+            schema.checkFits(missing);
+        }
+
+        @Override
+        public @Nullable String prepare(Entry entry, ClusterMap before) {
+            return schema.prepare(entry, before);
         }
 
         @Override
@@ -184,8 +223,13 @@ class ClusterRunTest {
         }
 
         @Override
-        public void apply(Entry entry) {
-            schema.apply(entry);
+        public void apply(Entry entry, ClusterMap before) {
+            schema.apply(
+                    entry.change() instanceof DatasetDropped
+                                    || entry.change() instanceof IndexDropped
+                            ? new Entry(entry.number(), entry.chain(), new NodeAdded("nobody"))
+                            : entry,
+                    before);
         }
     }
 

@@ -111,8 +111,8 @@ class StoreSchemaTest {
 
     private void run(Change change) {
         Entry entry = next(change);
-        assertThat(schema.prepare(entry)).isNull();
-        schema.apply(entry);
+        assertThat(schema.prepare(entry, map)).isNull();
+        schema.apply(entry, map);
         recorded(entry);
         schema.check(map);
     }
@@ -157,17 +157,17 @@ class StoreSchemaTest {
     @Test
     void what_was_prepared_is_gone_when_it_is_given_up_or_its_process_has_ended() {
         twoNodes();
-        assertThat(schema.prepare(next(created("Trips")))).isNull();
+        assertThat(schema.prepare(next(created("Trips")), map)).isNull();
         schema.discard();
         assertThat(catalog.datasets()).isEmpty();
         run(created("Trips"));
         store.dataset("Trips").upsert(Map.of("id", 1L, "city", "Beds"));
         Entry index = next(new IndexCreated("Trips", byCity("by_city")));
-        assertThat(schema.prepare(index)).isNull();
+        assertThat(schema.prepare(index, map)).isNull();
         reopen();
         schema.check(map);
         // it was recorded before it came back
-        schema.apply(index);
+        schema.apply(index, map);
         recorded(index);
         schema.check(map);
     }
@@ -175,9 +175,9 @@ class StoreSchemaTest {
     @Test
     void another_change_than_the_prepared_one_leaves_nothing_of_that() {
         twoNodes();
-        assertThat(schema.prepare(next(created("Trips")))).isNull();
+        assertThat(schema.prepare(next(created("Trips")), map)).isNull();
         Entry other = next(created("Other"));
-        schema.apply(other);
+        schema.apply(other, map);
         recorded(other);
         schema.check(map);
         assertThat(catalog.datasets()).extracting(one -> one.name()).containsExactly("Other");
@@ -194,15 +194,16 @@ class StoreSchemaTest {
                 false,
                 Map.of(),
                 IndexDefinition.READY);
-        assertThat(schema.prepare(next(new IndexCreated("Trips", wrong)))).contains("no_field");
+        assertThat(schema.prepare(next(new IndexCreated("Trips", wrong)), map))
+                .contains("no_field");
         schema.check(map);
         assertThat(disk.exists(NAME)).isTrue();
         reopen();
         schema.check(map);
-        assertThat(schema.prepare(next(new PartitionMoved("Trips", 0, "n1", "n2"))))
+        assertThat(schema.prepare(next(new PartitionMoved("Trips", 0, "n1", "n2")), map))
                 .isEqualTo("partitions can't be moved yet");
         store.createDataset(DatasetSpec.named("Own").field("id", "int64").primaryKey("id"));
-        assertThat(schema.prepare(next(created("Own"))))
+        assertThat(schema.prepare(next(created("Own")), map))
                 .isEqualTo("its store has dataset 'Own' already,"
                         + " which no change of the cluster has created");
         assertThat(catalog.describe("Own").partitions()).isEqualTo(1);
@@ -225,7 +226,7 @@ class StoreSchemaTest {
     void each_bit_of_the_file_counts_and_it_is_of_one_cluster() {
         twoNodes();
         Entry entry = next(created("Trips"));
-        schema.prepare(entry);
+        schema.prepare(entry, map);
         byte[] bytes = disk.content(NAME);
         for (int at = 0; at < bytes.length; at++) {
             for (int bit = 0; bit < 8; bit++) {
@@ -269,7 +270,7 @@ class StoreSchemaTest {
             }
             reopen();
             if (schema.applied() < entry.number()) {
-                schema.apply(entry);
+                schema.apply(entry, map);
             }
             recorded(entry);
             schema.check(map);
@@ -286,8 +287,8 @@ class StoreSchemaTest {
             }
         });
         try {
-            assertThat(schema.prepare(entry)).isNull();
-            schema.apply(entry);
+            assertThat(schema.prepare(entry, map)).isNull();
+            schema.apply(entry, map);
             return false;
         } catch (Ended e) {
             return true;
