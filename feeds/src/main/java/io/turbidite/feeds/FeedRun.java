@@ -288,6 +288,7 @@ final class FeedRun {
 
     /** Rests when nothing is on its way. */
     private Turn rest(boolean isWhole) {
+        meters.hasReadAll();
         for (ParseWorker worker : crew.all()) {
             if (!worker.isDrained()) {
                 return full(true);

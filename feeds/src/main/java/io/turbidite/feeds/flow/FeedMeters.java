@@ -241,6 +241,11 @@ public final class FeedMeters {
         isRested = rests && isEndless;
     }
 
+    /** All there was is read by now, if not in the store yet: what comes later is what is lagged. */
+    public void hasReadAll() {
+        restedNanos = clock.monotonicNanos();
+    }
+
     /** A batch is parsed. */
     public void parsed(Batch batch) {
         parsed.add(batch.recordCount());

@@ -49,7 +49,18 @@ public final class Findings {
      * @param store open for writing
      */
     public static List<Finding> of(Store store) {
-        List<Finding> findings = new ArrayList<>(ofFigures(store));
+        return of(store, true, feed -> true);
+    }
+
+    /**
+     * What of them somebody may see.
+     *
+     * @param seesServer whether figures of the server as a whole are for them
+     * @param seesFeed which feeds are
+     */
+    public static List<Finding> of(Store store, boolean seesServer, Predicate<String> seesFeed) {
+        List<Finding> findings =
+                new ArrayList<>(ofFigures(store.meters(), nowNanos(store), seesServer, seesFeed));
         Readiness.of(store)
                 .ifPresent(why -> findings.add(new Finding(
                         "bad",
@@ -72,10 +83,18 @@ public final class Findings {
     }
 
     static List<Finding> ofFigures(Meters meters, long nowNanos) {
+        return ofFigures(meters, nowNanos, true, feed -> true);
+    }
+
+    static List<Finding> ofFigures(
+            Meters meters, long nowNanos, boolean seesServer, Predicate<String> seesFeed) {
         Minute minute = StoreWatch.of(meters).minute(nowNanos);
         List<Finding> findings = new ArrayList<>();
         for (Rule rule : RULES) {
-            Finding worst = worst(rule, minute);
+            if (!seesServer && WebRules.ALL.contains(rule)) {
+                continue;
+            }
+            Finding worst = worst(rule, minute, seesFeed);
             if (worst != null) {
                 findings.add(worst);
             }
@@ -84,9 +103,12 @@ public final class Findings {
     }
 
     /** Of all feeds the one that gives most cause. */
-    private static @Nullable Finding worst(Rule rule, Minute minute) {
+    private static @Nullable Finding worst(Rule rule, Minute minute, Predicate<String> seesFeed) {
         Finding worst = null;
         for (String feed : minute.now().feedsOf(rule.figure())) {
+            if (!feed.equals(Moment.NO_FEED) && !seesFeed.test(feed)) {
+                continue;
+            }
             OptionalLong figure = rule.broken(new Minute(minute.before(), minute.now(), feed));
             if (figure.isPresent()
                     && (worst == null || rule.isBelow() == figure.getAsLong() < worst.figure())) {

@@ -86,11 +86,16 @@ final class StoreWork {
     }
 
     private void findings(Exchange exchange) {
+        Sight sight = Sight.of(exchange, List.of(exchange.name("store")));
         exchange.answer(
                 200,
                 Map.of(
                         "findings",
-                        Findings.of(store(exchange)).stream()
+                        Findings.of(
+                                        store(exchange),
+                                        sight.sees(null, null),
+                                        feed -> sight.sees(exchange.name("store"), feed))
+                                .stream()
                                 .map(Finding::toMap)
                                 .toList()));
     }

@@ -45,4 +45,18 @@ final class FindingsTest {
                 .singleElement()
                 .satisfies(one -> assertThat(one.what()).startsWith("the log met a full disk"));
     }
+
+    @Test
+    void what_somebody_may_not_see_is_not_told_and_hides_nothing_else() {
+        feed("tweets").gauge("feed.spill.percent", () -> 97);
+        feed("ships").gauge("feed.spill.percent", () -> 91);
+        assertThat(Findings.ofFigures(meters, 0, false, "ships"::equals))
+                .singleElement()
+                .satisfies(one -> assertThat(one.what()).startsWith("feed ships: "));
+        assertThat(Findings.ofFigures(meters, 0, false, feed -> false)).isEmpty();
+        meters.gauge("feed.spill.percent", () -> 99);
+        assertThat(Findings.ofFigures(meters, 0, false, feed -> false))
+                .as("what is of no feed is for everybody")
+                .hasSize(1);
+    }
 }
