@@ -241,7 +241,7 @@ public final class FeedMeters {
         isRested = rests && isEndless;
     }
 
-    /** All there was is read by now, if not in the store yet: what comes later is what is lagged. */
+    /** All there was is read, if not in the store yet: it lags behind what comes later alone. */
     public void hasReadAll() {
         restedNanos = clock.monotonicNanos();
     }
