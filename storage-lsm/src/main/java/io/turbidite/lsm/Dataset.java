@@ -8,6 +8,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.memory.Pool;
+import io.turbidite.core.meter.ReadTally;
+import io.turbidite.core.meter.SlowOperations;
 import io.turbidite.core.record.RecordBinding;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.scan.IndexDescription;
@@ -18,6 +20,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordBatch;
 import io.turbidite.core.scan.RecordScan;
 import io.turbidite.core.scan.Source;
+import io.turbidite.core.time.Clock;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.lsm.component.PageOptions;
 import io.turbidite.lsm.dataset.MeasuredFacts;
@@ -59,14 +62,18 @@ import java.util.function.UnaryOperator;
 public final class Dataset implements Source {
     private final Store store;
     private final OpenDataset opened;
+    private final SlowOperations slow;
     private final Pool<RecordScratch> scratches;
     private final Pool<BatchGet> batchGets = new Pool<>(BatchGet::new);
 
     Dataset(Store store, OpenDataset opened) {
         this.store = store;
+        this.slow = SlowOperations.of(store.meters());
         this.opened = opened;
-        this.scratches = new Pool<>(
-                () -> new RecordScratch(store.engine(), opened.schema().type()));
+        this.scratches = new Pool<>(() -> new RecordScratch(
+                store.engine(),
+                opened.schema().type(),
+                new ReadTally(slow, store.core().clock())));
     }
 
     /**
@@ -242,7 +249,7 @@ public final class Dataset implements Source {
         RecordScratch scratch = scratches.take();
         Slice key = encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
         Map<String, @Nullable Object> fields = null;
-        if (find(key, scratch.found) == Found.MATTER) {
+        if (find(key, scratch.reads, scratch.found) == Found.MATTER) {
             fields = scratch.view
                     .wrap(scratch.found.value.asSlice(scratch.slice))
                     .toMap();
@@ -256,7 +263,7 @@ public final class Dataset implements Source {
         RecordScratch scratch = scratches.take();
         Slice key = encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
         VersionedRecord versioned = null;
-        if (find(key, scratch.found) == Found.MATTER) {
+        if (find(key, scratch.reads, scratch.found) == Found.MATTER) {
             long version = scratch.found.timestamp;
             versioned = new VersionedRecord(
                     scratch.view
@@ -276,7 +283,7 @@ public final class Dataset implements Source {
      */
     public boolean getRecord(Slice primaryKey, ByteSink record) {
         RecordScratch scratch = scratches.take();
-        boolean there = find(primaryKey, scratch.foundIn(record)) == Found.MATTER;
+        boolean there = find(primaryKey, scratch.reads, scratch.foundIn(record)) == Found.MATTER;
         if (!there) {
             record.clear();
         }
@@ -328,9 +335,12 @@ public final class Dataset implements Source {
         return Changes.deleteRange(store, this, primaryKeys);
     }
 
-    private int find(Slice key, Found found) {
+    private int find(Slice key, ReadTally reads, Found found) {
         store.checkReadable();
-        return opened.find(key, store.core().timestamps(), found);
+        reads.begin();
+        int code = opened.find(key, store.core().timestamps(), found);
+        reads.end();
+        return code;
     }
 
     /**
@@ -373,7 +383,7 @@ public final class Dataset implements Source {
         RecordScratch scratch = scratches.take();
         Slice key = encodeKey(scratch.key, primaryKey).asSlice(scratch.slice);
         R record = null;
-        if (find(key, scratch.found) == Found.MATTER) {
+        if (find(key, scratch.reads, scratch.found) == Found.MATTER) {
             record = binding.read(scratch.view.wrap(scratch.found.value.asSlice(scratch.slice)));
         }
         scratches.give(scratch);
@@ -636,6 +646,14 @@ public final class Dataset implements Source {
 
     List<Partition> partitions() {
         return opened.partitions();
+    }
+
+    SlowOperations slow() {
+        return slow;
+    }
+
+    Clock clock() {
+        return store.core().clock();
     }
 
     Partition partition(long keyHash) {

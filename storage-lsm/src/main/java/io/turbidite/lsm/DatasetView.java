@@ -108,6 +108,13 @@ final class DatasetView implements ReadView {
     @Override
     public boolean get(Slice primaryKey, ByteSink record) {
         state.checkOpen();
+        long waits = dataset.slow().waitCount();
+        boolean there = getAny(primaryKey, record);
+        dataset.slow().endedRead(waits, dataset.clock());
+        return there;
+    }
+
+    private boolean getAny(Slice primaryKey, ByteSink record) {
         if (getExactly(primaryKey, record)) {
             return true;
         }
@@ -143,12 +150,14 @@ final class DatasetView implements ReadView {
         state.checkOpen();
         keys.sort();
         records.clear(keys.size());
+        long waits = dataset.slow().waitCount();
         BatchGet lookup = dataset.takeBatchGet();
         lookup.run(state, keys, dataset.partitions(), dataset::partition, records);
         dataset.giveBatchGet(lookup);
         if (schema.primaryKey().isAmbiguous()) {
             getTwins(keys, records);
         }
+        dataset.slow().endedRead(waits, dataset.clock());
     }
 
     /** Keys without a record may be other keys of a value that has one. */
@@ -157,7 +166,7 @@ final class DatasetView implements ReadView {
         ByteSink record = new ByteSink(256, Limits.RECORD_BYTES_MAX);
         for (int i = 0; i < keys.size(); i++) {
             int added = keys.addedIndex(i);
-            if (!records.isPresent(added) && get(keys.key(i, key), record.clear())) {
+            if (!records.isPresent(added) && getAny(keys.key(i, key), record.clear())) {
                 records.set(added, record.asSlice(new Slice()));
             }
         }

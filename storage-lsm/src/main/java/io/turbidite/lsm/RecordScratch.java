@@ -3,6 +3,7 @@ package io.turbidite.lsm;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.meter.ReadTally;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.RecordType;
@@ -22,12 +23,14 @@ final class RecordScratch {
     final Write write;
     final ByteSink key = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);
     final Slice slice = new Slice();
+    final ReadTally reads;
     final Found found = new Found(Limits.RECORD_BYTES_MAX);
 
     /** Puts a value into the sink that the last caller of {@link Dataset#getRecord} gave. */
     private Found foreign = found;
 
-    RecordScratch(StoreEngine engine, RecordType type) {
+    RecordScratch(StoreEngine engine, RecordType type, ReadTally reads) {
+        this.reads = reads;
         this.writer = new RecordWriter(type);
         this.view = new RecordView(type);
         this.engine = engine;

@@ -3,6 +3,7 @@ package io.turbidite.feeds.web;
 import com.fasterxml.jackson.databind.JsonNode;
 
 import io.turbidite.core.meter.SlowOperations;
+import io.turbidite.core.meter.SlowOperations.Kind;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.command.store.AdviseCommand;
 import io.turbidite.feeds.health.Finding;
@@ -106,7 +107,8 @@ final class StoreWork {
         exchange.answer(
                 200,
                 Json.line()
-                        .put("thresholdNanos", slow.thresholdNanos())
+                        .put("thresholdNanos", slow.thresholdNanos(Kind.WRITE))
+                        .put("readThresholdNanos", slow.thresholdNanos(Kind.READ))
                         .put(
                                 "operations",
                                 slow.newest().stream().map(StoreWork::toMap).toList())

@@ -141,7 +141,7 @@ class WebWorkTest {
                     .waited(SlowOperations.Cause.STALL, now, 7);
             SlowOperations.of(served.store("one").meters())
                     .ended(
-                            "write",
+                            SlowOperations.Kind.WRITE,
                             now,
                             now + 3_600_000_000_000L,
                             5,
@@ -149,6 +149,7 @@ class WebWorkTest {
             JsonNode slow = ServedStore.json(
                     send(served, manager, "GET", "/v1/stores/one/slow", "").body());
             assertThat(slow.at("/thresholdNanos").asLong()).isPositive();
+            assertThat(slow.at("/readThresholdNanos").asLong()).isPositive();
             assertThat(slow.at("/operations/0/operation").asText()).isEqualTo("write");
             assertThat(slow.at("/operations/0/nanos").asLong()).isEqualTo(3_600_000_000_000L);
             assertThat(slow.at("/operations/0/stallNanos").asLong()).isEqualTo(7);

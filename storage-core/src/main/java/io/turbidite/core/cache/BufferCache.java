@@ -299,7 +299,9 @@ public final class BufferCache implements AutoCloseable {
     }
 
     void awaitLoaded(PageFrame frame) {
+        long start = clock.monotonicNanos();
         await(() -> !frame.isLoading());
+        slow.waited(SlowOperations.Cause.PAGE_READS, start, clock.monotonicNanos() - start);
     }
 
     /**

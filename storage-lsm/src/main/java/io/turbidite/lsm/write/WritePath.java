@@ -92,7 +92,7 @@ public final class WritePath {
         long endNanos = core.clock().monotonicNanos();
         times.record(endNanos - startNanos, endNanos);
         slow.ended(
-                "write",
+                SlowOperations.Kind.WRITE,
                 startNanos,
                 endNanos,
                 write.awaitedNanos == 0 ? 0 : endNanos - write.awaitedNanos,
