@@ -25,6 +25,13 @@ final class WebRules {
                     "nearly all connections are taken",
                     "raise --connections"),
             Rule.warn(
+                    "http.connections.broken",
+                    Measure.now(),
+                    0,
+                    Unit.COUNT,
+                    "connections ended by a fault of the server",
+                    "the server's log has the first of each kind: report it"),
+            Rule.warn(
                     "http.requests.running",
                     Measure.leastShareOf("bound:http.requests"),
                     99,
@@ -45,6 +52,13 @@ final class WebRules {
                     Unit.COUNT,
                     "events came faster than they could be sent",
                     "consoles have to be loaded again to show all; see what makes the events"),
+            Rule.warn(
+                    "http.events.failures",
+                    Measure.now(),
+                    0,
+                    Unit.COUNT,
+                    "samples or events for consoles could not be made",
+                    "the server's log has the first of each kind: report it"),
             Rule.warn(
                     "tcp.connections",
                     Measure.shareOf("bound:tcp.connections"),

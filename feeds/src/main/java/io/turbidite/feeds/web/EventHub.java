@@ -7,9 +7,12 @@ import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.health.StoreWatch;
 import io.turbidite.feeds.web.http.EventPush;
+import io.turbidite.feeds.web.http.FailureTally;
 import io.turbidite.lsm.Store;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -43,6 +46,8 @@ final class EventHub implements AutoCloseable {
 
     private static final long SAMPLE_MILLIS = 1_000;
 
+    private static final Logger LOG = LoggerFactory.getLogger(EventHub.class);
+
     private final Map<String, Store> stores;
     private final Meters meters;
     private final Clock clock;
@@ -52,6 +57,7 @@ final class EventHub implements AutoCloseable {
     private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
     private final AtomicInteger waiting = new AtomicInteger();
     private final AtomicLong lost = new AtomicLong();
+    private final FailureTally failures = new FailureTally(LOG);
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Numbered> kept = new ArrayDeque<>();
     private volatile Supplier<Map<String, ?>> feeds = Map::of;
@@ -96,6 +102,7 @@ final class EventHub implements AutoCloseable {
 
     EventHub(Map<String, Store> stores, Meters meters, Clock clock) {
         meters.total("http.events.lost", lost::get);
+        meters.total("http.events.failures", failures::count);
         this.stores = stores;
         this.meters = meters;
         this.clock = clock;
@@ -107,12 +114,24 @@ final class EventHub implements AutoCloseable {
             listeners.put(store, listener);
         });
         var _ = thread.scheduleAtFixedRate(
-                this::sample, SAMPLE_MILLIS, SAMPLE_MILLIS, TimeUnit.MILLISECONDS);
+                () -> guard(this::sample), SAMPLE_MILLIS, SAMPLE_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     /** What samples say of feeds. */
     void showFeeds(Supplier<Map<String, ?>> states) {
         feeds = states;
+    }
+
+    /**
+     * At the edge of the thread: by what gets out of a task the scheduler would end all samples
+     * that were to come, and nobody would hear of it.
+     */
+    private void guard(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | Error e) {
+            failures.note("a sample or an event is left out", e);
+        }
     }
 
     private void publish(Supplier<Numbered> event) {
@@ -124,9 +143,11 @@ final class EventHub implements AutoCloseable {
         try {
             thread.execute(() -> {
                 waiting.decrementAndGet();
-                Numbered numbered = event.get();
-                byte[] bytes = numbered.toBytes();
-                subscribers.forEach(one -> one.event(numbered, bytes));
+                guard(() -> {
+                    Numbered numbered = event.get();
+                    byte[] bytes = numbered.toBytes();
+                    subscribers.forEach(one -> one.event(numbered, bytes));
+                });
             });
         } catch (RejectedExecutionException closed) {
             waiting.decrementAndGet();
@@ -200,7 +221,9 @@ final class EventHub implements AutoCloseable {
 
     private void sample() {
         long now = clock.monotonicNanos();
-        stores.values().forEach(store -> StoreWatch.of(store.meters()).sample(now));
+        // a store whose figures fail takes nothing from the others
+        stores.values()
+                .forEach(store -> guard(() -> StoreWatch.of(store.meters()).sample(now)));
         if (subscribers.isEmpty()) {
             return;
         }

@@ -89,9 +89,11 @@ final class RulesTest {
             http.requests{code=503 route=a} | 0..50 | 0..60 | http.requests{code=200 route=a}=0..950
             http.requests{code=429 route=a} | 0..19 | 0..20 |
             http.connections | 90 | 91 | bound:http.connections=100
+            http.connections.broken | 0 | 1 |
             http.requests.running | 99 | 100 | bound:http.requests=100
             http.streams | 90 | 91 | bound:http.streams=100
             http.events.lost | 0 | 1 |
+            http.events.failures | 0 | 1 |
             tcp.connections | 90 | 91 | bound:tcp.connections=100
             tcp.bytes.held | 90 | 91 | bound:tcp.bytes.held=100
             tcp.refused | 0..60 | 0..66 |

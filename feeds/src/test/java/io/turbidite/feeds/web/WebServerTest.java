@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import io.turbidite.core.meter.Reading;
+
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.BufferedReader;
@@ -19,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** What the routes answer, over sockets. */
 class WebServerTest {
@@ -204,6 +208,35 @@ class WebServerTest {
                 assertThat(sample.at("/stores/one/write.bytes").asLong()).isPositive();
                 assertThat(sample.at("/stores/one/flush.time/count").asLong()).isEqualTo(2);
             }
+        }
+    }
+
+    /** The scheduler ends a task by what gets out of it, and says nothing. */
+    @Test
+    @Timeout(60)
+    void samples_go_on_after_one_that_failed() throws Exception {
+        try (ServedStore served = ServedStore.open(directory)) {
+            AtomicInteger calls = new AtomicInteger();
+            served.store("one").meters().gauge("test.fault", () -> {
+                if (calls.incrementAndGet() <= 2) {
+                    throw new IllegalStateException("planted");
+                }
+                return 7;
+            });
+            HttpResponse<InputStream> answer = served.client()
+                    .send(
+                            served.request("/v1/events").build(),
+                            HttpResponse.BodyHandlers.ofInputStream());
+            try (BufferedReader lines = new BufferedReader(
+                    new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
+                JsonNode sample = dataOf(lines, "event: sample", "");
+                assertThat(sample.at("/stores/one/test.fault").asLong()).isEqualTo(7);
+            }
+            assertThat(served.server.meters().instruments())
+                    .filteredOn(one -> one.name().equals("http.events.failures"))
+                    .singleElement()
+                    .extracting(one -> ((Reading) one).value())
+                    .isEqualTo(2L);
         }
     }
 

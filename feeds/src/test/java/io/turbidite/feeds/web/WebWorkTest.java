@@ -101,6 +101,11 @@ class WebWorkTest {
             assertThat(ServedStore.json(answer.body()).at("/detail").asText())
                     .startsWith("line 1, column 8: ")
                     .endsWith("\n  select nosuch from T\n         ^");
+            String misspelt = "{\"statement\":\"-- two lines\\n  selct 1\"}";
+            answer = send(served, ofOne, "POST", "/v1/stores/one/sql", misspelt);
+            assertThat(ServedStore.json(answer.body()).at("/detail").asText())
+                    .startsWith("line 2, column 3: SELCT is not supported; is 'SELECT' meant?")
+                    .endsWith("\n    selct 1\n    ^");
         }
     }
 

@@ -270,8 +270,10 @@ final class Front {
     /** A statement that is none of those that there are. */
     private SqlException unsupported() {
         String word = Tokens.firstWord(text).toUpperCase(Locale.ROOT);
-        return SqlException.of(
-                "%s is not supported%s".formatted(word, NearestName.hint(word, FIRST_WORDS)));
+        return StatementText.at(
+                "%s is not supported%s".formatted(word, NearestName.hint(word, FIRST_WORDS)),
+                shown,
+                Tokens.behindBlanks(text, 0));
     }
 
     private SqlException unparsed(SqlParseException e) {

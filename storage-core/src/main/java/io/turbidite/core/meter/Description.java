@@ -240,10 +240,14 @@ public record Description(String name, String kind, String unit, String text) {
             http.bytes.in | counter, bytes | bodies of requests
             http.bytes.out | counter, bytes | bodies of answers
             http.connections | gauge | open connections
+            http.connections.broken | total | connections that ended by a fault of the server; \
+            resets and a client's TLS are none
             http.requests.running | gauge | requests at work
             http.streams | gauge | open event streams
             http.events.lost | total | events that came faster than they could be numbered \
             and sent
+            http.events.failures | total | samples and events that were left out because \
+            making or sending them failed
             tcp.connections | gauge | open connections that send lines
             tcp.bytes.held | gauge, bytes | what they have sent and no feed has taken yet; \
             64 MiB at most and a read each

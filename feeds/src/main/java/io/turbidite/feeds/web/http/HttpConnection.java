@@ -436,7 +436,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        cut(); // of the network, or a client's TLS: there is nobody to tell
+        server.noteBroken(cause);
+        cut(); // there is nobody to tell
     }
 
     // ---- what the server does

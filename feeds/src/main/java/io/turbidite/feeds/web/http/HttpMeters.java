@@ -1,20 +1,28 @@
 package io.turbidite.feeds.web.http;
 
+import io.netty.handler.codec.DecoderException;
 import io.turbidite.core.meter.Counter;
 import io.turbidite.core.meter.Meters;
 import io.turbidite.core.time.Clock;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.IOException;
 
 /**
  * What a server counts. Routes are told by their templates, so that no
  * client can make up new series. <em>Thread-safe.</em>
  */
 final class HttpMeters {
+    private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
     private static final String NO_ROUTE = "none";
 
     private final Meters meters;
     private final Clock clock;
     private final Counter bytesIn;
     private final Counter bytesOut;
+    private final FailureTally broken = new FailureTally(LOG);
 
     HttpMeters(Meters meters, Clock clock, HttpServer server) {
         this.meters = meters;
@@ -24,6 +32,7 @@ final class HttpMeters {
         meters.gauge("http.connections", server::connectionCount);
         meters.gauge("http.requests.running", server::requestCount);
         meters.gauge("http.streams", server::streamCount);
+        meters.total("http.connections.broken", broken::count);
     }
 
     void begin(Exchange exchange) {
@@ -50,6 +59,21 @@ final class HttpMeters {
                 .scope("code", Integer.toString(code))
                 .counter("http.requests")
                 .increment();
+    }
+
+    /**
+     * A connection ends by what nobody handled. Resets and a client's TLS are of the network; any
+     * other is a fault of the server.
+     */
+    void broken(Throwable cause) {
+        Throwable root = cause instanceof DecoderException && cause.getCause() != null
+                ? cause.getCause()
+                : cause;
+        if (root instanceof IOException) {
+            LOG.debug("a connection ends", cause);
+        } else {
+            broken.note("a connection ends by a fault of the server", cause);
+        }
     }
 
     void countIn(long bytes) {

@@ -436,6 +436,10 @@ public final class HttpServer implements AutoCloseable {
         meters.countOut(bytes);
     }
 
+    void noteBroken(Throwable cause) {
+        meters.broken(cause);
+    }
+
     void noteRefused(int code) {
         meters.refused(code);
     }
