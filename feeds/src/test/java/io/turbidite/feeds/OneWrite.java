@@ -7,6 +7,7 @@ import io.turbidite.feeds.store.Delivery;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 
 /**
  * A delivery of which one lane at a time writes, the others being told to come again: in a
@@ -14,20 +15,27 @@ import java.util.Map;
  */
 final class OneWrite implements Delivery {
     private final Delivery into;
+    private final BooleanSupplier isBusy;
     private boolean isWriting;
 
     /** How often a lane was told to come again. */
     int putOff;
 
     OneWrite(Delivery into) {
+        this(into, () -> false);
+    }
+
+    /** @param isBusy whether the store takes nothing now, asked before each write */
+    OneWrite(Delivery into, BooleanSupplier isBusy) {
         this.into = into;
+        this.isBusy = isBusy;
     }
 
     @Override
     public Lane newLane() {
         Lane lane = into.newLane();
         return batch -> {
-            if (isWriting) {
+            if (isWriting || isBusy.getAsBoolean()) {
                 putOff++;
                 return null;
             }

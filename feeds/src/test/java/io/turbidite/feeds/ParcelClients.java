@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 
@@ -31,6 +33,9 @@ final class ParcelClients {
     private @Nullable ParcelSource source;
     long acceptedCount;
     long droppedCount;
+
+    /** Of each record by its ID whether a throttle took it when it came last. */
+    final Map<Long, Boolean> decided = new HashMap<>();
 
     /** Sent, and not heard of. */
     private record OnWay(Ticket ticket, int from, int to) {}
@@ -69,6 +74,7 @@ final class ParcelClients {
             to.sentTo = clients.get(i).sentTo;
             to.resentCount = clients.get(i).resentCount;
         }
+        copy.decided.putAll(decided);
         return copy;
     }
 
@@ -86,6 +92,20 @@ final class ParcelClients {
 
     static long id(int client, int number) {
         return client * 1_000_000L + number;
+    }
+
+    /** Of producers: a delete, of a record that was there before them. */
+    static boolean isDelete(int number) {
+        return number % 23 == 5;
+    }
+
+    /** What that deletes. */
+    static long doomedId(int client, int number) {
+        return id(client, number) + 500_000;
+    }
+
+    int producers() {
+        return producers;
     }
 
     static boolean isBad(int number) {

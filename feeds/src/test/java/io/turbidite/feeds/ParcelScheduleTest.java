@@ -12,6 +12,7 @@ import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.flow.DiscardPolicy;
 import io.turbidite.feeds.flow.RecordPolicy;
 import io.turbidite.feeds.flow.SpillPlace;
 import io.turbidite.feeds.flow.WorkerPolicy;
@@ -31,10 +32,12 @@ import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
+import io.turbidite.lsm.WriteBatch;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -42,6 +45,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -60,8 +64,86 @@ class ParcelScheduleTest {
 
     private final Map<String, Integer> met = new TreeMap<>();
 
+    private static final RecordType KEY = FeedDelivery.keyType(TYPE, List.of("id"));
+
+    /** What leaves records out. */
+    private enum Leaves {
+        NONE,
+        /** So many of a hundred, by chance. */
+        CHANCE,
+        /** So many of a hundred at most, while the store is behind. */
+        DISCARD,
+        /** What is more than so many a second. */
+        THROTTLE
+    }
+
+    /** Half of them none. */
+    private static final List<Leaves> LEAVES = List.of(
+            Leaves.NONE, Leaves.NONE, Leaves.NONE, Leaves.CHANCE, Leaves.DISCARD, Leaves.THROTTLE);
+
     /** How a feed is in one schedule. */
-    private record Shape(boolean spills, int dropPercent) {}
+    private record Shape(
+            boolean spills, Leaves leaves, int amount, int stepMicros, int busyPercent) {
+        static Shape of(SplittableRandom random) {
+            boolean spills = random.nextInt(4) == 0;
+            Leaves leaves = LEAVES.get(random.nextInt(LEAVES.size()));
+            boolean isThrottled = leaves == Leaves.THROTTLE;
+            int amount = isThrottled
+                    ? (int) (30 * Math.exp(random.nextDouble() * 5)) // to 4,400 a second
+                    : random.nextInt(1, 40);
+            return new Shape(
+                    spills,
+                    leaves,
+                    amount,
+                    isThrottled ? 300 << random.nextInt(10) : 300,
+                    spills || leaves == Leaves.DISCARD ? random.nextInt(98) : 0);
+        }
+
+        /** Whether a record may be left out before anybody knows that it is none. */
+        boolean leavesBad() {
+            return leaves == Leaves.CHANCE || leaves == Leaves.DISCARD;
+        }
+    }
+
+    /** What the workers of one run leave out. */
+    private record Leaving(Supplier<RecordPolicy> policies, LongSupplier count) {
+        static Leaving of(
+                Shape shape,
+                Dataset dataset,
+                SimClock clock,
+                SplittableRandom random,
+                ParcelClients clients,
+                Map<String, Integer> met) {
+            return switch (shape.leaves) {
+                case NONE -> new Leaving(() -> RecordPolicy.TAKES_ALL, () -> 0);
+                case CHANCE -> {
+                    int[] dropped = {0};
+                    RecordPolicy ofAll = new RecordPolicy() {
+                        @Override
+                        public boolean takesNext(boolean isBehind) {
+                            boolean drops = random.nextInt(100) < shape.amount;
+                            dropped[0] += drops ? 1 : 0;
+                            return !drops;
+                        }
+                    };
+                    yield new Leaving(() -> ofAll, () -> dropped[0]);
+                }
+                case DISCARD -> {
+                    DiscardPolicy ofAll =
+                            new DiscardPolicy(shape.amount / 100.0, random.nextInt(2, 20));
+                    yield new Leaving(() -> ofAll, ofAll::droppedCount);
+                }
+                case THROTTLE -> {
+                    WatchedThrottle ofAll =
+                            new WatchedThrottle(dataset, shape.amount, clock, clients.decided);
+                    yield new Leaving(ofAll::ofWorker, () -> {
+                        met.merge(ofAll.windows > 1 ? "windows" : "one window", 1, Integer::sum);
+                        return ofAll.droppedCount();
+                    });
+                }
+            };
+        }
+    }
 
     /** A source that looks where its partitions are opened anew. */
     private final class WatchedSource implements FeedSource {
@@ -152,9 +234,20 @@ class ParcelScheduleTest {
             return reader.next();
         }
 
+        /** Some of a producer's records are deletes here, as messages may be. */
         @Override
         public RecordFrame frame() {
-            return reader.frame();
+            RecordFrame frame = reader.frame();
+            int number = (int) frame.offset();
+            if (partition.equals("plain") || !ParcelClients.isDelete(number)) {
+                return frame;
+            }
+            String key = "{\"id\":%d}".formatted(ParcelClients.doomedId(client(), number));
+            return RecordFrame.ofDelete(key.getBytes(StandardCharsets.UTF_8), number, 1);
+        }
+
+        private int client() {
+            return Integer.parseInt(partition.substring("t/p".length()));
         }
 
         @Override
@@ -182,24 +275,32 @@ class ParcelScheduleTest {
                 .withLog(4 << 20, log.withDurability(Durability.SYNC));
     }
 
-    private static Dataset dataset(Store store) {
+    /** With the records that will be deleted. */
+    private static Dataset dataset(Store store, int producers) {
         Dataset there = store.findDataset("D");
-        return there != null
-                ? there
-                : store.createDataset(DatasetSpec.named("D")
-                        .field("id", "int64")
-                        .field("name", "string")
-                        .primaryKey("id"));
-    }
-
-    /** Leaves records out by chance. */
-    private static RecordPolicy policy(int dropPercent, SplittableRandom random) {
-        return new RecordPolicy() {
-            @Override
-            public boolean takesNext(boolean isBehind) {
-                return random.nextInt(100) >= dropPercent;
+        if (there != null) {
+            return there;
+        }
+        Dataset made = store.createDataset(DatasetSpec.named("D")
+                .field("id", "int64")
+                .field("name", "string")
+                .primaryKey("id"));
+        JsonRecordParser parser = new JsonRecordParser(TYPE, true, List.of());
+        WriteBatch batch = store.newBatch();
+        for (int client = 0; client < producers; client++) {
+            for (int number = 1; number <= ParcelClients.RECORDS; number++) {
+                if (ParcelClients.isDelete(number)) {
+                    String text = "{\"id\":%d,\"name\":\"doomed\"}"
+                            .formatted(ParcelClients.doomedId(client, number));
+                    batch.insert(
+                            made,
+                            parser.parse(
+                                    RecordFrame.of(text.getBytes(StandardCharsets.UTF_8), 0, 1)));
+                }
             }
-        };
+        }
+        store.write(batch);
+        return made;
     }
 
     /** Runs once, until the clients have heard all or {@code stopsAfter} looks; how many it left
@@ -216,12 +317,14 @@ class ParcelScheduleTest {
         SimTasks tasks = new SimTasks(seed, clock);
         int[] asked = {0};
         SplittableRandom drops = random.split();
+        SplittableRandom busy = random.split();
         WorkerPolicy workers = shape.spills
                 ? WorkerPolicy.fixed(1)
                 : random.nextInt(4) == 0 ? WorkerPolicy.fixed(3) : new ErraticPolicy(random);
         try (Store store = Store.open(disk, tasks, clock, options());
-                FeedDelivery delivery =
-                        FeedDelivery.into(store, dataset(store), "f", Operation.INSERT)) {
+                FeedDelivery delivery = FeedDelivery.into(
+                        store, dataset(store, clients.producers()), "f", Operation.INSERT)) {
+            Leaving leaving = Leaving.of(shape, store.dataset("D"), clock, drops, clients, met);
             WatchedSource source = new WatchedSource(clients);
             clients.begin(source.source);
             FeedRun run = new FeedRun(
@@ -230,12 +333,12 @@ class ParcelScheduleTest {
                             source,
                             () -> new ParseTools(
                                     new JsonRecordParser(TYPE, true, List.of()),
+                                    new JsonRecordParser(KEY, false, List.of()),
                                     null,
-                                    null,
-                                    policy(shape.dropPercent, drops)),
+                                    leaving.policies.get()),
                             workers,
                             ',',
-                            new OneWrite(delivery),
+                            new OneWrite(delivery, () -> busy.nextInt(100) < shape.busyPercent),
                             tasks,
                             clock,
                             store.events(),
@@ -249,11 +352,18 @@ class ParcelScheduleTest {
                         return asked[0] > stopsAfter || clients.areDone();
                     });
             try (source;
-                    Tasks.Worker _ = tasks.start("clients", () -> 300, () -> clients.step(as))) {
+                    Tasks.Worker _ = tasks.start(
+                            "clients", () -> shape.stepMicros, () -> clients.step(as))) {
                 assertThat(run.run()).as(as).isFalse();
             }
             clients.clients.forEach(client -> clients.hear(client, as));
             met.merge(run.spilled() > 0 ? "spilled" : "not spilled", 1, Integer::sum);
+            if (!shape.spills) { // else some may wait for the next run
+                assertThat(run.dropped()).as(as).isEqualTo(leaving.count.getAsLong());
+            }
+            if (run.dropped() > 0) {
+                met.merge("left out by " + shape.leaves, 1, Integer::sum);
+            }
             return run.dropped();
         }
     }
@@ -276,14 +386,20 @@ class ParcelScheduleTest {
                         "moved",
                         "plain moved",
                         "undisturbed",
-                        "dropped",
                         "spilled");
+        if (Tier.current() != Tier.QUICK) { // too few for each
+            assertThat(met.keySet())
+                    .contains(
+                            "left out by CHANCE",
+                            "left out by DISCARD",
+                            "left out by THROTTLE",
+                            "windows");
+        }
     }
 
     private void play(long seed, String as) {
         SplittableRandom random = new SplittableRandom(seed);
-        Shape shape = new Shape(
-                random.nextInt(4) == 0, random.nextInt(4) == 0 ? random.nextInt(1, 40) : 0);
+        Shape shape = Shape.of(random);
         ParcelClients clients =
                 new ParcelClients(random.nextInt(1, 4), 1_000 << random.nextInt(4), random.split());
         SimDisk disk = new SimDisk(seed, Profile.ADVERSARIAL);
@@ -320,7 +436,6 @@ class ParcelScheduleTest {
             assertThat(clients.droppedCount).as(as).isEqualTo(dropped);
             met.merge("undisturbed", 1, Integer::sum);
         }
-        met.merge(dropped > 0 ? "dropped" : "none dropped", 1, Integer::sum);
         isComplete(disk, shape, clients, rounds > 0 && isDisturbed, as);
     }
 
@@ -332,18 +447,33 @@ class ParcelScheduleTest {
             long there = 0;
             int producers = clients.clients.size() - 1;
             for (int c = 0; c <= producers; c++) {
+                boolean isPlain = c == producers;
+                int resent = clients.clients.get(c).resentCount;
                 long ofClient = 0;
                 for (int number = 1; number <= ParcelClients.RECORDS; number++) {
+                    String which = "%s record %d of %d".formatted(as, number, c);
                     boolean isThere = dataset.get(ParcelClients.id(c, number)) != null;
                     ofClient += isThere ? 1 : 0;
-                    if (shape.dropPercent == 0) {
+                    if (!isPlain && ParcelClients.isDelete(number)) {
+                        ofClient++;
+                        assertThat(dataset.get(ParcelClients.doomedId(c, number)))
+                                .as("%s: no policy leaves a delete out", which)
+                                .isNull();
+                        assertThat(isThere).as(which).isFalse();
+                    } else if (ParcelClients.isBad(number)) {
+                        assertThat(isThere).as(which).isFalse();
+                    } else if (shape.leaves == Leaves.NONE) {
+                        assertThat(isThere).as(which).isTrue();
+                    } else if (shape.leaves == Leaves.THROTTLE) {
+                        // what was taken is there; the rest too if it came again, without a number
+                        boolean isTaken = Objects.requireNonNull(
+                                clients.decided.get(ParcelClients.id(c, number)), which);
                         assertThat(isThere)
-                                .as("%s record %d of %d", as, number, c)
-                                .isEqualTo(!ParcelClients.isBad(number));
+                                .as(which)
+                                .isEqualTo(isTaken || (isThere && isPlain && resent > 0));
                     }
                 }
                 there += ofClient;
-                boolean isPlain = c == producers;
                 Map<String, @Nullable Object> row = Objects.requireNonNull(
                         store.dataset("_feeds").get("f", isPlain ? "plain" : "t/p" + c), as);
                 assertThat(row.get("records")).as(as).isEqualTo(ofClient);
@@ -352,13 +482,12 @@ class ParcelScheduleTest {
                             .as(as)
                             .isEqualTo(SourcePosition.of(ParcelClients.RECORDS).toByteArray());
                 }
-                if (shape.dropPercent == 0) {
+                if (!shape.leavesBad()) {
                     long rejected = (long) Objects.requireNonNull(row.get("rejected"));
                     int bad = ParcelClients.bad(1, ParcelClients.RECORDS);
-                    int twice = isPlain ? clients.clients.get(c).resentCount : 0;
                     assertThat(rejected)
                             .as("%s: applied twice, of %d", as, c)
-                            .isBetween((long) bad, (long) bad + twice);
+                            .isBetween((long) bad, (long) bad + (isPlain ? resent : 0));
                 }
             }
             if (!isDisturbed) {
