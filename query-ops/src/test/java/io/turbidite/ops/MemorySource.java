@@ -61,7 +61,7 @@ public final class MemorySource implements Source {
     Thread hasMemory;
 
     @Nullable
-    QueryMeans means;
+    public QueryMeans means;
 
     /** What views say of the cache. */
     double missShare;

@@ -233,6 +233,17 @@ final class DatasetView implements ReadView {
     }
 
     @Override
+    public boolean tellsRecordCount() {
+        for (Partition partition : dataset.partitions()) {
+            state.checkOpen();
+            if (!PartitionReads.isCountTold(partition, state)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
     public long estimateScan(KeyRange primaryKeys, FilterPredicate filter) {
         state.checkOpen();
         long entries = 0;

@@ -186,6 +186,19 @@ class ExplainAnalyzeTest {
     }
 
     @Test
+    void an_explanation_of_a_count_counts_nothing() {
+        store.dataset("Texts").delete(3L);
+        String statement = "select count(*) as n from Texts";
+        Explanation before = Sql.on(store.datasets())
+                .statement("explain " + statement)
+                .explanation(RunOptions.defaults());
+        assertThat(of(before, "counts").estimatedRows()).hasValue(TEXTS + 1); // as a scan's
+        assertThat(of(before, "counts").actualRows()).isEmpty();
+        Explanation after = analyzed(statement, RunOptions.defaults());
+        assertThat(of(after, "counts").actualRows()).hasValue(TEXTS - 1);
+    }
+
+    @Test
     void what_a_fetch_may_have_read_is_not_told_as_passed_over() {
         store.dataset("Texts").createIndex(IndexSpec.btree("by_author", "author"));
         store.dataset("Texts").createIndex(IndexSpec.btree("by_size", "size"));

@@ -3,6 +3,7 @@ package io.turbidite.ops.job;
 import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.memory.MemoryBudget;
+import io.turbidite.core.memory.QueryMemory;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.task.Tasks;
@@ -24,6 +25,7 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * A job on its way, and the rows of its result.
@@ -353,7 +355,7 @@ final class JobRun implements Rows {
     private void await(long seen) {
         Tasks tasks = options.tasks();
         if (tasks != null) {
-            tasks.await(() -> news.get() != seen || options.stop().getAsBoolean());
+            await(tasks, () -> news.get() != seen || options.stop().getAsBoolean());
             return;
         }
         while (news.get() == seen) {
@@ -369,6 +371,21 @@ final class JobRun implements Rows {
                 throw new IllegalStateException("the workers of a job wait for one another");
             }
             options.checkNotStopped();
+        }
+    }
+
+    /** An interrupt ends no worker, but their waits for memory, as it would the reader's own. */
+    private void await(Tasks tasks, BooleanSupplier news) {
+        QueryMemory.Share share = options.share();
+        if (share == null) {
+            tasks.await(news);
+        } else if (!tasks.awaitUnlessInterrupted(news)) {
+            share.interruptWaits();
+            try {
+                tasks.await(news);
+            } finally {
+                share.allowWaits();
+            }
         }
     }
 

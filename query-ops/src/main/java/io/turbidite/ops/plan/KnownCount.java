@@ -2,6 +2,8 @@ package io.turbidite.ops.plan;
 
 import io.turbidite.core.StorageException;
 import io.turbidite.core.record.RecordWriter;
+import io.turbidite.core.scan.FilterPredicate;
+import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.BatchTimer;
@@ -79,6 +81,19 @@ final class KnownCount {
         return told.isPresent();
     }
 
+    /** Whether the view tells, or told; asks for nothing that has to be read. */
+    boolean isTold() {
+        OptionalLong told = records;
+        if (told != null) {
+            return told.isPresent();
+        }
+        try {
+            return view.tellsRecordCount();
+        } catch (StorageException e) {
+            return false; // as above
+        }
+    }
+
     /** The one row, whose fields are all the count. */
     Rows rows() {
         RecordWriter row = new RecordWriter(query.rowType());
@@ -93,7 +108,18 @@ final class KnownCount {
 
     /** What is below the count. */
     PlanStep step() {
-        return new PlanStep("counts", "of components, no record is read", known(), meter);
+        return new PlanStep("counts", "of components, no record is read", estimate(), meter);
+    }
+
+    private long estimate() {
+        if (records != null) {
+            return known();
+        }
+        try {
+            return view.estimateScan(KeyRange.all(), FilterPredicate.none());
+        } catch (StorageException e) {
+            return PlanStep.UNKNOWN;
+        }
     }
 
     private long known() {

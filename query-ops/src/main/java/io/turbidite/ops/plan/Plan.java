@@ -182,7 +182,7 @@ public final class Plan implements ResultPlan {
 
     @Override
     public String access() {
-        if (knownCount() != null) {
+        if (toldCount() != null) {
             return KnownCount.ACCESS;
         }
         return view instanceof PlannedRows rows && choice.chosen() instanceof Access.Scan
@@ -198,7 +198,7 @@ public final class Plan implements ResultPlan {
         if (view instanceof PlannedRows rows) {
             return rows.plan().choices();
         }
-        if (knownCount() != null) {
+        if (toldCount() != null) {
             return List.of(new Choice(KnownCount.ACCESS, AccessCost.OPEN, true));
         }
         return choice.estimates().choices().stream()
@@ -247,13 +247,19 @@ public final class Plan implements ResultPlan {
             case GROUPS, CELLS, AGGREGATES ->
                 steps.add(new PlanStep("group", GroupText.of(query), rows, grouped));
         }
-        KnownCount known = knownCount();
+        KnownCount known = toldCount();
         if (known != null) {
             steps.add(known.step());
             return steps;
         }
         steps.addAll(wayIn.all());
         return steps;
+    }
+
+    /** As {@link #knownCount} would be, for explanations: nothing is read for it. */
+    private @Nullable KnownCount toldCount() {
+        KnownCount count = allRecords;
+        return count != null && count.isTold() ? count : null;
     }
 
     private @Nullable KnownCount knownCount() {

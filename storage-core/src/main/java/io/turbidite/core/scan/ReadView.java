@@ -187,6 +187,11 @@ public interface ReadView extends AutoCloseable {
         return OptionalLong.empty();
     }
 
+    /** Whether {@link #countRecords} would tell now; from metadata alone. */
+    default boolean tellsRecordCount() {
+        return false;
+    }
+
     /** About how many records a scan would visit, all partitions together; from metadata alone. */
     long estimateScan(KeyRange primaryKeys, FilterPredicate filter);
 

@@ -68,6 +68,11 @@ public final class PartitionReads {
         return RecordCount.of(partition, view, checkNotStopped);
     }
 
+    /** Whether {@link #count} would tell now; reads nothing. */
+    public static boolean isCountTold(Partition partition, ViewState view) {
+        return RecordCount.isTold(partition, view);
+    }
+
     /**
      * The live entries of a secondary index that a search asks for.
      *

@@ -77,7 +77,30 @@ final class RecordCount {
         }
     }
 
+    /**
+     * Whether {@link #of} would tell, from metadata alone.
+     *
+     * @throws io.turbidite.core.ClosedException as {@link #of}
+     */
+    static boolean isTold(Partition partition, ViewState view) {
+        Version pinned = partition.pin();
+        try {
+            view.checkOpen();
+            return new RecordCount(view, () -> {}).choose(pinned) != UNKNOWN;
+        } finally {
+            pinned.unpin();
+        }
+    }
+
     private long of(Version version) {
+        long records = choose(version);
+        return records == UNKNOWN || (small.isEmpty() && memory.isEmpty())
+                ? records
+                : records + difference();
+    }
+
+    /** The records of the counted components; {@link #UNKNOWN} if the others are not small. */
+    private long choose(Version version) {
         List<ComponentHandle> components = version.tree(TreeId.PRIMARY);
         for (ComponentHandle handle : components) {
             if (!isReadable(handle)) {
@@ -93,14 +116,11 @@ final class RecordCount {
         for (ComponentHandle handle : small) {
             others += handle.component().entryCount();
         }
-        if (others == 0) {
-            return records;
-        }
         // a lookup goes through the counted components to the one that may have its key
         long rowsOfLookup = (long) LOOKUP_ROWS + counted.size();
-        return others > LOOKUPS_MAX || others * rowsOfLookup > records
-                ? UNKNOWN
-                : records + difference();
+        boolean areSmall =
+                others == 0 || (others <= LOOKUPS_MAX && others * rowsOfLookup <= records);
+        return areSmall ? records : UNKNOWN;
     }
 
     /** A scan says what is wrong; and marks, set for whoever reads later, are for it to tell. */

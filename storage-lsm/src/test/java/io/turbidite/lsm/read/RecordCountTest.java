@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.meter.Reading;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 
 /** What a view knows of the number of its records: that of a scan, or nothing. */
@@ -91,7 +93,9 @@ class RecordCountTest {
     }
 
     private OptionalLong counted(ReadView view) {
+        boolean isTold = view.tellsRecordCount();
         OptionalLong count = view.countRecords(() -> {});
+        assertThat(count.isPresent()).isEqualTo(isTold);
         if (count.isPresent()) {
             known++;
             assertThat(count.getAsLong()).isEqualTo(scanned(view));
@@ -198,6 +202,30 @@ class RecordCountTest {
         }
     }
 
+    /** As an explanation asks; the count itself would look up a thousand keys. */
+    @Test
+    void whether_it_is_told_is_known_without_a_read() {
+        upsert(0, 20 * BASE);
+        dataset.flush();
+        upsert(0, 1_000);
+        try (ReadView view = dataset.openView()) {
+            long before = pagesAskedFor();
+            assertThat(view.tellsRecordCount()).isTrue();
+            assertThat(pagesAskedFor()).isEqualTo(before);
+            assertThat(counted(view)).hasValue(20 * BASE);
+            assertThat(pagesAskedFor()).isGreaterThan(before);
+        }
+    }
+
+    private long pagesAskedFor() {
+        return store.meters().instruments().stream()
+                .filter(one -> one instanceof Reading)
+                .map(Reading.class::cast)
+                .filter(one -> Set.of("cache.hits", "cache.loads").contains(one.name()))
+                .mapToLong(Reading::value)
+                .sum();
+    }
+
     @Test
     void who_stops_is_asked_and_a_closed_view_counts_nothing() {
         upsert(0, 10 * BASE);
@@ -212,6 +240,7 @@ class RecordCountTest {
         assertThatThrownBy(() -> view.countRecords(view::close)) // in the middle
                 .isInstanceOf(ClosedException.class);
         assertThatThrownBy(() -> view.countRecords(() -> {})).isInstanceOf(ClosedException.class);
+        assertThatThrownBy(view::tellsRecordCount).isInstanceOf(ClosedException.class);
     }
 
     @ParameterizedTest
