@@ -1,6 +1,7 @@
 package io.turbidite.ops;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.task.Tasks;
@@ -203,6 +204,65 @@ class PlantedTimesTest {
             assertThat(rows(explanation, "join")).isEqualTo(COUNT);
             assertThat(rows(explanation, "lookup")).isEqualTo(COUNT / 10 * 7);
         }
+    }
+
+    /** Rows of the side that passes by are read beside the reader, those that are held by it. */
+    @Test
+    void of_workers_that_share_a_join() {
+        MemorySource flights = flightsOfTwo();
+        RunOptions options = options(flights);
+        MemorySource tails = new MemorySource(
+                RecordType.builder()
+                        .field("tail", "string")
+                        .field("kind", "int32")
+                        .build(),
+                List.of("tail"),
+                List.of(),
+                List.of(),
+                1);
+        for (int i = 0; i < 7; i++) {
+            tails.upsert(Map.of("tail", "N" + i, "kind", i % 3));
+        }
+        // met by none, so that what holds them takes as long as what passes by
+        for (int i = 0; i < COUNT / 2; i++) {
+            tails.upsert(Map.of("tail", "X" + i, "kind", 1));
+        }
+        tails.onMove = () -> clock.take(LOOKUP_NANOS);
+        Join join = Join.inner(Query.on((Source) flights).usingScan(), Query.on((Source) tails))
+                .on("tail");
+        try (ThreadTasks tasks = ThreadTasks.create("planted-times-test")) {
+            for (Query query : List.of(
+                    Query.on(join).groupBy("kind"), // of pairs
+                    Query.on(join).where("id >= 0").groupBy("kind"))) {
+                flights.moveCount.set(0);
+                tails.moveCount.set(0);
+                long allBefore = clock.takenByAll();
+                long before = clock.monotonicNanos();
+                try (QueryResult result = query.with(options.withTasks(tasks)).run()) {
+                    assertThat(result.count()).isEqualTo(3);
+                    Explanation explanation = result.explain();
+                    List<Long> scans = nanosOfEach(explanation, "scan");
+                    assertThat(scans.getFirst())
+                            .isCloseTo(flights.moveCount.get() * MOVE_NANOS, withinPercentage(2));
+                    assertThat(scans.getLast() + nanos(explanation, "build"))
+                            .isBetween(
+                                    tails.moveCount.get() * LOOKUP_NANOS,
+                                    tails.moveCount.get() * LOOKUP_NANOS
+                                            + tails.moveCount.get() / 8 * STEP_NANOS);
+                    assertThat(rows(explanation, "join")).isEqualTo(COUNT / 10 * 7);
+                    assertThat(explanation.operators().stream()
+                                    .mapToLong(step -> step.work().cpuNanos().orElse(0))
+                                    .sum())
+                            .as("of all steps")
+                            .isEqualTo(clock.takenByAll() - allBefore);
+                }
+                long allNanos = clock.takenByAll() - allBefore;
+                assertThat(clock.monotonicNanos() - before)
+                        .as("of the reader, beside the workers")
+                        .isLessThan(allNanos - COUNT * MOVE_NANOS);
+            }
+        }
+        assertThat(flights.openCount).hasValue(0);
     }
 
     private static long rows(Explanation explanation, String operator) {

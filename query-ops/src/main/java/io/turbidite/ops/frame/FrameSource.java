@@ -22,6 +22,13 @@ public interface FrameSource extends AutoCloseable {
         return false;
     }
 
+    /**
+     * Whether it is known before it is opened that it pushes nothing: a stage then goes without it.
+     */
+    default boolean hasNothing() {
+        return false;
+    }
+
     /** Releases cursors and memory; may be called without open and more than once. */
     @Override
     void close();

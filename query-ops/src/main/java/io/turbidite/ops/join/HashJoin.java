@@ -1,7 +1,6 @@
 package io.turbidite.ops.join;
 
 import io.turbidite.core.Cleanup;
-import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.sort.SortBuffer;
@@ -9,7 +8,6 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.aggregate.PairTuples;
 import io.turbidite.ops.frame.OperatorMeter;
-import io.turbidite.ops.run.BatchTimer;
 import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
@@ -17,7 +15,6 @@ import io.turbidite.ops.run.RunOptions;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 
@@ -49,17 +46,12 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     /** Rows between two looks whether the query was stopped. */
     private static final int STOP_INTERVAL = 1_024;
 
-    private static final int HASH_SHIFT = 40;
+    private static final int NO_NOTES = -1;
 
     /** With more keys in the table the other side is read as it was planned. */
     private static final int NARROWING_KEYS_MAX = 1_000;
 
-    private static final Slice NO_KEY = Slice.of(new byte[0]);
-
-    /** The table keeps the rows whose hash, cut to these bits, is below {@link #kept}. */
-    private static final int HASH_MASK = 0xFF_FFFF;
-
-    private final JoinSide held;
+    private final HeldRows held;
     private final JoinSide passing;
     private final boolean holdsLeft;
     private final JoinKind kind;
@@ -71,34 +63,38 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     /** What a row that passes by is while it is spilled; null: as it is. */
     private final @Nullable ShortenedRow shortenedPassing;
 
-    /** What a row is in the table; null: as it is. */
-    private final @Nullable ShortenedRow shortenedHeld;
-
     private final RecordView row;
 
     /** Where its rows are read as pairs; null: they are put together. */
     private @Nullable JoinedPair pairs;
 
-    private boolean hasNotes;
+    /** Which of the notes about a held row are its own; {@link #NO_NOTES}: it makes none. */
+    private int noteIndex = NO_NOTES;
 
-    private final long memoryBytes;
     private final Slice heldRow = new Slice();
-    private final Slice moved = new Slice();
+
+    /** Shows keys of the table while others may look in it too. */
+    private final Slice tableKey = new Slice();
+
     private JoinTable table;
-    private @Nullable SpillBuffer heldSpill;
     private @Nullable SpillBuffer passingSpill;
     private @Nullable MergedRuns merged;
-    private int kept = HASH_MASK + 1;
     private long match = SortBuffer.NONE;
     /** Where the rows of the table that were not joined are looked for. */
     private long rest = SortBuffer.NONE;
 
-    private boolean hasHeld;
-    private boolean hasRightNull;
+    /** Whether others look up rows of the same table. */
+    private final boolean isShared;
+
+    /** Joined rows that the meter has not counted; of a shared join alone. */
+    private long uncounted;
+
     private boolean built;
+    private boolean isNarrowed;
     private boolean probed;
     private boolean merging;
     private boolean paused;
+    private boolean closed;
     private int looks;
 
     /**
@@ -144,39 +140,66 @@ public final class HashJoin implements Rows, PairTuples.Pair {
      */
     public HashJoin(
             JoinSide left, JoinSide right, Output output, RunOptions options, OperatorMeter meter) {
+        this(
+                held(output.holdsLeft() ? left : right, output, options, meter),
+                output.holdsLeft() ? right : left,
+                output,
+                options,
+                meter,
+                false);
+    }
+
+    private HashJoin(
+            HeldRows held,
+            JoinSide passing,
+            Output output,
+            RunOptions options,
+            OperatorMeter meter,
+            boolean isShared) {
+        this.held = held;
+        this.passing = passing;
+        this.isShared = isShared;
         this.holdsLeft = output.holdsLeft();
-        this.held = holdsLeft ? left : right;
-        this.passing = holdsLeft ? right : left;
         this.kind = output.kind();
         this.options = options;
         this.meter = meter;
-        this.memoryBytes = options.memoryBytesMax();
-        this.joined = kind.hasPairs() ? new JoinedRow(left.type(), right.type(), output) : null;
+        RecordType heldType = held.side().type();
+        this.joined = kind.hasPairs()
+                ? new JoinedRow(
+                        holdsLeft ? heldType : passing.type(),
+                        holdsLeft ? passing.type() : heldType,
+                        output)
+                : null;
         this.test = output.test();
-        boolean isShortened = kind.hasPairs() && test == null && output.used() != null;
         this.shortenedPassing =
-                isShortened ? new ShortenedRow(passing.type(), !holdsLeft, output) : null;
-        this.shortenedHeld =
-                isShortened ? ShortenedRow.ifMuch(held.type(), holdsLeft, output) : null;
+                isShortened(output) ? new ShortenedRow(passing.type(), !holdsLeft, output) : null;
         this.row = new RecordView(output.rowType());
-        this.table = newTable();
+        this.table = held.table();
     }
 
-    private JoinTable newTable() {
-        // rows that stay move to a second one, and those that go lie in a third buffer
-        return new JoinTable(options, memoryBytes / 8 * 3, meter, pairs != null && hasNotes);
+    private static HeldRows held(
+            JoinSide side, Output output, RunOptions options, OperatorMeter meter) {
+        JoinKind kind = output.kind();
+        return new HeldRows(
+                side,
+                output.holdsLeft() ? kind.givesUnmatched() : kind == JoinKind.FULL,
+                kind == JoinKind.NOT_IN,
+                isShortened(output)
+                        ? ShortenedRow.ifMuch(side.type(), output.holdsLeft(), output)
+                        : null,
+                options,
+                meter);
+    }
+
+    private static boolean isShortened(Output output) {
+        return output.kind().hasPairs() && output.test() == null && output.used() != null;
     }
 
     @Override
     public boolean next() {
-        paused = false;
-        if (!built) {
-            if (!timedBuild()) {
-                paused = true;
-                return false;
-            }
-            built = true;
-            narrow();
+        paused = !build();
+        if (paused) {
+            return false;
         }
         boolean found = (!probed && probe()) || nextOfRest();
         if (!found && merged != null) {
@@ -191,10 +214,19 @@ public final class HashJoin implements Rows, PairTuples.Pair {
                         merged.hasRight() ? merged.right() : null);
             }
         }
-        if (found) {
-            meter.addAlone();
+        if (!isShared) {
+            if (found) {
+                meter.addAlone();
+            }
+        } else if (!found || ++uncounted == STOP_INTERVAL) {
+            count();
         }
         return found;
+    }
+
+    private void count() {
+        meter.add(uncounted);
+        uncounted = 0;
     }
 
     @Override
@@ -212,18 +244,71 @@ public final class HashJoin implements Rows, PairTuples.Pair {
      * {@link #right} show both where they lie, and {@link #row} shows nothing. So no row is made
      * that has both.
      *
-     * @param noting whether {@link #note} is used
+     * @param noteCount how many joins of the same held rows use {@link #note}; 0: none does
      * @return this
      */
-    public HashJoin inPairs(boolean noting) {
+    public HashJoin inPairs(int noteCount) {
         if (kind != JoinKind.INNER) {
             throw new IllegalStateException("rows of a join that is " + kind + " may be no pairs");
         }
-        pairs = new JoinedPair(held.type(), passing.type());
-        hasNotes = noting;
-        table.close();
-        table = newTable();
+        pairs = new JoinedPair(held.side().type(), passing.type());
+        noteIndex = noteCount > 0 ? 0 : NO_NOTES;
+        held.withNotes(noteCount);
+        table = held.table();
         return this;
+    }
+
+    /**
+     * Reads the held side, before the first row.
+     *
+     * @return false: it is paused, and this is to be called again
+     */
+    public boolean build() {
+        if (!built) {
+            if (!held.build()) {
+                return false;
+            }
+            built = true;
+            table = held.table();
+            narrow();
+        }
+        return true;
+    }
+
+    /**
+     * Whether the rows that pass by may be shared out to others {@link #beside} it: the join is
+     * built, its held rows are all in its table, where nobody need note which ones were met, and
+     * its other side is read as it was planned.
+     */
+    public boolean isShareable() {
+        return built
+                && !givesHeldAlone()
+                && !meetsOnce()
+                && !isNarrowed
+                && !held.hasSpilled()
+                && !meetsNothing();
+    }
+
+    /**
+     * A join of the same held rows and others that pass by, for another thread; of one that {@link
+     * #isShareable}, before its first row. The last of all that is closed frees the held rows.
+     *
+     * @param of as the output of this, with a test of its own
+     * @param index its number among all that read, from 0: its notes are its own
+     */
+    public HashJoin beside(JoinSide otherPassing, Output of, int index) {
+        HashJoin other = new HashJoin(held.use(), otherPassing, of, options, meter, true);
+        other.built = true;
+        if (pairs != null) {
+            other.pairs = new JoinedPair(held.side().type(), otherPassing.type());
+            other.noteIndex = noteIndex == NO_NOTES ? NO_NOTES : index;
+        }
+        return other;
+    }
+
+    /** Whether {@link #note} may be used. */
+    public boolean hasNotes() {
+        return noteIndex != NO_NOTES;
     }
 
     /** Whether the left side is the one that is held. */
@@ -236,13 +321,13 @@ public final class HashJoin implements Rows, PairTuples.Pair {
      * common. 0 where nothing was, and where the row is not in memory.
      */
     public long note() {
-        return merging ? 0 : table.note(match);
+        return merging ? 0 : table.note(match, noteIndex, heldRow);
     }
 
     /** Notes something about the held row, if it is in memory. */
     public void setNote(long note) {
         if (!merging) {
-            table.setNote(match, note);
+            table.setNote(match, noteIndex, note, heldRow);
         }
     }
 
@@ -258,51 +343,13 @@ public final class HashJoin implements Rows, PairTuples.Pair {
         return Objects.requireNonNull(pairs).shown(!holdsLeft);
     }
 
-    // ---- build ----------------------------------------------------------------------------------
-
-    private boolean timedBuild() {
-        BatchTimer timer = BatchTimer.of(options, held.meter());
-        if (timer == null) {
-            return build();
-        }
-        timer.begin();
-        try {
-            return build();
-        } finally {
-            timer.end();
-        }
-    }
-
-    /** Whether all rows of the held side are there. */
-    private boolean build() {
-        while (!hasRightNull && held.next()) {
-            look();
-            hasHeld = true;
-            if (held.makeKey()) {
-                Slice newRow = held.row();
-                add(
-                        held.key(),
-                        ByteHash.of(held.key()),
-                        shortenedHeld == null ? newRow : shortenedHeld.of(newRow));
-            } else if (givesHeldAlone()) {
-                // no other row has such a key, so it is found alone in the end
-                add(NO_KEY, ByteHash.of(NO_KEY), held.row());
-            } else {
-                hasRightNull = kind == JoinKind.NOT_IN;
-            }
-        }
-        return hasRightNull || !held.isPaused();
-    }
-
     /** Has the other side read no more than these keys want, where they are few. */
     private void narrow() {
         TypeKind kindOfKey = passing.narrowedBy();
-        boolean isAll = heldSpill == null && !givesPassingAlone() && kind != JoinKind.NOT_IN;
+        boolean isAll = !held.hasSpilled() && !givesPassingAlone() && kind != JoinKind.NOT_IN;
         if (kindOfKey != null && isAll && table.keyCount() <= NARROWING_KEYS_MAX) {
             List<Object> keys = table.keys(kindOfKey);
-            if (!keys.isEmpty()) {
-                passing.narrow(keys);
-            }
+            isNarrowed = !keys.isEmpty() && passing.narrow(keys);
         }
     }
 
@@ -321,86 +368,13 @@ public final class HashJoin implements Rows, PairTuples.Pair {
         return holdsLeft && !kind.hasPairs();
     }
 
-    private void add(Slice key, long hash, Slice newRow) {
-        while (isKept(hash)) {
-            if (table.add(key, hash, newRow)) {
-                return;
-            }
-            keepLess();
-        }
-        spillHeld().add(key, newRow);
-    }
-
-    private boolean isKept(long hash) {
-        return (int) (hash >>> HASH_SHIFT) < kept;
-    }
-
-    private SpillBuffer spillHeld() {
-        SpillBuffer known = heldSpill;
-        if (known == null) {
-            known = newSpill();
-            heldSpill = known;
-        }
-        return known;
-    }
-
     private SpillBuffer spillPassing() {
         SpillBuffer known = passingSpill;
         if (known == null) {
-            known = newSpill();
+            known = held.newSpill();
             passingSpill = known;
         }
         return known;
-    }
-
-    private SpillBuffer newSpill() {
-        if (options.spill() == null) {
-            throw new InvalidRequestException(String.format(
-                    Locale.ROOT,
-                    "joining %,d rows and more needs more than %,d bytes of memory: narrow the"
-                            + " side that it holds, raise memoryBytesMax or give a directory to spill to",
-                    table.rows().count(),
-                    memoryBytes));
-        }
-        return new SpillBuffer(options, memoryBytes / 4, meter);
-    }
-
-    /** Halves what the table keeps: moves what stays to a new one, and the rest to the runs. */
-    private void keepLess() {
-        // without fields all rows have one key
-        kept = held.hasFields() ? kept / 2 : 0;
-        SpillBuffer spill = spillHeld();
-        JoinTable full = table;
-        JoinTable next = newTable();
-        table = next;
-        try (full) {
-            SortBuffer rows = full.rows();
-            long address = rows.count() == 0 ? SortBuffer.NONE : SortBuffer.FIRST;
-            while (address != SortBuffer.NONE) {
-                rows.key(address, moved);
-                full.row(address, heldRow);
-                long hash = ByteHash.of(moved);
-                // what was in one table goes into another of its size, unless its pieces are others
-                if (!isKept(hash) || !next.add(moved, hash, heldRow)) {
-                    if (isKept(hash)) {
-                        keepNothing(next, spill);
-                    }
-                    spill.add(rows.key(address, moved), full.row(address, heldRow));
-                }
-                address = rows.addressBehind(address);
-            }
-        }
-    }
-
-    private void keepNothing(JoinTable of, SpillBuffer spill) {
-        kept = 0;
-        SortBuffer rows = of.rows();
-        long address = rows.count() == 0 ? SortBuffer.NONE : SortBuffer.FIRST;
-        while (address != SortBuffer.NONE) {
-            spill.add(rows.key(address, moved), of.row(address, heldRow));
-            address = rows.addressBehind(address);
-        }
-        of.clear();
     }
 
     // ---- probe ----------------------------------------------------------------------------------
@@ -432,7 +406,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
 
     /** Whether no row that passes by gives any, so that they need not be read. */
     private boolean meetsNothing() {
-        return hasRightNull || (!hasHeld && !givesPassingAlone());
+        return held.hasNull() || (!held.hasRows() && !givesPassingAlone());
     }
 
     /** The next row of a key, from this one on, that meets the row that passes by. */
@@ -490,17 +464,17 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     /** Whether the row that passes by is joined, or is wanted by itself. */
     private boolean probeOne() {
         if (!passing.makeKey()) {
-            boolean given = givesPassingAlone() && !(kind == JoinKind.NOT_IN && hasHeld);
+            boolean given = givesPassingAlone() && !(kind == JoinKind.NOT_IN && held.hasRows());
             return given && show(passing.row(), null);
         }
         long hash = ByteHash.of(passing.key());
-        if (!isKept(hash)) {
+        if (!held.isKept(hash)) {
             Slice row = passing.row();
             spillPassing()
                     .add(passing.key(), shortenedPassing == null ? row : shortenedPassing.of(row));
             return false;
         }
-        match = meeting(table.find(passing.key(), hash));
+        match = meeting(table.find(passing.key(), hash, tableKey));
         if (match == SortBuffer.NONE) {
             return givesPassingAlone() && show(passing.row(), null);
         }
@@ -552,12 +526,12 @@ public final class HashJoin implements Rows, PairTuples.Pair {
 
     private void beginMerge() {
         merging = true;
-        table.close();
-        boolean isWanted = passingSpill != null || (givesHeldAlone() && heldSpill != null);
+        held.closeTable();
+        boolean isWanted = passingSpill != null || (givesHeldAlone() && held.hasSpilled());
         if (isWanted) {
             merged = new MergedRuns(
-                    holdsLeft ? spillHeld() : spillPassing(),
-                    holdsLeft ? spillPassing() : spillHeld(),
+                    holdsLeft ? held.spill() : spillPassing(),
+                    holdsLeft ? spillPassing() : held.spill(),
                     new MergedRuns.Meeting(kind, test),
                     options,
                     meter,
@@ -571,13 +545,18 @@ public final class HashJoin implements Rows, PairTuples.Pair {
         }
     }
 
+    /** Once more does no harm. */
     @Override
     public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
         built = true;
         probed = true;
         merging = true;
         rest = SortBuffer.NONE;
-        Cleanup cleanup = new Cleanup().add(held::close).add(passing::close).add(table::close);
+        Cleanup cleanup = new Cleanup().add(this::count).add(passing::close);
         MergedRuns merge = merged;
         if (merge != null) {
             merged = null;
@@ -587,10 +566,6 @@ public final class HashJoin implements Rows, PairTuples.Pair {
             cleanup.add(passingSpill::close);
             passingSpill = null;
         }
-        if (heldSpill != null) {
-            cleanup.add(heldSpill::close);
-            heldSpill = null;
-        }
-        cleanup.run();
+        cleanup.add(held::release).run();
     }
 }

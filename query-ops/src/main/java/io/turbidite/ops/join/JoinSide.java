@@ -88,14 +88,19 @@ public final class JoinSide implements AutoCloseable {
                 : type.field(fields[0]).kind();
     }
 
-    /** Reads no more than it must for these values of its key; before the first row. */
-    void narrow(List<Object> values) {
+    /**
+     * Reads no more than it must for these values of its key; before the first row. Says whether
+     * that is less.
+     */
+    boolean narrow(List<Object> values) {
         Rows fewer = narrowing == null ? null : narrowing.to(values);
-        if (fewer != null) {
-            Rows all = rows;
-            rows = fewer;
-            all.close();
+        if (fewer == null) {
+            return false;
         }
+        Rows all = rows;
+        rows = fewer;
+        all.close();
+        return true;
     }
 
     /** Whether its keys have fields; without any, all are one. */

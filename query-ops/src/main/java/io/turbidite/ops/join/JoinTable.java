@@ -22,7 +22,8 @@ import java.util.List;
  * Rows by key: a hash table with open addressing whose slots have the newest row of a key; each
  * row's number says which was there before it, and whether the row was joined. So rows are never
  * moved, and a table that is given up is sorted as it is. <em>Confined to one thread at a
- * time.</em>
+ * time;</em> once all rows are there, several may find and read them, and each have notes of its
+ * own.
  */
 final class JoinTable implements AutoCloseable {
     private static final int SLOTS_FIRST = 256;
@@ -35,7 +36,7 @@ final class JoinTable implements AutoCloseable {
     private final OperatorMemory memory;
     private final SortBuffer rows;
 
-    /** Bytes behind each row, for a note about it; 0: none. */
+    /** Bytes behind each row, for notes about it; 0: none. */
     private final int noteBytes;
 
     private final ByteSink notedBytes = new ByteSink(256, Integer.MAX_VALUE - 8);
@@ -48,26 +49,26 @@ final class JoinTable implements AutoCloseable {
     private int keyCount;
 
     /**
-     * @param hasNotes whether each row has room for a number that is not part of it
+     * @param noteCount for how many numbers each row has room that are not part of it
      */
-    JoinTable(RunOptions options, long memoryBytes, OperatorMeter meter, boolean hasNotes) {
+    JoinTable(RunOptions options, long memoryBytes, OperatorMeter meter, int noteCount) {
         memory = OperatorMemory.of(options, memoryBytes, meter);
         rows = new SortBuffer(memory);
-        noteBytes = hasNotes ? Long.BYTES : 0;
+        noteBytes = noteCount * Long.BYTES;
     }
 
     /** Adds a row; false, and nothing is added, where the memory is used up. */
     boolean add(Slice key, long hash, Slice row) {
-        int slot = slotOf(key, hash);
+        int slot = slotOf(key, hash, rowKey);
         boolean isNew = slots[slot] == 0;
         if (isNew && (keyCount + 1) * 2 > slots.length) {
             if (!grow()) {
                 return false;
             }
-            slot = slotOf(key, hash);
+            slot = slotOf(key, hash, rowKey);
         }
         long before = isNew ? 0 : slots[slot] & ADDRESS_MASK;
-        long address = rows.add(key, before, noteBytes == 0 ? row : withNote(row));
+        long address = rows.add(key, before, noteBytes == 0 ? row : withNotes(row));
         if (address == SortBuffer.FULL) {
             return false;
         }
@@ -76,24 +77,42 @@ final class JoinTable implements AutoCloseable {
         return true;
     }
 
-    private Slice withNote(Slice row) {
-        return notedBytes.clear().putBytes(row).putLong(0).asSlice(noted);
+    private Slice withNotes(Slice row) {
+        notedBytes.clear().putBytes(row);
+        for (int i = 0; i < noteBytes; i += Long.BYTES) {
+            notedBytes.putLong(0);
+        }
+        return notedBytes.asSlice(noted);
     }
 
-    /** The note about a row, 0 at first. */
-    long note(long address) {
-        rows.payload(address, noted);
-        return noted.segment().get(Bytes.I64, noted.offset() + noted.length() - noteBytes);
+    /**
+     * A note about a row, 0 at first.
+     *
+     * @param index which of them
+     * @param scratch of the thread that asks
+     */
+    long note(long address, int index, Slice scratch) {
+        rows.payload(address, scratch);
+        return scratch.segment().get(Bytes.I64, noteOffset(scratch, index));
     }
 
-    void setNote(long address, long note) {
-        rows.payload(address, noted);
-        noted.segment().set(Bytes.I64, noted.offset() + noted.length() - noteBytes, note);
+    /** As of {@link #note}. */
+    void setNote(long address, int index, long note, Slice scratch) {
+        rows.payload(address, scratch);
+        scratch.segment().set(Bytes.I64, noteOffset(scratch, index), note);
     }
 
-    /** The first row of a key; {@link SortBuffer#NONE} if it has none. */
-    long find(Slice key, long hash) {
-        return (slots[slotOf(key, hash)] & ADDRESS_MASK) - 1;
+    private long noteOffset(Slice payload, int index) {
+        return payload.offset() + payload.length() - noteBytes + (long) index * Long.BYTES;
+    }
+
+    /**
+     * The first row of a key; {@link SortBuffer#NONE} if it has none.
+     *
+     * @param scratch of the thread that asks
+     */
+    long find(Slice key, long hash, Slice scratch) {
+        return (slots[slotOf(key, hash, scratch)] & ADDRESS_MASK) - 1;
     }
 
     /** The next row of the same key; {@link SortBuffer#NONE} behind the last. */
@@ -132,11 +151,11 @@ final class JoinTable implements AutoCloseable {
     }
 
     /** The slot of a key, or the free one where it belongs. */
-    private int slotOf(Slice key, long hash) {
+    private int slotOf(Slice key, long hash, Slice scratch) {
         int slot = (int) hash & (slots.length - 1);
         for (; slots[slot] != 0; slot = (slot + 1) & (slots.length - 1)) {
             if ((slots[slot] ^ hash) >>> ADDRESS_BITS == 0
-                    && rows.key((slots[slot] & ADDRESS_MASK) - 1, rowKey).contentEquals(key)) {
+                    && rows.key((slots[slot] & ADDRESS_MASK) - 1, scratch).contentEquals(key)) {
                 return slot;
             }
         }

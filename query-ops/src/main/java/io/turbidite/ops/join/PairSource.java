@@ -1,5 +1,6 @@
 package io.turbidite.ops.join;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.ops.aggregate.PairTuples;
 import io.turbidite.ops.frame.FrameSource;
@@ -8,8 +9,6 @@ import io.turbidite.ops.group.GroupCollector;
 import io.turbidite.ops.run.CallTimer;
 
 import org.jspecify.annotations.Nullable;
-
-import java.util.function.Supplier;
 
 /**
  * Begins a stage with the pairs of an inner join: hands on group key and arguments of each, made of
@@ -27,24 +26,20 @@ public final class PairSource implements FrameSource {
 
     private static final Slice[] NO_FIELDS = {};
 
-    private final Supplier<HashJoin> opener;
+    private final JoinOpener opener;
     private final PairTuples maker;
     private final TupleWriter target;
     private final @Nullable CallTimer timer;
     private @Nullable HashJoin join;
-    private boolean hasNotes;
     private boolean paused;
 
     /**
-     * @param opener makes the join, at the first step
+     * @param opener makes the join, at the first step; closed with this
      * @param target collects groups, or only counts
      * @param timer of the join; null: nobody asks
      */
     public PairSource(
-            Supplier<HashJoin> opener,
-            PairTuples maker,
-            TupleWriter target,
-            @Nullable CallTimer timer) {
+            JoinOpener opener, PairTuples maker, TupleWriter target, @Nullable CallTimer timer) {
         this.timer = timer;
         this.opener = opener;
         this.maker = maker;
@@ -60,10 +55,8 @@ public final class PairSource implements FrameSource {
     public boolean step() {
         HashJoin pairs = join;
         if (pairs == null) {
-            HashJoin opened = opener.get();
-            join = opened;
-            hasNotes = target instanceof GroupCollector && maker.areKeysOf(opened.holdsLeft());
-            pairs = opened.inPairs(hasNotes);
+            pairs = opener.open();
+            join = pairs;
         }
         for (int i = 0; i < PAIRS_A_STEP; i++) {
             if (!next(pairs)) {
@@ -94,11 +87,16 @@ public final class PairSource implements FrameSource {
 
     private void take(HashJoin pairs, GroupCollector groups) {
         Slice arguments = maker.arguments(pairs);
-        if (!hasNotes) {
+        if (!pairs.hasNotes()) {
             groups.add(maker.key(pairs), arguments);
         } else if (!groups.addNoted(pairs.note(), arguments)) {
             pairs.setNote(groups.add(maker.key(pairs), arguments));
         }
+    }
+
+    @Override
+    public boolean hasNothing() {
+        return opener.hasNothing();
     }
 
     @Override
@@ -109,12 +107,14 @@ public final class PairSource implements FrameSource {
     @Override
     public void close() {
         HashJoin pairs = join;
+        Cleanup cleanup = new Cleanup();
         if (pairs != null) {
             join = null;
             if (timer != null) {
                 timer.tell();
             }
-            pairs.close();
+            cleanup.add(pairs::close);
         }
+        cleanup.add(opener::close).run();
     }
 }

@@ -17,7 +17,6 @@ import io.turbidite.ops.join.JoinSide;
 import io.turbidite.ops.join.LookupRows;
 import io.turbidite.ops.join.PairField;
 import io.turbidite.ops.join.PairTest;
-import io.turbidite.ops.run.CallTimer;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.TimedRows;
@@ -29,13 +28,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
 
 /**
  * How the rows of two plans are joined. <em>Confined to one
  * thread;</em> gives its rows once.
  */
-public final class JoinPlan implements ResultPlan {
+public final class JoinPlan implements ResultPlan, Joining {
     private final ResultPlan left;
     private final ResultPlan right;
     private final JoinKind kind;
@@ -346,15 +344,9 @@ public final class JoinPlan implements ResultPlan {
      * @param left the type of left rows
      * @param fields where the fields at the top of the joined rows come from, of those that anybody
      *     looks at
-     * @param opener makes the join
-     * @param timer of the join; null: nobody asks
+     * @param joining makes the join
      */
-    record Pairs(
-            RecordType left,
-            RecordType right,
-            List<PairField> fields,
-            Supplier<HashJoin> opener,
-            @Nullable CallTimer timer) {}
+    record Pairs(RecordType left, RecordType right, List<PairField> fields, Joining joining) {}
 
     /** Instead of {@link #rows}; null where its rows are no pairs. */
     @Nullable
@@ -369,8 +361,13 @@ public final class JoinPlan implements ResultPlan {
                         left.rowType(),
                         right.rowType(),
                         output(type, used, null, false).fields(),
-                        this::hashJoin,
-                        CallTimer.of(options, joined));
+                        this);
+    }
+
+    /** Who makes the join, in the best order. */
+    Joining joining() {
+        OrderedJoin better = ordered();
+        return better != null ? better : this;
     }
 
     @Override
@@ -379,21 +376,46 @@ public final class JoinPlan implements ResultPlan {
         if (better != null) {
             return better.rows();
         }
-        return TimedRows.of(looksUp ? lookedUp() : hashJoin(), options, joined);
+        return TimedRows.of(looksUp ? lookedUp() : whole(), options, joined);
     }
 
-    private HashJoin hashJoin() {
+    @Override
+    public HashJoin whole() {
         boolean fromLeft = isBuiltFromLeft();
         ResultPlan held = fromLeft ? left : right;
         JoinSide heldSide = new JoinSide(
                 held.rows(), held.rowType(), fromLeft ? type.leftKeys() : type.rightKeys(), built);
-        JoinSide passingSide = passing().side(fromLeft ? type.rightKeys() : type.leftKeys());
+        JoinSide passingSide = passing().side(passingKeys());
         return new HashJoin(
                 fromLeft ? heldSide : passingSide,
                 fromLeft ? passingSide : heldSide,
                 output(type, used, test(), fromLeft),
                 options,
                 joined);
+    }
+
+    @Override
+    public OperatorMeter joined() {
+        return joined;
+    }
+
+    @Override
+    public @Nullable Plan dividable() {
+        boolean isReadOnly =
+                kind == JoinKind.INNER || (!isBuiltFromLeft() && kind != JoinKind.FULL);
+        return isReadOnly && !looksUp ? passing().dividable() : null;
+    }
+
+    @Override
+    public HashJoin beside(HashJoin whole, List<Integer> partitions, int branch) {
+        return whole.beside(
+                passing().side(passingKeys(), partitions),
+                output(type, used, test(), isBuiltFromLeft()),
+                branch);
+    }
+
+    private List<Integer> passingKeys() {
+        return isBuiltFromLeft() ? type.rightKeys() : type.leftKeys();
     }
 
     private Rows lookedUp() {
@@ -470,7 +492,8 @@ public final class JoinPlan implements ResultPlan {
         return type;
     }
 
-    RunOptions options() {
+    @Override
+    public RunOptions options() {
         return options;
     }
 

@@ -14,7 +14,6 @@ import io.turbidite.ops.join.PairTest;
 import io.turbidite.ops.plan.JoinGraph.Condition;
 import io.turbidite.ops.plan.JoinGraph.Equality;
 import io.turbidite.ops.plan.JoinGraph.LeafField;
-import io.turbidite.ops.run.CallTimer;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.TimedRows;
@@ -41,7 +40,7 @@ import java.util.TreeMap;
  * way of others yet, once they are in one row. <em>Confined to one thread;</em> gives its rows
  * once.
  */
-final class OrderedJoin implements ResultPlan {
+final class OrderedJoin implements ResultPlan, Joining {
     private static final int JOIN = -1;
 
     private final Part left;
@@ -288,29 +287,44 @@ final class OrderedJoin implements ResultPlan {
 
     /** As {@link JoinPlan#pairs()}: both rows of a pair of the last join. */
     JoinPlan.Pairs pairs() {
-        return new JoinPlan.Pairs(
-                left.type(),
-                right.type(),
-                fields,
-                this::hashJoin,
-                CallTimer.of(order.graph().options(), joined));
+        return new JoinPlan.Pairs(left.type(), right.type(), fields, this);
     }
 
     @Override
     public Rows rows() {
-        return TimedRows.of(hashJoin(), order.graph().options(), joined);
+        return TimedRows.of(whole(), order.graph().options(), joined);
     }
 
-    private HashJoin hashJoin() {
+    @Override
+    public HashJoin whole() {
         RunOptions options = order.graph().options();
         JoinSide leftSide = passing.side(keys(true));
         JoinSide rightSide = new JoinSide(right.plan().rows(), right.type(), keys(false), built);
-        return new HashJoin(
-                leftSide,
-                rightSide,
-                new HashJoin.Output(JoinKind.INNER, rowType, fields, used, test(), false),
-                options,
-                joined);
+        return new HashJoin(leftSide, rightSide, output(), options, joined);
+    }
+
+    private HashJoin.Output output() {
+        return new HashJoin.Output(JoinKind.INNER, rowType, fields, used, test(), false);
+    }
+
+    @Override
+    public OperatorMeter joined() {
+        return joined;
+    }
+
+    @Override
+    public RunOptions options() {
+        return order.graph().options();
+    }
+
+    @Override
+    public @Nullable Plan dividable() {
+        return passing.dividable();
+    }
+
+    @Override
+    public HashJoin beside(HashJoin whole, List<Integer> partitions, int branch) {
+        return whole.beside(passing.side(keys(true), partitions), output(), branch);
     }
 
     private List<Integer> keys(boolean ofLeft) {

@@ -4,29 +4,53 @@ import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.aggregate.BoundAggregates;
 import io.turbidite.ops.aggregate.PairTuples;
 import io.turbidite.ops.aggregate.PairTuples.Origin;
-import io.turbidite.ops.frame.FrameSource;
+import io.turbidite.ops.expr.TupleMaker;
+import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.frame.TupleWriter;
+import io.turbidite.ops.group.GroupCollector;
+import io.turbidite.ops.join.HashJoin;
+import io.turbidite.ops.join.JoinOpener;
 import io.turbidite.ops.join.PairField;
 import io.turbidite.ops.join.PairSource;
+import io.turbidite.ops.join.SharedJoin;
+import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.Stage;
 
 import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * Groups of the rows of an inner join, where all that is grouped by and aggregated are fields as
- * they are: they are taken from both rows of a pair where these lie. Static, without state.
+ * they are: they are taken from both rows of a pair where these lie. Where the side that passes by
+ * has partitions, several workers read them, each into a collector of its own. <em>Confined to one
+ * thread.</em>
  */
-final class PairedGroups {
-    private PairedGroups() {}
+final class PairedGroups implements JoinStages {
+    /** With more workers a note for each of them would take more than most rows. */
+    private static final int NOTES_MAX = 4;
+
+    private final CheckedQuery query;
+    private final JoinPlan.Pairs pairs;
+    private final List<Origin> keys;
+    private final List<Origin> arguments;
+
+    private PairedGroups(
+            CheckedQuery query, JoinPlan.Pairs pairs, List<Origin> keys, List<Origin> arguments) {
+        this.query = query;
+        this.pairs = pairs;
+        this.keys = keys;
+        this.arguments = arguments;
+    }
 
     /**
-     * Gives the pairs of a join to a collector of groups; null where rows must be made.
+     * The pairs of a join as they are grouped; null where rows must be made.
      *
      * @param query without conditions on the rows
      */
-    static @Nullable FrameSource source(CheckedQuery query, JoinPlan join, TupleWriter collector) {
+    static @Nullable PairedGroups of(CheckedQuery query, JoinPlan join) {
         JoinPlan.Pairs pairs = query.cellField() >= 0 ? null : join.pairs();
         if (pairs == null) {
             return null;
@@ -45,10 +69,7 @@ final class PairedGroups {
                 return null;
             }
         }
-        PairTuples maker = query.aggregates().isEmpty()
-                ? PairTuples.ofKeys(pairs.left(), pairs.right(), keys)
-                : PairTuples.of(pairs.left(), pairs.right(), keys, query.aggregates(), arguments);
-        return new PairSource(pairs.opener(), maker, collector, pairs.timer());
+        return new PairedGroups(query, pairs, keys, arguments);
     }
 
     /** Whether it is known where a field comes from: what lies in another one is not. */
@@ -64,5 +85,53 @@ final class PairedGroups {
             }
         }
         return false;
+    }
+
+    @Override
+    public List<List<Integer>> branches(RunOptions options, long bytesOfEach) {
+        return pairs.joining().branches(options, bytesOfEach);
+    }
+
+    @Override
+    public List<Stage> stages(
+            List<List<Integer>> branches,
+            List<? extends TupleWriter> collectors,
+            Supplier<TupleMaker> maker,
+            List<OperatorMeter> timed) {
+        if (branches.size() == 1) {
+            TupleWriter collector = collectors.getFirst();
+            return List.of(
+                    Stage.of(source(() -> inPairs(collector, 1), collector), collector, timed));
+        }
+        SharedJoin shared = new SharedJoin(
+                () -> inPairs(collectors.getFirst(), branches.size()),
+                (whole, branch) -> pairs.joining().beside(whole, branches.get(branch), branch),
+                branches.size());
+        List<OperatorMeter> alsoOfJoin = new ArrayList<>(timed);
+        alsoOfJoin.add(pairs.joining().joined());
+        List<Stage.Branch> readers = new ArrayList<>();
+        for (int i = 0; i < branches.size(); i++) {
+            TupleWriter collector = collectors.get(i);
+            readers.add(new Stage.Branch(source(shared.branch(i), collector), collector, timed));
+        }
+        return List.of(Stage.preparing(shared, alsoOfJoin), new Stage(readers));
+    }
+
+    private HashJoin inPairs(TupleWriter collector, int readers) {
+        HashJoin join = pairs.joining().whole();
+        boolean hasNotes = collector instanceof GroupCollector
+                && readers <= NOTES_MAX
+                && tuples().areKeysOf(join.holdsLeft());
+        return join.inPairs(hasNotes ? readers : 0);
+    }
+
+    private PairSource source(JoinOpener opener, TupleWriter collector) {
+        return new PairSource(opener, tuples(), collector, pairs.joining().newTimer());
+    }
+
+    private PairTuples tuples() {
+        return query.aggregates().isEmpty()
+                ? PairTuples.ofKeys(pairs.left(), pairs.right(), keys)
+                : PairTuples.of(pairs.left(), pairs.right(), keys, query.aggregates(), arguments);
     }
 }

@@ -6,6 +6,7 @@ import io.turbidite.ops.join.JoinSide;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The side of a join that is not held: once the keys of the held one are known, it may be read by
@@ -32,6 +33,22 @@ final class PassingSide {
      */
     JoinSide side(List<Integer> keys) {
         return new JoinSide(all.rows(), all.rowType(), keys, new OperatorMeter(), narrowing(keys));
+    }
+
+    /** The query, where others may read some of its partitions each; null: one reads it. */
+    @Nullable
+    Plan dividable() {
+        return all instanceof Plan plan && plan.isDividable() ? plan : null;
+    }
+
+    /**
+     * The rows of some partitions of {@link #dividable}.
+     *
+     * @param keys the fields that must be equal
+     */
+    JoinSide side(List<Integer> keys, List<Integer> partitions) {
+        Plan divided = Objects.requireNonNull(dividable(), "one reads it");
+        return new JoinSide(divided.rows(partitions), all.rowType(), keys, new OperatorMeter());
     }
 
     private JoinSide.@Nullable Narrowing narrowing(List<Integer> keys) {

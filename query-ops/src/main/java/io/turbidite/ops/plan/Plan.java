@@ -4,27 +4,18 @@ import io.turbidite.core.ClosedException;
 import io.turbidite.core.Limits;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
-import io.turbidite.core.text.TextQuery;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.Column;
 import io.turbidite.ops.expr.Conditions;
-import io.turbidite.ops.expr.Distances;
-import io.turbidite.ops.expr.FieldKey;
-import io.turbidite.ops.expr.NewestFirst;
-import io.turbidite.ops.expr.NullsAbove;
-import io.turbidite.ops.expr.OrderKey;
 import io.turbidite.ops.expr.Projection;
-import io.turbidite.ops.expr.TokenCountKey;
 import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.expr.Tuples;
-import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.frame.TupleWriter;
 import io.turbidite.ops.group.CountCollector;
 import io.turbidite.ops.group.CountSource;
 import io.turbidite.ops.group.GroupCollector;
-import io.turbidite.ops.group.GroupRows;
 import io.turbidite.ops.group.GroupSource;
 import io.turbidite.ops.run.Job;
 import io.turbidite.ops.run.JobRows;
@@ -424,7 +415,7 @@ public final class Plan implements ResultPlan {
             collectors.add(sortCollector(branches.size()));
         }
         return List.of(
-                collecting(branches, collectors, this::orderedMaker),
+                collecting(branches, collectors, new QueryTuples(query)::ordered),
                 Stage.of(
                         new SortedSource(collectors, query.limit(), each(), sorted, sink),
                         sink,
@@ -432,18 +423,20 @@ public final class Plan implements ResultPlan {
     }
 
     private List<Stage> count(FrameWriter end) {
-        List<List<Integer>> branches = partitions(branchCount(1));
+        JoinStages join = ofJoin(1);
+        List<List<Integer>> branches = branches(join, 1);
         List<CountCollector> collectors = new ArrayList<>();
         for (int i = 0; i < branches.size(); i++) {
             collectors.add(new CountCollector());
         }
-        return List.of(
-                collecting(branches, collectors, Tuples::none),
-                Stage.of(new CountSource(collectors, grouped, end), end, List.of(grouped)));
+        List<Stage> stages = collecting(join, branches, collectors, Tuples::none);
+        stages.add(Stage.of(new CountSource(collectors, grouped, end), end, List.of(grouped)));
+        return stages;
     }
 
     private List<Stage> groups(FrameWriter end) {
-        List<List<Integer>> branches = partitions(branchCount(GROUP_BYTES));
+        JoinStages join = ofJoin(GROUP_BYTES);
+        List<List<Integer>> branches = branches(join, GROUP_BYTES);
         int shares = branches.size() + (sorts() ? 1 : 0);
         List<GroupCollector> collectors = new ArrayList<>();
         for (int i = 0; i < branches.size(); i++) {
@@ -453,37 +446,49 @@ public final class Plan implements ResultPlan {
                     query.aggregates().isEmpty() ? null : query.aggregates().states(),
                     grouped));
         }
-        Stage first = collecting(branches, collectors, this::groupMaker);
+        QueryTuples tuples = new QueryTuples(query);
+        List<Stage> stages = collecting(join, branches, collectors, tuples::grouped);
         if (!sorts()) {
-            return List.of(
-                    first,
-                    Stage.of(
-                            new GroupSource(collectors, groupRows(), grouped, end, query.limit()),
-                            end,
-                            List.of(grouped)));
+            stages.add(Stage.of(
+                    new GroupSource(collectors, tuples.groupRows(), grouped, end, query.limit()),
+                    end,
+                    List.of(grouped)));
+            return stages;
         }
         SortCollector sort = sortCollector(shares);
-        return List.of(
-                first,
-                Stage.of(
-                        new GroupSource(collectors, groupRows(), grouped, sort, Long.MAX_VALUE),
-                        sort,
-                        List.of(sorted)),
-                Stage.of(
-                        new SortedSource(
-                                List.of(sort), query.limit(), SortedSource.ALL, sorted, end),
-                        end,
-                        List.of(sorted)));
+        stages.add(Stage.of(
+                new GroupSource(collectors, tuples.groupRows(), grouped, sort, Long.MAX_VALUE),
+                sort,
+                List.of(sorted)));
+        stages.add(Stage.of(
+                new SortedSource(List.of(sort), query.limit(), SortedSource.ALL, sorted, end),
+                end,
+                List.of(sorted)));
+        return stages;
+    }
+
+    private List<List<Integer>> branches(@Nullable JoinStages join, long bytesOfEach) {
+        return join == null
+                ? partitions(branchCount(bytesOfEach))
+                : join.branches(options, bytesOfEach);
+    }
+
+    /** The stages up to the collectors, to be added to. */
+    private <C extends TupleWriter> List<Stage> collecting(
+            @Nullable JoinStages join,
+            List<List<Integer>> branches,
+            List<C> collectors,
+            Supplier<TupleMaker> maker) {
+        return new ArrayList<>(
+                join == null
+                        ? List.of(collecting(branches, collectors, maker))
+                        : join.stages(branches, collectors, maker, timed()));
     }
 
     /** A first stage: each branch of partitions into its own collector. */
     private <C extends FrameWriter> Stage collecting(
             List<List<Integer>> branches, List<C> collectors, Supplier<TupleMaker> maker) {
         List<Stage.Branch> built = new ArrayList<>();
-        FrameSource pairs = pairs(collectors.getFirst());
-        if (pairs != null) {
-            return Stage.of(pairs, collectors.getFirst(), timed());
-        }
         for (int i = 0; i < branches.size(); i++) {
             C collector = collectors.get(i);
             built.add(new Stage.Branch(
@@ -507,17 +512,34 @@ public final class Plan implements ResultPlan {
         return sorts() ? List.of(grouped, sorted) : List.of(grouped);
     }
 
-    /** Of groups over a join that needs no rows for them; else null. */
-    private @Nullable FrameSource pairs(FrameWriter collector) {
-        boolean isAll = query.kind() != CheckedQuery.Kind.ROWS
-                && choice.chosen() instanceof Access.Scan scan
-                && query.compile(scan.decided()).length == 0;
-        return isAll
-                        && view instanceof PlannedRows rows
-                        && rows.plan() instanceof JoinPlan join
-                        && collector instanceof TupleWriter taker
-                ? PairedGroups.source(query, join, taker)
-                : null;
+    /**
+     * Of groups or a count over a join that needs no rows for them, or whose rows several read;
+     * null: they are collected as any rows are.
+     */
+    private @Nullable JoinStages ofJoin(long bytesOfEach) {
+        if (!(view instanceof PlannedRows rows
+                && rows.plan() instanceof JoinPlan join
+                && choice.chosen() instanceof Access.Scan scan)) {
+            return null;
+        }
+        boolean isAll = query.compile(scan.decided()).length == 0;
+        PairedGroups paired = isAll ? PairedGroups.of(query, join) : null;
+        if (paired != null) {
+            return paired;
+        }
+        return join.joining().branches(options, bytesOfEach).size() == 1
+                ? null
+                : new JoinedRows(join.joining(), rows, sources());
+    }
+
+    /** Whether several may read some partitions each, and all together have its rows. */
+    boolean isDividable() {
+        return query.kind() == CheckedQuery.Kind.ROWS
+                && !isPoint()
+                && !sorts()
+                && !query.hasLimit()
+                && !(view instanceof PlannedRows)
+                && sources().splits();
     }
 
     private SortCollector sortCollector(int shares) {
@@ -532,56 +554,12 @@ public final class Plan implements ResultPlan {
         return before < 0 ? SortedSource.ALL : query.order().get(before).each();
     }
 
-    private TupleMaker rowMaker() {
-        Projection projection = query.newProjection();
-        return projection == null ? Tuples.wholeRecord() : projection;
-    }
-
-    private TupleMaker orderedMaker() {
-        Distances distances = query.distances();
-        if (distances != null) {
-            return Tuples.ordered(List.of(distances), rowMaker());
-        }
-        List<OrderKey> keys = query.order().stream().map(this::orderKey).toList();
-        int before = query.ordersBeforeEach();
-        return before < 0
-                ? Tuples.ordered(keys, rowMaker())
-                : Tuples.orderedOfEach(keys, before, rowMaker());
-    }
-
-    private OrderKey orderKey(CheckedQuery.Order by) {
-        if (by.isNewest()) {
-            return NewestFirst.KEY;
-        }
-        TextQuery tokens = by.tokens();
-        if (tokens != null) {
-            return new TokenCountKey(by.index(), tokens, by.descending());
-        }
-        return by.nullsAbove()
-                ? new NullsAbove(
-                        by.index(), new FieldKey(query.type(), by.index(), false), by.descending())
-                : new FieldKey(query.type(), by.index(), by.descending());
-    }
-
-    private TupleMaker groupMaker() {
-        TupleMaker keys = query.grid() == null
-                ? query.newGroupKeys()
-                : Tuples.cell(query.cellField(), query.grid());
-        return query.aggregates().isEmpty() ? keys : query.aggregates().maker(keys);
-    }
-
-    private GroupRows groupRows() {
-        return query.grid() == null
-                ? GroupRows.ofFields(query.groupFields(), query.groupParts(), query.aggregates())
-                : GroupRows.ofCells(query.grid(), query.groupParts(), query.aggregates());
-    }
-
     /**
      * How many workers read.
      *
      * @param bytesOfEach what each must have, so that what fits one reader fits them too
      */
-    private int branchCount(long bytesOfEach) {
+    int branchCount(long bytesOfEach) {
         boolean isOne = options.tasks() == null
                 || view.partitionCount() == 1
                 || !sources().splits()
@@ -591,14 +569,13 @@ public final class Plan implements ResultPlan {
     }
 
     /** All partitions, dealt out to branches. */
-    private List<List<Integer>> partitions(int branchCount) {
+    List<List<Integer>> partitions(int branchCount) {
         List<List<Integer>> branches = new ArrayList<>();
-        for (int branch = 0; branch < branchCount; branch++) {
-            List<Integer> partitions = new ArrayList<>();
-            for (int i = branch; i < view.partitionCount(); i += branchCount) {
-                partitions.add(i);
-            }
-            branches.add(partitions);
+        for (int i = 0; i < branchCount; i++) {
+            branches.add(new ArrayList<>());
+        }
+        for (int i = 0; i < view.partitionCount(); i++) {
+            branches.get(i % branchCount).add(i);
         }
         return branches;
     }

@@ -20,10 +20,12 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /**
  * The rows of a plan as a source of one moment, for the query over them: one partition without
- * primary key, filter and indexes, which is scanned once. A row is handed on where it lies.
+ * primary key, filter and indexes, which is scanned once. A row is handed on where it lies. Rows
+ * that several read are divided into as many partitions.
  *
  * <p>The key of a row is its number. So rows that are equal in an order keep the order in which
  * they came. <em>Confined to one thread at a time</em>, as the plan is.
@@ -35,6 +37,9 @@ final class PlannedRows implements Source, ReadView {
 
     /** Null where only the type is of interest. */
     private final @Nullable ResultPlan plan;
+
+    /** The rows of each partition; empty: they are not divided, and there is one. */
+    private List<Supplier<Rows>> divided = List.of();
 
     private PlannedRows(RecordType type, @Nullable ResultPlan plan) {
         this.type = type;
@@ -49,6 +54,11 @@ final class PlannedRows implements Source, ReadView {
     /** Rows of this type, that nobody reads. */
     static PlannedRows ofType(RecordType type) {
         return new PlannedRows(type, null);
+    }
+
+    /** Has several read them, each a part, on a thread of its own. */
+    void divide(List<Supplier<Rows>> parts) {
+        divided = List.copyOf(parts);
     }
 
     /** What gives the rows. */
@@ -98,13 +108,15 @@ final class PlannedRows implements Source, ReadView {
 
     @Override
     public int partitionCount() {
-        return 1;
+        return Math.max(1, divided.size());
     }
 
     @Override
     public RecordStream scanUnordered(int partition, KeyRange primaryKeys, FilterPredicate filter) {
-        assert partition == 0 && primaryKeys.isAll() && filter.isNone();
-        return new Numbered(plan().rows());
+        assert primaryKeys.isAll() && filter.isNone();
+        assert partition < partitionCount() : partition;
+        return new Numbered(
+                divided.isEmpty() ? plan().rows() : divided.get(partition).get());
     }
 
     @Override

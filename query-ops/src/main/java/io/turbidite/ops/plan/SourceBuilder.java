@@ -137,6 +137,11 @@ final class SourceBuilder {
                 CallTimer.of(options, looking(limited)));
     }
 
+    /** Has the time of what {@link #build} makes, where that looks for records. */
+    OperatorMeter timed() {
+        return looking(meters.selected);
+    }
+
     /** Has the time of looks for a record. */
     private OperatorMeter looking(OperatorMeter limited) {
         if (!(view instanceof PlannedRows)) {
@@ -212,7 +217,7 @@ final class SourceBuilder {
         return new RecordSource(
                 selected(wayIn(partitions, Long.MAX_VALUE, memoryBytes), maker, true),
                 target,
-                CallTimer.of(options, looking(meters.selected)));
+                CallTimer.of(options, timed()));
     }
 
     private EntryTuples entryTuples(JoinedRanges ranges) {

@@ -22,6 +22,9 @@ public final class Job implements AutoCloseable {
     /** The branch of an earlier stage that is under way on this thread. */
     private @Nullable BranchRun running;
 
+    /** What there is to do in the stage that is under way; null: it was not begun. */
+    private @Nullable List<Stage.Branch> branches;
+
     private int stageIndex;
     private int branchIndex;
     private boolean ended;
@@ -86,26 +89,34 @@ public final class Job implements AutoCloseable {
     /** Whether all stages but the last are at their end; else one of them is paused. */
     private boolean runEarlier() {
         while (stageIndex < stages.size() - 1) {
-            Stage stage = stages.get(stageIndex);
+            List<Stage.Branch> begun = branches;
+            if (begun == null) {
+                // what an earlier stage found may leave nothing for some of them
+                begun = stages.get(stageIndex).branches().stream()
+                        .filter(branch -> !branch.source().hasNothing())
+                        .toList();
+                branches = begun;
+            }
             Tasks tasks = options.tasks();
-            if (tasks != null && stage.branches().size() > 1) {
+            if (tasks != null && begun.size() > 1) {
                 SideBySide.run(
                         tasks,
                         options.share(),
-                        stage.branches().stream()
+                        begun.stream()
                                 .map(branch -> BranchRun.sideBySide(branch, options))
                                 .toList());
-            } else if (!runInTurn(stage)) {
+            } else if (!runInTurn(begun)) {
                 return false;
             }
+            branches = null;
             stageIndex++;
         }
         return true;
     }
 
-    private boolean runInTurn(Stage stage) {
-        for (; branchIndex < stage.branches().size(); branchIndex++) {
-            BranchRun run = running == null ? newRun(stage.branches().get(branchIndex)) : running;
+    private boolean runInTurn(List<Stage.Branch> begun) {
+        for (; branchIndex < begun.size(); branchIndex++) {
+            BranchRun run = running == null ? newRun(begun.get(branchIndex)) : running;
             running = run;
             while (run.step()) {
                 // each step does a frame's worth of work
