@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 
 /** Every transition of a feed, and that no other one is there. */
 class FeedStateTest {
-    private static final Set<String> TRANSITIONS = Set.of(
+    static final Set<String> TRANSITIONS = Set.of(
             "starting OPENED running",
             "starting PAUSE paused",
             "starting STOP ended",

@@ -46,6 +46,15 @@ public final class TroubledKind implements SourceKind {
 
         int failureIn;
 
+        /** Is run where a source of it is opened. */
+        Runnable onOpen = () -> {};
+
+        /** Is run where a run asks how much there is, before it begins. */
+        Runnable onCount = () -> {};
+
+        /** Whether nothing comes behind what has come. */
+        boolean hasEnded;
+
         Script(long first) {
             this.first = first;
         }
@@ -67,6 +76,7 @@ public final class TroubledKind implements SourceKind {
         if (script == null) {
             throw new InvalidRequestException("no script " + options.get("script"));
         }
+        script.onOpen.run();
         return new Source(script);
     }
 
@@ -75,6 +85,12 @@ public final class TroubledKind implements SourceKind {
 
         Source(Script script) {
             this.script = script;
+        }
+
+        @Override
+        public long byteCount() {
+            script.onCount.run();
+            return 0;
         }
 
         @Override
@@ -90,6 +106,11 @@ public final class TroubledKind implements SourceKind {
         @Override
         public boolean isEndless() {
             return true;
+        }
+
+        @Override
+        public boolean hasEnded() {
+            return script.hasEnded;
         }
 
         @Override
