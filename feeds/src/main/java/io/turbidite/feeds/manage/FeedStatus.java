@@ -13,6 +13,8 @@ import java.util.OptionalLong;
  * @param name of the feed
  * @param dataset where its records go
  * @param state what it is about
+ * @param stopped whether it has ended because somebody stopped it, and so doesn't start when the
+ *     store is served again; false: by itself, or it has not ended
  * @param sinceMicros when it came to that state, by the wall clock in microseconds
  * @param records how many the store has accepted of it since the manager was opened
  * @param rejected how many became dead letters since then
@@ -34,6 +36,7 @@ public record FeedStatus(
         String name,
         String dataset,
         FeedState state,
+        boolean stopped,
         long sinceMicros,
         long records,
         long rejected,
@@ -48,4 +51,9 @@ public record FeedStatus(
         @Nullable String cause,
         List<FeedStage> stages,
         String definition,
-        String directory) {}
+        String directory) {
+    /** Its state for people, who want to know a feed that was stopped from one that has ended. */
+    public String word() {
+        return stopped ? "stopped" : state.label();
+    }
+}

@@ -12,6 +12,7 @@ import io.turbidite.feeds.FeedTurns;
 import io.turbidite.feeds.FunctionPauseException;
 import io.turbidite.feeds.flow.FeedMeters;
 import io.turbidite.feeds.manage.FeedState.Cue;
+import io.turbidite.feeds.manage.KeptDefinition.Wanted;
 import io.turbidite.feeds.source.parcel.Parcel;
 import io.turbidite.feeds.source.parcel.ParcelSource;
 import io.turbidite.feeds.source.parcel.Producers;
@@ -115,6 +116,7 @@ final class ManagedFeed {
                 name,
                 defined.dataset(),
                 state,
+                state == FeedState.ENDED && defined.kept().wanted() == Wanted.STOP,
                 sinceMicros,
                 all.records(),
                 all.rejected(),

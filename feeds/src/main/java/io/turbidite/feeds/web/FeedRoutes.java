@@ -89,6 +89,7 @@ final class FeedRoutes {
                 .put("store", store)
                 .put("dataset", status.dataset())
                 .put("state", status.state().label())
+                .put("stopped", status.stopped())
                 .put("since", EventText.instant(status.sinceMicros()))
                 .put("records", status.records())
                 .put("rejected", status.rejected())

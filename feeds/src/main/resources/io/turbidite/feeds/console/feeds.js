@@ -80,7 +80,7 @@ export function feeds(model) {
         `${count(feed.rejected ?? 0, 'record')} rejected: show why`);
     return el('section', { class: 'panel', 'aria-label': name },
         el('div', { class: 'panel-head' }, el('h2', {}, name),
-            el('span', {}, `${feed.state ?? 'state not known'}${feed.since ? ` since ${clock(Date.parse(feed.since))}` : ''}`
+            el('span', {}, `${feed.stopped ? 'stopped' : feed.state ?? 'state not known'}${feed.since ? ` since ${clock(Date.parse(feed.since))}` : ''}`
                 + (feed.retryAt ? `, tries again at ${clock(Date.parse(feed.retryAt))}` : '')),
             el('span', { class: 'muted' }, `into ${feed.store ?? model.store}.${feed.dataset ?? '?'}`)),
         feed.cause ? el('p', { class: 'state', 'data-state': 'warn' }, feed.cause) : null,

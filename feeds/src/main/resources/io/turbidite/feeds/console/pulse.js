@@ -53,6 +53,7 @@ export function pulse(model) {
   const root = el('section', { 'aria-label': 'Pulse' }, writers, slow,
       el('p', { class: 'row' }, el('label', {}, 'Show ', pick)), empty, body);
   let operations = null;
+  let limits = '';
   let askedAt = 0;
 
   function draw() {
@@ -76,10 +77,18 @@ export function pulse(model) {
       return;
     }
     try {
-      operations = (await get(`/v1/stores/${segment(model.store)}/slow`)).operations ?? [];
+      const answer = await get(`/v1/stores/${segment(model.store)}/slow`);
+      operations = answer.operations ?? [];
+      limits = [['write', answer.thresholdNanos], ['read by key', answer.readThresholdNanos]]
+          .filter(([, least]) => least > 0).map(([kind, least]) => `a ${kind} above ${nanos(least)}`).join(', ');
     } catch (e) {
       operations = e.status === 404 ? false : operations; // this server keeps none
     }
+  }
+
+  /** From where on an operation is slow, which differs by kind. */
+  function limitsNote() {
+    return limits && operations !== false ? el('p', { class: 'muted' }, `Slow is ${limits}.`) : null;
   }
 
   /** What the slowest operations spent their time on; from counters where the server keeps no ring. */
@@ -87,7 +96,7 @@ export function pulse(model) {
     const minute = (Array.isArray(operations) ? operations : []).filter(one => Date.now() - Date.parse(one.at) < 60_000);
     if (minute.length > 0) {
       const slowest = minute.sort((a, b) => b.nanos - a.nanos).slice(0, 12);
-      fill(slow, el('h2', {}, 'What did the last minute’s slowest operations consist of?'), table(
+      fill(slow, el('h2', {}, 'What did the last minute’s slowest operations consist of?'), limitsNote(), table(
           ['at', 'operation', 'took', 'its time by cause'], slowest.map(one => [clock(Date.parse(one.at)), one.operation,
             nanos(one.nanos), causesOf(one).map(([cause, time]) => `${cause} ${nanos(time)}`).join(', ')])));
       return;
@@ -96,7 +105,8 @@ export function pulse(model) {
     fill(slow, el('h2', {}, 'What did the last minute’s 99.9th percentile consist of?'),
         el('p', { class: 'muted' }, operations === false
             ? 'This server keeps no single slow operations; these are the waits of all operations of the last minute.'
-            : 'No operation was slower than the 99.9th percentile; these are the waits of all operations.'),
+            : 'No write or read by key was slower than the 99.9th percentile of its kind; these are the waits of all operations.'),
+        limitsNote(),
         table(['cause', 'times', 'together', 'p99.9, last minute'], waits.map(one => [one.cause, count(one.count, 'time'),
           nanos(one.nanos), one.count > 0 || one.p999 > 0 ? nanos(one.p999) : '–'])));
   }

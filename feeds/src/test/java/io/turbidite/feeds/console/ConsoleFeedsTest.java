@@ -34,6 +34,10 @@ final class ConsoleFeedsTest extends ConsoleFixture {
         browser.press("Resume");
         browser.waitFor("main h2 + span", "running");
         browser.waitFor("main .row", "Pause");
+        for (String end : List.of("ended", "stopped")) {
+            server.answers("GET /v1/feeds", 200, MadeUp.feed(end));
+            browser.waitFor("main h2 + span", end);
+        }
         assertEquals(
                 List.of(
                         "POST " + PATH + "/pause",

@@ -40,12 +40,16 @@ final class ConsoleQuestionsTest extends ConsoleFixture {
         ask("pulse", null, "main", "log 6 ms, stall 2 ms, its own work 1 ms");
         assertEquals(
                 List.of(
-                        "40 ms: stall 30 ms, its own work 10 ms",
-                        "9 ms: log 6 ms, stall 2 ms, its own work 1 ms"),
+                        "write 40 ms: stall 30 ms, its own work 10 ms",
+                        "write 9 ms: log 6 ms, stall 2 ms, its own work 1 ms",
+                        "read 800 µs: page reads 700 µs, its own work 100 µs"),
                 browser.run("""
                         return [...document.querySelectorAll('[aria-label="Slow operations"] tbody tr')].map(
-                            row => `${row.cells[2].textContent}: ${row.cells[3].textContent}`);
+                            row => `${row.cells[1].textContent} ${row.cells[2].textContent}: ${row.cells[3].textContent}`);
                         """));
+        browser.waitFor(
+                "[aria-label='Slow operations']",
+                "Slow is a write above 2 ms, a read by key above 500 µs.");
         // what lags and at which stage; what was rejected and why
         ask("feeds", null, "main", "4 KiB behind its source.");
         server.answers("GET /v1/feeds", 200, MadeUp.feedThatLags(100_000_000_000L));

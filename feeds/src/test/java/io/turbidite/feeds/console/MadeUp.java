@@ -138,16 +138,33 @@ final class MadeUp {
                                         Map.of("eager", Map.of("written", 90))))))));
     }
 
-    /** Two slow writes of the last minute, and one that is older. */
+    /** Two slow writes and a slow read of the last minute, and one write that is older. */
     static Map<String, Object> slow(Instant now) {
         return Map.of(
                 "thresholdNanos",
                 2_000_000,
+                "readThresholdNanos",
+                500_000,
                 "operations",
                 List.of(
+                        read(now, 800_000, 700_000),
                         write(now, 9_000_000, 6_000_000, 2_000_000),
                         write(now.minusSeconds(5), 40_000_000, 0, 30_000_000),
                         write(now.minusSeconds(90), 77_000_000, 77_000_000, 0)));
+    }
+
+    private static Map<String, Object> read(Instant at, long nanos, long pageReadNanos) {
+        return Map.of(
+                "at",
+                at.toString(),
+                "operation",
+                "read",
+                "nanos",
+                nanos,
+                "thresholdNanos",
+                500_000,
+                "pageReadNanos",
+                pageReadNanos);
     }
 
     private static Map<String, Object> write(
@@ -173,13 +190,14 @@ final class MadeUp {
                 0);
     }
 
-    /** A feed in a state. */
+    /** A feed in a state; one that was stopped is in that of one that has ended. */
     static Map<String, Object> feed(String state) {
         Map<String, Object> feed = new LinkedHashMap<>();
         feed.put("feed", "tweets/of <all>");
         feed.put("store", "reef");
         feed.put("dataset", "Tweets");
-        feed.put("state", state);
+        feed.put("state", state.equals("stopped") ? "ended" : state);
+        feed.put("stopped", state.equals("stopped"));
         feed.put("rejected", 3);
         return Map.of("feeds", List.of(feed));
     }

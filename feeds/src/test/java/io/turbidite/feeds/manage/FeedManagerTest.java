@@ -92,6 +92,8 @@ class FeedManagerTest {
             FeedStatus ended =
                     await(store, feeds, "a", status -> status.state() == FeedState.ENDED);
             assertThat(ended.records()).isEqualTo(2_000);
+            assertThat(ended.stopped()).isFalse();
+            assertThat(ended.word()).isEqualTo("ended");
             assertThat(ended.dataset()).isEqualTo("D");
             assertThat(ended.bytes()).isEqualTo(Files.size(directory.resolve("a.json")));
             assertThat(count(store, "D", 2_000)).isEqualTo(2_000);
@@ -168,6 +170,8 @@ class FeedManagerTest {
                 await(store, feeds, "a", status -> status.records() == 50);
                 assertThat(feeds.status("b").state()).isEqualTo(FeedState.PAUSED);
                 assertThat(feeds.status("c").state()).isEqualTo(FeedState.ENDED);
+                assertThat(feeds.status("c").word()).isEqualTo("stopped");
+                assertThat(feeds.resume("c").stopped()).isFalse();
                 assertThat(feeds.startKept()).hasSize(3);
             }
             assertThat(count(store, "Da", 200)).isEqualTo(150);

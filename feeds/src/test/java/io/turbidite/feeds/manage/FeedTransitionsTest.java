@@ -108,7 +108,7 @@ class FeedTransitionsTest {
     }
 
     private void move(FeedManager feeds, FeedState from, Cue cue, FeedState to, String as) {
-        bring(feeds, from, cue);
+        bring(feeds, from);
         FeedStatus before = feeds.status(FEED);
         assertThat(before.state()).as(as).isEqualTo(from);
         int count = events.size();
@@ -136,7 +136,7 @@ class FeedTransitionsTest {
                 .isEqualTo(definition(FEED, cue == Cue.CHANGE ? 1 : 0));
     }
 
-    private void bring(FeedManager feeds, FeedState to, Cue next) {
+    private void bring(FeedManager feeds, FeedState to) {
         script.come = to == FeedState.RUNNING ? Integer.MAX_VALUE : 5;
         feeds.start(definition(FEED, 0), Path.of("."));
         switch (to) {

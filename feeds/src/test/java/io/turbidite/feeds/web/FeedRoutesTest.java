@@ -73,6 +73,20 @@ class FeedRoutesTest {
         }
     }
 
+    /** Both are in the state "ended". */
+    @Test
+    void a_feed_that_was_stopped_is_told_from_one_that_runs() throws Exception {
+        try (ServedStore served = serve()) {
+            assertThat(send(served, "PUT", FEED).statusCode()).isEqualTo(200);
+            assertThat(ServedStore.json(send(served, "GET", "").body()).at("/stopped"))
+                    .hasToString("false");
+            Objects.requireNonNull(served.feeds.get("two")).stop("sent");
+            JsonNode stopped = ServedStore.json(send(served, "GET", "").body());
+            assertThat(stopped.at("/state").asText()).isEqualTo("ended");
+            assertThat(stopped.at("/stopped")).hasToString("true");
+        }
+    }
+
     @Test
     void a_feed_that_is_full_says_when_to_come_again() throws Exception {
         try (ServedStore served = serve()) {

@@ -167,6 +167,31 @@ class WebWorkTest {
     }
 
     @Test
+    void a_token_is_told_findings_of_what_it_may_read_alone() throws Exception {
+        try (ServedStore served = serve(HttpOptions.defaults())) {
+            served.store("one").meters().scope("test", "1").gauge("log.refuges", () -> 1);
+            served.store("two").meters().scope("test", "1").gauge("background.pauses", () -> 1);
+            served.store("one").meters().scope("feed", "f").gauge("feed.spill.percent", () -> 97);
+            served.server.meters().scope("test", "1").gauge("http.events.lost", () -> 1);
+            assertThat(findings(served, manager))
+                    .containsOnlyOnce("log.refuges", "feed.spill.percent", "http.events.lost")
+                    .doesNotContain("background.pauses");
+            assertThat(findings(served, ofOne))
+                    .contains("log.refuges")
+                    .doesNotContain("feed.spill.percent", "http.events.lost", "background.pauses");
+            assertThat(send(served, ofOne, "GET", "/v1/stores/two/findings", "").statusCode())
+                    .isEqualTo(403);
+            assertThat(served.get("/v1/stores/one/findings").statusCode()).isEqualTo(401);
+        }
+    }
+
+    private List<String> findings(ServedStore served, Token.Made by) throws Exception {
+        HttpResponse<String> answer = send(served, by, "GET", "/v1/stores/one/findings", "");
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        return ServedStore.json(answer.body()).at("/findings").findValuesAsText("metric");
+    }
+
+    @Test
     void a_token_sees_the_figures_and_events_of_its_own_stores_alone() throws Exception {
         try (ServedStore served = serve(HttpOptions.defaults())) {
             served.store("two").meters().scope("feed", "f").counter("feed.some").increment();

@@ -101,7 +101,7 @@ public final class FeedCommand implements Callable<Integer> {
             StringBuilder line = new StringBuilder("%s: %s since %s; %s into %s"
                     .formatted(
                             status.name(),
-                            status.state().label(),
+                            status.word(),
                             at(status.sinceMicros()),
                             Words.count(status.records(), "record"),
                             status.dataset().isEmpty() ? "no dataset" : status.dataset()));
@@ -134,6 +134,7 @@ public final class FeedCommand implements Callable<Integer> {
                     .put("feed", status.name())
                     .put("dataset", status.dataset())
                     .put("state", status.state().label())
+                    .put("stopped", status.stopped())
                     .put("since", at(status.sinceMicros()))
                     .put("records", status.records())
                     .put("rejected", status.rejected())

@@ -160,7 +160,7 @@ public final class ServeCommand implements Callable<Integer> {
         if (feed.state() == FeedState.PAUSED || feed.state() == FeedState.ENDED) {
             console.err()
                     .println("feed %s of %s stays %s: ./turbidite feed resume STORE %s starts it"
-                            .formatted(feed.name(), file, feed.state().label(), feed.name()));
+                            .formatted(feed.name(), file, feed.word(), feed.name()));
         }
     }
 
