@@ -71,7 +71,11 @@ final class SimulatedFeed {
         int killIn = Integer.MAX_VALUE;
         boolean killAfterCommit;
         long rejected;
+        long dropped;
         boolean replacing = true;
+
+        /** What happens when it dies. */
+        Runnable whenKilled = () -> {};
 
         FilePosition require(String file) {
             PartitionState taken = Objects.requireNonNull(positions.get(file));
@@ -114,7 +118,7 @@ final class SimulatedFeed {
         private Delivered deliver(Batch batch) {
             killIn--;
             if (killIn <= 0 && !killAfterCommit) {
-                throw new IllegalStateException("killed");
+                throw killed();
             }
             RecordView view = new RecordView(TYPE);
             Slice slice = new Slice();
@@ -124,14 +128,20 @@ final class SimulatedFeed {
             }
             letters.append(batch.letters(slice).toUtf8());
             rejected += batch.rejectedCount();
+            dropped += batch.droppedCount();
             String name = batch.partition();
             PartitionState before = positions.get(name);
             assertThat(batch.follows()).isEqualTo(before == null ? null : before.position());
             positions.put(name, batch.stateBehind(before, batch.recordCount(), 0));
             if (killIn <= 0) {
-                throw new IllegalStateException("killed");
+                throw killed();
             }
             return new Delivered(batch.recordCount(), 0);
+        }
+
+        private IllegalStateException killed() {
+            whenKilled.run();
+            return new IllegalStateException("killed");
         }
 
         @Override

@@ -11,6 +11,10 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.feeds.flow.DiscardPolicy;
+import io.turbidite.feeds.flow.RecordPolicy;
+import io.turbidite.feeds.flow.SpillPlace;
+import io.turbidite.feeds.flow.WorkerPolicy;
 import io.turbidite.feeds.parse.JsonRecordParser;
 import io.turbidite.feeds.source.tail.TailKind;
 
@@ -25,15 +29,17 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 
 /**
  * Random histories of a program that writes lines and of what rotates its files, with a feed that
- * follows them and is stopped and killed: each line is delivered once. What an action reports goes
- * into the trace that a failure prints.
+ * follows them by any policy and is stopped and killed: each line is delivered once, or left out
+ * and counted. What an action reports goes into the trace that a failure prints.
  */
 class TailHistoryTest {
     private static final RecordType TYPE =
@@ -55,6 +61,9 @@ class TailHistoryTest {
         private boolean isFollowed;
         private long followedToNanos;
         private boolean isQuiet;
+
+        /** Whether the feed sees each file soon: it does not while the store is behind. */
+        private boolean mayDelete;
 
         Program(SimDisk disk, SimClock clock, SplittableRandom random) {
             this.disk = disk;
@@ -228,6 +237,7 @@ class TailHistoryTest {
         /** Takes the name away from the file that is written, once the feed must have seen it. */
         private void delete() {
             if (!isFollowed
+                    || !mayDelete
                     || log == null
                     || !disk.exists(ACTIVE)
                     || clock.monotonicNanos() - openedNanos < SECOND / 2
@@ -256,30 +266,143 @@ class TailHistoryTest {
         }
     }
 
-    private static void follow(
-            Program program, SimulatedFeed.Memory memory, long seed, BooleanSupplier stopped) {
+    /** What a feed does while the store is behind. */
+    private enum Policy {
+        BASIC,
+        SPILL,
+        DISCARD
+    }
+
+    private static final List<Policy> POLICIES = List.of(Policy.values());
+
+    /** A feed's policy in one history, and a store that stops now and then for a while. */
+    private static final class How {
+        final Policy policy;
+        private final SplittableRandom random;
+        private final SpillPlace place;
+        private final RecordPolicy discard;
+        private final Map<String, byte[]> spilled = new TreeMap<>();
+        private final SimDisk disk;
+
+        /** Whether the store never stops. */
+        boolean isSteady;
+
+        private long stoppedToNanos;
+
+        How(Policy policy, SimDisk disk, SplittableRandom random) {
+            this.policy = policy;
+            this.disk = disk;
+            this.random = random;
+            this.isSteady = policy == Policy.BASIC;
+            this.discard = new DiscardPolicy(random.nextInt(1, 60) / 100.0, random.nextInt(2, 20));
+            this.place = new SpillPlace(
+                    disk,
+                    "spill",
+                    "feed-f-",
+                    false,
+                    0,
+                    1L << random.nextInt(10, 18),
+                    1 << random.nextInt(8, 14),
+                    0);
+        }
+
+        ParseTools tools() {
+            return new ParseTools(
+                    new JsonRecordParser(TYPE, true, List.of()),
+                    null,
+                    null,
+                    policy == Policy.DISCARD ? discard : RecordPolicy.TAKES_ALL);
+        }
+
+        @Nullable
+        SpillPlace spill() {
+            return policy == Policy.SPILL ? place : null;
+        }
+
+        /** A run begins, perhaps while the store does nothing. */
+        void begin(SimClock clock) {
+            if (!isSteady && random.nextInt(3) > 0) {
+                stoppedToNanos = clock.monotonicNanos() + random.nextLong(2 * SECOND);
+            }
+        }
+
+        /** Of what is written while nobody follows; more than the ring holds where that matters. */
+        int actionsMax() {
+            return isSteady ? 12 : 150;
+        }
+
+        boolean isBusy(SimClock clock) {
+            long now = clock.monotonicNanos();
+            if (!isSteady && now >= stoppedToNanos && random.nextInt(8) == 0) {
+                stoppedToNanos = now + random.nextLong(2 * SECOND);
+            }
+            return !isSteady && now < stoppedToNanos;
+        }
+
+        private List<String> files() {
+            return disk.files().stream()
+                    .filter(name -> name.startsWith("spill/"))
+                    .toList();
+        }
+
+        /** A process that is killed deletes nothing. */
+        void keepSpill() {
+            files().forEach(name -> spilled.put(name, disk.content(name)));
+        }
+
+        /** Whether something is left of a run that was killed. */
+        boolean leaveSpill() {
+            assertThat(files()).isEmpty();
+            boolean isLeft = !spilled.isEmpty();
+            spilled.forEach(disk::put);
+            spilled.clear();
+            return isLeft;
+        }
+    }
+
+    private final Map<String, Integer> met = new TreeMap<>();
+
+    private void follow(
+            Program program,
+            SimulatedFeed.Memory memory,
+            How how,
+            long seed,
+            BooleanSupplier stopped) {
         try (SimTasks tasks = new SimTasks(seed, program.clock)) {
             var _ = tasks.start("program", 40_000, () -> {
                 program.act();
                 return false;
             });
+            how.begin(program.clock);
             try (var source = TailKind.follow(program.disk, ACTIVE + "*")) {
                 FeedRun run = new FeedRun(
                         new FeedRun.Parts(
                                 "f",
                                 source,
-                                new JsonRecordParser(TYPE, true, List.of()),
+                                how::tools,
+                                WorkerPolicy.fixed(1),
                                 ',',
-                                memory,
+                                new OneWrite(memory, () -> how.isBusy(program.clock)),
                                 tasks,
                                 program.clock,
-                                new StoreEvents()),
+                                new StoreEvents(),
+                                how.spill()),
                         FeedProgress.none(),
-                        stopped);
+                        () -> {
+                            boolean stops = stopped.getAsBoolean();
+                            if (stops && !how.files().isEmpty()) {
+                                met.merge("spilled at a stop", 1, Integer::sum);
+                            }
+                            return stops;
+                        });
                 assertThat(run.run()).isFalse();
             } catch (IllegalStateException e) {
                 assertThat(e).hasMessage("killed");
+                met.merge("killed by " + how.policy, 1, Integer::sum);
             }
+        }
+        if (how.leaveSpill()) {
+            met.merge("spilled at a kill", 1, Integer::sum);
         }
     }
 
@@ -294,7 +417,14 @@ class TailHistoryTest {
             SimClock clock = new SimClock();
             Program program = new Program(disk, clock, random.split());
             SimulatedFeed.Memory memory = new SimulatedFeed.Memory();
+            How how = new How(POLICIES.get(random.nextInt(POLICIES.size())), disk, random.split());
+            program.mayDelete = how.isSteady;
+            program.note("policy " + how.policy);
+            memory.whenKilled = how::keepSpill;
             int runs = random.nextInt(1, 5);
+            for (int i = how.isSteady ? 0 : random.nextInt(how.actionsMax()); i > 0; i--) {
+                program.act();
+            }
             for (int run = 0; run < runs; run++) {
                 program.note("the feed starts");
                 program.isFollowed = true;
@@ -307,7 +437,7 @@ class TailHistoryTest {
                     memory.killAfterCommit = random.nextBoolean();
                     program.isFollowed = false; // it may be dead when a file is deleted
                 }
-                follow(program, memory, first + run, () -> clock.monotonicNanos() >= end);
+                follow(program, memory, how, first + run, () -> clock.monotonicNanos() >= end);
                 memory.killIn = Integer.MAX_VALUE;
                 program.isFollowed = false;
                 program.note("the feed ends");
@@ -315,16 +445,28 @@ class TailHistoryTest {
                 while (!program.plan.isEmpty()) {
                     program.act();
                 }
-                for (int i = random.nextInt(12); i > 0; i--) {
+                for (int i = random.nextInt(how.actionsMax()); i > 0; i--) {
                     clock.advanceMicros(random.nextInt(100_000));
                     program.act();
                 }
             }
             program.finish();
             long end = clock.monotonicNanos() + 4 * SECOND;
-            follow(program, memory, first, () -> clock.monotonicNanos() >= end);
+            how.isSteady = true;
+            follow(program, memory, how, first, () -> clock.monotonicNanos() >= end);
             assertThat(disk.openHandles()).as(as).isEmpty();
             check(memory, program, as);
+            met.merge(memory.dropped > 0 ? "left out" : "none left out", 1, Integer::sum);
+        }
+        if (Tier.current() != Tier.QUICK) { // too few for each
+            assertThat(met.keySet())
+                    .contains(
+                            "killed by BASIC",
+                            "killed by SPILL",
+                            "killed by DISCARD",
+                            "left out",
+                            "spilled at a kill",
+                            "spilled at a stop");
         }
     }
 
@@ -342,11 +484,12 @@ class TailHistoryTest {
                 lost.add(id);
             }
         }
-        assertThat(lost.isEmpty() && repeated.isEmpty() && memory.letters.isEmpty())
+        assertThat(lost.size() == memory.dropped && repeated.isEmpty() && memory.letters.isEmpty())
                 .as(
-                        "%s: lost %s, repeated %s, letters %s; rows %s%n%s",
+                        "%s: lost %s, %d left out, repeated %s, letters %s; rows %s%n%s",
                         as,
                         lost,
+                        memory.dropped,
                         repeated,
                         memory.letters,
                         memory.positions.keySet(),

@@ -256,6 +256,24 @@ class TailTest {
         assertThat(memory.ids).containsExactly(1L, 2L);
     }
 
+    /** All of it between two looks, as may be while the store is behind. */
+    @Test
+    void aFileThatIsCopiedTruncatedAndDeletedIsGoneOnWithInItsCopy() {
+        append("a.log", line(1) + line(2));
+        steps.add(() -> {
+            assertThat(memory.ids).containsExactly(1L, 2L);
+            append("a.log.2", line(1) + line(2) + line(3));
+            truncate("a.log");
+            append("a.log", line(4));
+            byte[] packed = SimulatedFeed.gzip(disk.content("a.log"));
+            disk.put("a.log.1.gz", packed);
+            disk.delete("a.log");
+        });
+        follow("a.log*", 4 * SECOND);
+        assertThat(memory.ids).containsExactlyInAnyOrder(1L, 2L, 3L, 4L);
+        assertThat(memory.positions).containsOnlyKeys("a.log#1", "a.log.1.gz#1");
+    }
+
     @Test
     void aFileThatComesBackUnderItsNameIsGoneOnWith() {
         append("a.log", line(1));

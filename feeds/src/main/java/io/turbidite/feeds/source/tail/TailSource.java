@@ -280,7 +280,7 @@ final class TailSource implements FeedSource {
             String name = nameOf.get(content.identity);
             FileStatus status = name == null ? null : files.get(name);
             if (name == null || status == null) {
-                if (content.handle == null) {
+                if (content.handle == null || (content.isThere && !holdsOpen(content))) {
                     ownersStay = false;
                     content.lose();
                 } else {
@@ -321,6 +321,13 @@ final class TailSource implements FeedSource {
             return status.byteCount() >= content.fileBytes;
         }
         return !(content.isGzip && content.isThere) && holds(name, status, position);
+    }
+
+    /** Whether the open file, which has just lost its name, was not truncated before that. */
+    private static boolean holdsOpen(TailedFile content) {
+        DiskFile open = content.handle;
+        TailPosition position = content.position;
+        return open != null && (position == null || position.isIn(new PlainContent(open)));
     }
 
     private boolean holds(String name, FileStatus status, TailPosition position) {
