@@ -12,7 +12,6 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Locale;
-import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
@@ -77,11 +76,7 @@ final class Unpacking extends FilterInputStream {
             case "identity" -> body;
             case "gzip" -> {
                 Counted packed = new Counted(body);
-                try {
-                    yield new Unpacking(name, new GZIPInputStream(packed), packed);
-                } catch (ZipException | EOFException e) {
-                    throw broken(name, e);
-                }
+                yield new Unpacking(name, new GzipBody(packed), packed);
             }
             case "zstd" -> zstd(name, new Counted(body));
             default ->

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.zip.GZIPOutputStream;
 
 /** How much comes out of a body. */
@@ -53,5 +54,39 @@ class UnpackingTest {
                         Problem.class, problem -> assertThat(problem.code()).isEqualTo(413))
                 .hasMessageContaining(
                         "longer than %d bytes when it is unpacked".formatted(Unpacking.BYTES_MAX));
+    }
+
+    /** The bug: a later member that was cut or damaged in its header counted as the end. */
+    @Test
+    void what_follows_a_member_is_a_whole_one_or_refused() throws IOException {
+        byte[] member = packed(2_000);
+        byte[] both = join(member, member, member.length);
+        assertThat(unpack(both)).isEqualTo(4_000);
+        assertThat(unpack(join(both, member, member.length))).isEqualTo(6_000);
+        for (int cut = 1; cut < member.length; cut++) {
+            checkRefused(join(member, member, cut), "cut to " + cut);
+        }
+        for (int at : new int[] {0, 1, 2, 3, member.length - 8, member.length - 1}) {
+            byte[] damaged = both.clone();
+            damaged[member.length + at] ^= 0x44;
+            checkRefused(damaged, "damaged at " + at);
+        }
+        checkRefused(join(member, new byte[] {7}, 1), "one byte over");
+        checkRefused(join(member, "some more text".getBytes(StandardCharsets.UTF_8), 14), "text");
+        checkRefused(new byte[0], "nothing at all");
+    }
+
+    private static byte[] join(byte[] first, byte[] second, int secondBytes) {
+        byte[] joined = Arrays.copyOf(first, first.length + secondBytes);
+        System.arraycopy(second, 0, joined, first.length, secondBytes);
+        return joined;
+    }
+
+    private static void checkRefused(byte[] packed, String what) {
+        assertThatThrownBy(() -> unpack(packed))
+                .as(what)
+                .isInstanceOfSatisfying(
+                        Problem.class, problem -> assertThat(problem.code()).isEqualTo(400))
+                .hasMessageStartingWith("the body is not gzip: ");
     }
 }

@@ -260,7 +260,7 @@ final class JsonRecordReader {
                 if (!token.isNumeric()) {
                     throw wrongType(parser, kind);
                 }
-                writer.setObject(field, parser.getDecimalValue());
+                writer.setObject(field, decimal(parser));
             }
             case STRING -> writer.setString(field, characters(parser, token, kind));
             case DATE, TIME, DATETIME, DURATION ->
@@ -280,6 +280,17 @@ final class JsonRecordReader {
             }
             case ARRAY -> array(parser, token, field);
             case RECORD -> nested(parser, token, field, depth);
+        }
+    }
+
+    /** The parser throws an exception of its own kind only where it is no number at all. */
+    private static BigDecimal decimal(JsonParser parser) throws IOException {
+        try {
+            return parser.getDecimalValue();
+        } catch (NumberFormatException e) {
+            throw new InvalidRequestException(
+                    "no decimal has the exponent of %s".formatted(Text.quoted(parser.getText())),
+                    e);
         }
     }
 

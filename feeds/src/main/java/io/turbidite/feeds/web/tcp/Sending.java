@@ -48,6 +48,7 @@ final class Sending {
     private long nextNumber;
     private long acked;
     private long rejectedCount;
+    private long droppedCount;
     private long triedMillis;
     private String lastRefusal = "";
 
@@ -243,13 +244,14 @@ final class Sending {
     }
 
     private void count(Receipt.Taken taken, Sent sent) {
-        long all = taken.accepted() + taken.rejected() + taken.repeated();
+        long all = taken.accepted() + taken.rejected() + taken.dropped() + taken.repeated();
         if (all != sent.recordCount()) {
             throw new IllegalStateException(
                     "%d records were sent, %d taken".formatted(sent.recordCount(), all));
         }
         acked = producer == null ? acked + all : Math.max(acked, taken.last());
         rejectedCount += taken.rejected();
+        droppedCount += taken.dropped();
         taken.reasons().stream()
                 .limit(Math.max(0, Receipt.REASONS_MAX - reasons.size()))
                 .forEach(reasons::add);
@@ -301,20 +303,23 @@ final class Sending {
         return state == FeedState.PAUSED || state == FeedState.FAILED || state == FeedState.ENDED;
     }
 
-    /** Up to where all is durable, and what was rejected. */
+    /** Up to where all is durable, and what of it was left out or rejected. */
     Json.Line acknowledgement() {
         Json.Line line = Json.line().put("acked", acked);
-        describeRejected(line);
+        describeOthers(line);
         return line;
     }
 
     /** Adds up to where all is durable to a line that says why nothing more will be. */
     void describeEnd(Json.Line line) {
         line.put("acked", acked);
-        describeRejected(line);
+        describeOthers(line);
     }
 
-    private void describeRejected(Json.Line line) {
+    private void describeOthers(Json.Line line) {
+        if (droppedCount > 0) {
+            line.put("dropped", droppedCount);
+        }
         if (rejectedCount == 0) {
             return;
         }

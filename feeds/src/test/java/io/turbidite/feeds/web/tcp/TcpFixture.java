@@ -66,8 +66,8 @@ final class TcpFixture implements AutoCloseable {
         feeds = FeedManager.open(store);
         feeds.startKept();
         if (feeds.list().isEmpty()) {
-            feeds.start(DEFINITION.formatted("lines", "Lines", "json"), directory);
-            feeds.start(DEFINITION.formatted("rows", "Rows", "csv"), directory);
+            feeds.start(definition("lines", "Lines", "json"), directory);
+            feeds.start(definition("rows", "Rows", "csv"), directory);
         }
         await(() -> feeds.list().stream().allMatch(one -> one.state() == FeedState.WAITING));
     }
@@ -76,7 +76,11 @@ final class TcpFixture implements AutoCloseable {
         return new TcpFixture(directory);
     }
 
-    private static TcpDoor door(String feed, boolean anybody) {
+    static String definition(String feed, String dataset, String parser) {
+        return DEFINITION.formatted(feed, dataset, parser);
+    }
+
+    static TcpDoor door(String feed, boolean anybody) {
         return new TcpDoor(
                 feed, new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), anybody);
     }

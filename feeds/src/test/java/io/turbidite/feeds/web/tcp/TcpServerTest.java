@@ -9,6 +9,7 @@ import com.github.luben.zstd.Zstd;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.meter.Instrument;
 import io.turbidite.core.meter.Reading;
+import io.turbidite.feeds.manage.FeedState;
 import io.turbidite.feeds.store.FeedDelivery;
 import io.turbidite.feeds.web.Ipv6;
 import io.turbidite.feeds.web.LateClients;
@@ -84,6 +85,25 @@ class TcpServerTest {
             assertThat(last.path("rejected").asLong()).isEqualTo(1);
             assertThat(last.path("reasons").path(0).path("line").asLong()).isEqualTo(4);
             assertThat(fixture.count("Lines")).isEqualTo(2);
+        }
+    }
+
+    /** The bug: nothing behind one was ever acknowledged, and the connection hung. */
+    @Test
+    void what_the_definition_leaves_out_is_acknowledged_too() throws Exception {
+        String definition = TcpFixture.definition("some", "Some", "json") + "where: id > 1\n";
+        try (TcpFixture fixture = TcpFixture.open(directory)) {
+            fixture.feeds.start(definition, directory);
+            TcpFixture.await(() -> fixture.feeds.status("some").state() == FeedState.WAITING);
+            try (TcpServer server = fixture.serve(TcpFixture.door("some", true));
+                    Client client = Client.of(server)) {
+                client.send("{\"id\":1}\n{\"id\":2}\nno record\n{\"id\":0}\n").end();
+                JsonNode last = client.hearLast();
+                assertThat(last.path("acked").asLong()).isEqualTo(4);
+                assertThat(last.path("dropped").asLong()).isEqualTo(2);
+                assertThat(last.path("rejected").asLong()).isEqualTo(1);
+            }
+            assertThat(fixture.count("Some")).isEqualTo(1);
         }
     }
 
