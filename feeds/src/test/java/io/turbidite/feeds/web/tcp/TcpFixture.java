@@ -43,16 +43,6 @@ final class TcpFixture implements AutoCloseable {
     static final TcpDoor ROWS = door("rows", true);
     static final TcpDoor LOCKED = door("lines", false);
 
-    private static final String DEFINITION = """
-        feed: %s
-        dataset:
-          name: %s
-          type: { id: int64, name: "string?" }
-          primaryKey: id
-        source: { kind: tcp }
-        parser: { kind: %s }
-        """;
-
     final Token.Made sender =
             Token.make("sender", EnumSet.of(Right.WRITE), List.of("*"), List.of("lines"));
     final Token.Made reader =
@@ -77,7 +67,15 @@ final class TcpFixture implements AutoCloseable {
     }
 
     static String definition(String feed, String dataset, String parser) {
-        return DEFINITION.formatted(feed, dataset, parser);
+        return """
+        feed: %s
+        dataset:
+          name: %s
+          type: { id: int64, name: "string?" }
+          primaryKey: id
+        source: { kind: tcp }
+        parser: { kind: %s }
+        """.formatted(feed, dataset, parser);
     }
 
     static TcpDoor door(String feed, boolean anybody) {
