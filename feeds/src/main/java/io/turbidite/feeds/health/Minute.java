@@ -1,5 +1,7 @@
 package io.turbidite.feeds.health;
 
+import io.turbidite.core.meter.Description;
+
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
@@ -29,16 +31,38 @@ record Minute(List<Moment> before, Moment now, String feed) {
 
     /** What a figure was at each sample and is now; empty unless it was there all the time. */
     private long[] values(String figure) {
+        return values(figure, false);
+    }
+
+    /**
+     * What a figure was at each sample and is now.
+     *
+     * @param isFromZero whether it was 0 before it was there; otherwise empty unless it was there
+     *     all the time
+     */
+    private long[] values(String figure, boolean isFromZero) {
+        boolean isThere = !isFromZero;
         long[] values = new long[before.size() + 1];
         for (int i = 0; i < values.length; i++) {
             Moment moment = i < before.size() ? before.get(i) : now;
             OptionalLong value = moment.of(figure, feed);
-            if (value.isEmpty() || !isWhole()) {
+            isThere |= value.isPresent();
+            if (!isWhole() || (isThere && value.isEmpty())) {
                 return new long[0];
             }
-            values[i] = value.getAsLong();
+            values[i] = value.orElse(0);
         }
-        return values;
+        return isThere ? values : new long[0];
+    }
+
+    /** Whether a figure only grows: many come with the first that they count. */
+    private static boolean isCount(String figure) {
+        Description read = Description.of(figure.replaceFirst("[{:].*", ""));
+        return read != null
+                && switch (read.kind()) {
+                    case "counter", "total", "latency" -> true;
+                    default -> false;
+                };
     }
 
     OptionalLong least(String figure) {
@@ -55,7 +79,7 @@ record Minute(List<Moment> before, Moment now, String feed) {
 
     /** Negative if it fell. */
     OptionalLong grown(String figure) {
-        long[] values = values(figure);
+        long[] values = values(figure, isCount(figure));
         return values.length == 0
                 ? OptionalLong.empty()
                 : OptionalLong.of(values[values.length - 1] - values[0]);
@@ -63,7 +87,7 @@ record Minute(List<Moment> before, Moment now, String feed) {
 
     /** How much it grew; 0 if it did not from one sample to the next. */
     OptionalLong risen(String figure) {
-        long[] values = values(figure);
+        long[] values = values(figure, isCount(figure));
         for (int i = 1; i < values.length; i++) {
             if (values[i] <= values[i - 1]) {
                 return OptionalLong.of(0);

@@ -38,6 +38,25 @@ final class FindingsTest {
                 .satisfies(one -> assertThat(one.level()).isEqualTo("bad"));
     }
 
+    /** A route's counter comes with its first request; a gauge that comes has grown by nothing. */
+    @Test
+    void what_comes_within_the_minute_counts_from_0_if_it_is_a_counter() {
+        long nanos = 0;
+        for (int i = 0; i < 6; i++, nanos += StoreWatch.SAMPLE_NANOS) {
+            StoreWatch.of(meters).sample(nanos);
+        }
+        meters.scope("route", "/v1/stores")
+                .scope("code", "503")
+                .counter("http.requests")
+                .add(40);
+        feed("tweets").gauge("feed.lag.bytes", () -> 1L << 30);
+        feed("tweets").counter("feed.rejected").increment();
+        assertThat(Findings.ofFigures(meters, nanos))
+                .extracting(Finding::metric)
+                .containsExactly("feed.rejected", "http.requests");
+        assertThat(Findings.ofFigures(new Meters(), nanos)).isEmpty();
+    }
+
     @Test
     void what_is_of_no_feed_names_none() {
         meters.counter("log.refuges").increment();
