@@ -256,6 +256,28 @@ class TailTest {
         assertThat(memory.ids).containsExactly(1L, 2L);
     }
 
+    @Test
+    void aFileThatIsTruncatedBetweenALookAndItsFirstReadLeavesItsCopyToBeRead() {
+        append("a.log", line(1) + line(2));
+        append("a.log.1", line(1) + line(2));
+        boolean[] isDone = {false};
+        watchParser(
+                () -> {
+                    if (!isDone[0]) {
+                        isDone[0] = true;
+                        truncate("a.log");
+                        append("a.log", line(3));
+                    }
+                },
+                () -> {});
+        steps.add(() -> {
+            append("a.log", line(4));
+            append("a.log.2", line(3) + line(4));
+        });
+        follow("a.log*", 2 * SECOND);
+        assertThat(memory.ids).containsExactlyInAnyOrder(1L, 2L, 3L, 4L);
+    }
+
     /** All of it between two looks, as may be while the store is behind. */
     @Test
     void aFileThatIsCopiedTruncatedAndDeletedIsGoneOnWithInItsCopy() {

@@ -154,6 +154,9 @@ final class TailReader implements PartitionReader {
         }
         passedBytes = byteCount;
         passFile = file;
+        if (content.position == null) {
+            source.beginsToRead(content);
+        }
         return begin(this::readPlain);
     }
 

@@ -207,6 +207,17 @@ final class TailSource implements FeedSource {
         return begun;
     }
 
+    /**
+     * Nothing was read of a content yet. If its file was truncated since the look, what was then
+     * held against its first bytes is a copy of something else.
+     */
+    void beginsToRead(TailedFile content) {
+        if (content.first.length > 0) {
+            content.first = new byte[0];
+            passed.clear();
+        }
+    }
+
     /** What a name is now, or null if it is gone. */
     @Nullable
     FileStatus status(String name) {
