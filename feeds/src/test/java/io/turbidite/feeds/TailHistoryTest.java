@@ -270,7 +270,8 @@ class TailHistoryTest {
     private enum Policy {
         BASIC,
         SPILL,
-        DISCARD
+        DISCARD,
+        ELASTIC
     }
 
     private static final List<Policy> POLICIES = List.of(Policy.values());
@@ -293,7 +294,7 @@ class TailHistoryTest {
             this.policy = policy;
             this.disk = disk;
             this.random = random;
-            this.isSteady = policy == Policy.BASIC;
+            this.isSteady = policy == Policy.BASIC || policy == Policy.ELASTIC;
             this.discard = new DiscardPolicy(random.nextInt(1, 60) / 100.0, random.nextInt(2, 20));
             this.place = new SpillPlace(
                     disk,
@@ -312,6 +313,10 @@ class TailHistoryTest {
                     null,
                     null,
                     policy == Policy.DISCARD ? discard : RecordPolicy.TAKES_ALL);
+        }
+
+        WorkerPolicy workers() {
+            return policy == Policy.ELASTIC ? new ErraticPolicy(random) : WorkerPolicy.fixed(1);
         }
 
         @Nullable
@@ -380,7 +385,7 @@ class TailHistoryTest {
                                 "f",
                                 source,
                                 how::tools,
-                                WorkerPolicy.fixed(1),
+                                how.workers(),
                                 ',',
                                 new OneWrite(memory, () -> how.isBusy(program.clock)),
                                 tasks,
@@ -462,8 +467,7 @@ class TailHistoryTest {
             assertThat(met.keySet())
                     .contains(
                             "killed by BASIC",
-                            "killed by SPILL",
-                            "killed by DISCARD",
+                            "killed by ELASTIC",
                             "left out",
                             "spilled at a kill",
                             "spilled at a stop");
