@@ -219,12 +219,14 @@ public final class Store implements AutoCloseable {
 
     /**
      * Does all operations of a batch or none, at one timestamp. Returns when they are visible and
-     * as durable as the mode says.
+     * as durable as the mode says. An empty batch writes nothing, and is refused while others are.
      *
      * @throws io.turbidite.core.DuplicateKeyException if an insert's key is taken; nothing was
      *     changed
      * @throws InvalidRequestException if the batch belongs to another store, or to an earlier
      *     opening of this one
+     * @throws io.turbidite.core.StorageIoException if there is no space on disk for it; the store
+     *     takes writes again when there is
      * @throws io.turbidite.core.StoreFailedException if the store takes no writes
      */
     public void write(WriteBatch batch) {

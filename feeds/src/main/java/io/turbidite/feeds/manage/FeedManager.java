@@ -2,7 +2,6 @@ package io.turbidite.feeds.manage;
 
 import io.turbidite.core.ClosedException;
 import io.turbidite.core.InvalidRequestException;
-import io.turbidite.core.NearestName;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.DefinitionChange;
 import io.turbidite.feeds.DefinitionException;
@@ -474,14 +473,8 @@ public final class FeedManager implements AutoCloseable {
         synchronized (feeds) {
             ManagedFeed feed = feeds.get(name);
             if (feed == null) {
-                throw new InvalidRequestException(
-                        feeds.isEmpty()
-                                ? "there is no feed '%s', nor any other".formatted(name)
-                                : "there is no feed '%s', but %s%s"
-                                        .formatted(
-                                                name,
-                                                String.join(", ", feeds.keySet()),
-                                                NearestName.hint(name, feeds.keySet())));
+                // without the others: clients read it that may not know of them
+                throw new InvalidRequestException("there is no feed '%s'".formatted(name));
             }
             return feed;
         }

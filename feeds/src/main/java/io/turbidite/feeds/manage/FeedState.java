@@ -123,6 +123,31 @@ public enum FeedState {
         };
     }
 
+    /**
+     * Why a feed takes no records that are sent, in words for the sender.
+     *
+     * @param closing for good
+     * @param feedsLetters whether it feeds its dead letters again
+     * @param cause of the last failure
+     */
+    String whyAway(String feed, boolean closing, boolean feedsLetters, @Nullable String cause) {
+        if (closing) {
+            return "feed %s is being closed".formatted(feed);
+        }
+        if (feedsLetters && isActive()) {
+            return "feed %s feeds its dead letters again".formatted(feed);
+        }
+        return switch (this) {
+            // the run has ended, or has not begun; what it comes to is not told yet
+            case RUNNING, WAITING ->
+                "feed %s is about to stop, or to start again: send it again in a second"
+                        .formatted(feed);
+            case STARTING -> "feed %s is starting".formatted(feed);
+            case PAUSED, RETRYING, FAILED, ENDED ->
+                "feed %s is %s%s".formatted(feed, label(), cause == null ? "" : ": " + cause);
+        };
+    }
+
     /** The word for people and machines. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);

@@ -194,11 +194,7 @@ final class ManagedFeed {
         String why;
         synchronized (this) {
             to = feed == null || closing ? null : feed.parcels();
-            why = to != null
-                    ? ""
-                    : retry != null && state.isActive()
-                            ? "feed %s feeds its dead letters again".formatted(name)
-                            : "feed %s is %s%s".formatted(name, state.label(), reason());
+            why = to != null ? "" : state.whyAway(name, closing, retry != null, cause);
         }
         if (to == null) {
             producers.see(parcel);
@@ -216,10 +212,6 @@ final class ManagedFeed {
             of = feed == null || closing ? null : feed.parcels();
         }
         return of == null ? producers.ask(owner, producer) : of.durableTo(owner, producer);
-    }
-
-    private synchronized String reason() {
-        return cause == null || state.isActive() ? "" : ": " + cause;
     }
 
     synchronized FeedState state() {
@@ -335,7 +327,7 @@ final class ManagedFeed {
             }
             if (hasFinished) {
                 endRun();
-                failures = 0;
+                forgetFailures();
                 move(Cue.FINISHED, null);
                 return false;
             }
@@ -385,7 +377,7 @@ final class ManagedFeed {
         return switch (running.turn(now == FeedState.WAITING)) {
             case READ -> {
                 if (failures > 0 && running.report().records() > 0) {
-                    failures = 0;
+                    forgetFailures();
                 }
                 if (now == FeedState.WAITING) {
                     move(Cue.READ, null);
@@ -393,7 +385,7 @@ final class ManagedFeed {
                 yield true;
             }
             case RESTED -> {
-                failures = 0;
+                forgetFailures();
                 if (now == FeedState.RUNNING) {
                     counts.rest(running.report());
                     move(Cue.RESTED, null);
@@ -403,6 +395,12 @@ final class ManagedFeed {
             case WAITS -> false;
             case FINISHED, STOPPED -> true; // the next steps end it
         };
+    }
+
+    /** It works: what it last failed of is no news any more. */
+    private synchronized void forgetFailures() {
+        failures = 0;
+        cause = null;
     }
 
     /** A step of feeding letters again: ends the run, is a run of its own, and ends that. */

@@ -11,26 +11,30 @@ import io.turbidite.pm.PmKind;
 import java.util.List;
 
 /**
- * A store as clients of a server define in it: an index names no directory that they may not name.
- * <em>Thread-safe.</em>
+ * A store as clients of a server define in it: an index names no directory that they may not name,
+ * and datasets that they may not use are not there. <em>Thread-safe.</em>
  */
 final class ConfinedCatalog implements Catalog {
     private final Catalog all;
     private final FilesRoot files;
+    private final OwnDatasets own;
 
-    ConfinedCatalog(Catalog all, FilesRoot files) {
+    ConfinedCatalog(Catalog all, FilesRoot files, OwnDatasets own) {
         this.all = all;
         this.files = files;
+        this.own = own;
     }
 
     @Override
     public void createDataset(DatasetDefinition definition) {
+        own.require(definition.name());
         definition.indexes().forEach(this::check);
         all.createDataset(definition);
     }
 
     @Override
     public void createIndex(String dataset, IndexDefinition index) {
+        own.require(dataset);
         check(index);
         all.createIndex(dataset, index);
     }
@@ -44,7 +48,7 @@ final class ConfinedCatalog implements Catalog {
 
     @Override
     public List<? extends Source> datasets() {
-        return all.datasets();
+        return all.datasets().stream().filter(one -> own.mayUse(one.name())).toList();
     }
 
     @Override
@@ -54,16 +58,19 @@ final class ConfinedCatalog implements Catalog {
 
     @Override
     public DatasetDefinition describe(String dataset) {
+        own.require(dataset);
         return all.describe(dataset);
     }
 
     @Override
     public void dropDataset(String dataset) {
+        own.require(dataset);
         all.dropDataset(dataset);
     }
 
     @Override
     public void dropIndex(String dataset, String index) {
+        own.require(dataset);
         all.dropIndex(dataset, index);
     }
 

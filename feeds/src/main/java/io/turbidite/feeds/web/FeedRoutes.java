@@ -74,12 +74,13 @@ final class FeedRoutes {
         exchange.answer(200, Map.of("feeds", lines));
     }
 
-    /** What samples say of each feed. */
+    /** What samples say of each feed, by the names of its store and its own: {@code STORE/FEED}. */
     Map<String, ?> figures() {
         Map<String, Object> figures = new LinkedHashMap<>();
         stores.feeds()
                 .forEach((store, manager) -> manager.list()
-                        .forEach(feed -> figures.putIfAbsent(feed.name(), toMap(store, feed))));
+                        .forEach(feed ->
+                                figures.put(store + "/" + feed.name(), toMap(store, feed))));
         return figures;
     }
 
@@ -141,7 +142,9 @@ final class FeedRoutes {
                 continue;
             }
             for (FeedStatus feed : one.getValue().list()) {
-                names.add(feed.name());
+                if (exchange.caller().may(right, "feed", feed.name())) {
+                    names.add(feed.name());
+                }
                 if (!feed.name().equals(name)) {
                     continue;
                 }
@@ -180,7 +183,12 @@ final class FeedRoutes {
         }
         FeedManager manager = store == null ? null : all.get(store);
         if (store == null || manager == null) {
-            throw Problem.of(400, "say which store: ?store= one of " + all.keySet());
+            List<String> seen = all.keySet().stream()
+                    .filter(one -> exchange.caller().may(Right.MANAGE, "store", one))
+                    .toList();
+            throw Problem.of(
+                    400,
+                    "say which store: ?store=" + (seen.isEmpty() ? "NAME" : " one of " + seen));
         }
         exchange.require(Right.MANAGE, "store", store);
         FeedDefinition definition = FeedDefinition.parse(

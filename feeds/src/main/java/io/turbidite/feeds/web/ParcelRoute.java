@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -74,11 +75,11 @@ final class ParcelRoute {
                             .formatted(status.name(), definition.source().kind()));
         }
         checkType(exchange.header("Content-Type"), definition.format());
-        Readiness.of(stores.store(store)).ifPresent(why -> {
+        Readiness.of(Objects.requireNonNull(stores.all().get(store))).ifPresent(why -> {
             throw Problem.of(503, why).retry(WebServer.RETRY_SECONDS);
         });
         try (BodyBudget.Share share = budget.share()) {
-            InputStream body = Unpacking.of(exchange.header("Content-Encoding"), exchange.body());
+            InputStream body = Unpacking.of(exchange.headers("Content-Encoding"), exchange.body());
             Parcel parcel = numbered(exchange, share.readAll(body));
             Receipt receipt = manager.send(status.name(), parcel, waitMicros(exchange));
             if (receipt instanceof Receipt.Taken) {

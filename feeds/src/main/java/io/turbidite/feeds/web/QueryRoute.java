@@ -58,13 +58,15 @@ final class QueryRoute {
     }
 
     private void run(Exchange exchange) throws IOException {
-        Store store = stores.store(exchange.name("store"));
+        Store store = stores.store(exchange);
         JsonNode body = Bodies.json(exchange);
         Bodies.checkKeys(body, keys);
         boolean explains = Bodies.truth(body, "explain");
         Deadline deadline = Deadline.of(exchange, clock, body);
+        String dataset = Bodies.text(body, "dataset");
+        OwnDatasets.of(exchange).require(dataset);
         Query query = Question.of(arguments(body))
-                .on(store.dataset(Bodies.text(body, "dataset")))
+                .on(store.dataset(dataset))
                 .with(RunOptions.defaults()
                         .withSpill(store.environment().disk(), StoreFiles.SPILL)
                         .withTasks(store.environment().tasks())

@@ -2,10 +2,13 @@ package io.turbidite.feeds.web;
 
 import io.turbidite.core.NearestName;
 import io.turbidite.feeds.manage.FeedManager;
+import io.turbidite.feeds.web.http.Exchange;
 import io.turbidite.feeds.web.http.Problem;
+import io.turbidite.feeds.web.http.Right;
 import io.turbidite.lsm.Store;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -33,16 +36,29 @@ public final class ServedStores {
         return new LinkedHashMap<>(stores);
     }
 
-    Store store(String name) {
+    /**
+     * The store that the path names.
+     *
+     * @throws Problem with 404 if there is none; it names those that the caller may read
+     */
+    Store store(Exchange exchange) {
+        String name = exchange.name("store");
         Store store = stores.get(name);
         if (store == null) {
+            List<String> seen = stores.keySet().stream()
+                    .filter(one -> exchange.caller().may(Right.READ, "store", one))
+                    .toList();
             throw Problem.of(
                     404,
-                    "there is no store '%s'; stores are %s%s"
+                    "there is no store '%s'%s"
                             .formatted(
                                     name,
-                                    String.join(", ", stores.keySet()),
-                                    NearestName.hint(name, stores.keySet())));
+                                    seen.isEmpty()
+                                            ? ""
+                                            : "; stores are %s%s"
+                                                    .formatted(
+                                                            String.join(", ", seen),
+                                                            NearestName.hint(name, seen))));
         }
         return store;
     }

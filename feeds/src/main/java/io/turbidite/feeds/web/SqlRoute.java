@@ -66,7 +66,7 @@ final class SqlRoute {
     }
 
     private void run(Exchange exchange) throws IOException {
-        Store store = stores.store(exchange.name("store"));
+        Store store = stores.store(exchange);
         JsonNode body = Bodies.json(exchange);
         Question asked = Question.of(body);
         Deadline deadline = Deadline.of(exchange, clock, body);
@@ -75,13 +75,16 @@ final class SqlRoute {
                 .withTasks(store.environment().tasks())
                 .withStop(deadline::isOver);
         String text = asked.explain() ? "explain " + asked.statement() : asked.statement();
+        OwnDatasets own = OwnDatasets.of(exchange);
         List<ReadView> views = new ArrayList<>();
         try (Cleanup _ = Cleanup.ofAll(views, ReadView::close);
                 Snapshot snapshot = store.openSnapshot()) {
             for (Dataset dataset : store.datasets()) {
-                views.add(snapshot.view(dataset));
+                if (own.mayUse(dataset.name())) {
+                    views.add(snapshot.view(dataset));
+                }
             }
-            Catalog catalog = new ConfinedCatalog(StoreCatalog.of(store, false), files);
+            Catalog catalog = new ConfinedCatalog(StoreCatalog.of(store, false), files, own);
             SqlStatement planned = Sql.changes(text)
                     ? Sql.on(catalog).statement(text, deadline::isOver)
                     : Sql.at(views).changing(catalog).statement(text, deadline::isOver);
@@ -98,9 +101,14 @@ final class SqlRoute {
                 change(exchange, planned, options, values, deadline);
             }
         } catch (SqlException wrong) {
+            String message = String.valueOf(wrong.getMessage());
+            for (Dataset dataset : store.datasets()) {
+                if (message.contains("there is no dataset '%s'".formatted(dataset.name()))) {
+                    own.require(dataset.name()); // it was kept from the statement
+                }
+            }
             // with its lines: one of blanks and a caret shows the place in the line above
-            throw Problem.of(
-                    400, String.valueOf(wrong.getMessage()).replace(System.lineSeparator(), "\n"));
+            throw Problem.of(400, message.replace(System.lineSeparator(), "\n"));
         } catch (CancellationException ended) {
             throw deadline.passed();
         }

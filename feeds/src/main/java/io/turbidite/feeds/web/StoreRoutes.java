@@ -60,7 +60,7 @@ final class StoreRoutes {
 
     private void describe(Exchange exchange) {
         String name = exchange.name("store");
-        Store store = stores.store(name);
+        Store store = stores.store(exchange);
         long since = number(exchange.parameter("since"), "since", 0);
         long last = events.lastNumber(); // before the events: those come again rather than never
         Map<String, @Nullable Object> line = Inspection.toMap(
@@ -86,11 +86,12 @@ final class StoreRoutes {
     }
 
     private void get(Exchange exchange) {
-        Store store = stores.store(exchange.name("store"));
+        Store store = stores.store(exchange);
         Dataset dataset = store.findDataset(exchange.name("dataset"));
         if (dataset == null) {
             throw Problem.of(404, "there is no dataset '%s'".formatted(exchange.name("dataset")));
         }
+        OwnDatasets.of(exchange).require(dataset.name());
         List<Object> values =
                 KeyArgument.parse(dataset.type(), dataset.primaryKey(), exchange.name("key"));
         ByteSink encoded = new ByteSink(64, 64 * Limits.KEY_BYTES_MAX);

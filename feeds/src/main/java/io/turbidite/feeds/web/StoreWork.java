@@ -48,7 +48,7 @@ final class StoreWork {
     }
 
     private Store store(Exchange exchange) {
-        return stores.store(exchange.name("store"));
+        return stores.store(exchange);
     }
 
     private void backup(Exchange exchange) throws IOException {

@@ -307,6 +307,22 @@ class ServeCommandTest {
         assertThat(served.out()).contains("http://0.0.0.0:");
     }
 
+    /** Else its producers would be those of clients without a token. */
+    @Test
+    void no_token_has_the_name_of_those_who_have_none() throws Exception {
+        Path tokens = directory.resolve("tokens");
+        Command.Result made = Command.run("token", tokens, "anybody");
+        assertThat(made.code()).isEqualTo(2);
+        assertThat(made.err()).contains("'anybody' is who has no token");
+        assertThat(tokens).doesNotExist();
+        assertThat(Command.run("token", tokens, "me").code()).isZero();
+        Files.writeString(tokens, Files.readString(tokens).replace("\"me\"", "\"anybody\""));
+        Command.Result served =
+                Command.run("serve", numbers("a"), "--listen", "127.0.0.1:0", "--tokens", tokens);
+        assertThat(served.code()).isEqualTo(2);
+        assertThat(served.err()).contains("tokens, line 1: 'anybody' is who has no token");
+    }
+
     @Test
     void who_has_no_token_reads_unless_one_is_required() throws Exception {
         Path store = numbers("a");

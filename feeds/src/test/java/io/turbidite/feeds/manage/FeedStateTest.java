@@ -95,6 +95,24 @@ class FeedStateTest {
         assertThat(drawn).isEqualTo(pairs);
     }
 
+    /** The bug: "feed f is running" was why a feed took nothing, between two of its states. */
+    @Test
+    void noSenderIsRefusedBecauseTheFeedRuns() {
+        for (FeedState state : FeedState.values()) {
+            String why = state.whyAway("f", false, false, state.isActive() ? null : "no space");
+            assertThat(why)
+                    .doesNotContain("is running", "is waiting")
+                    .contains(
+                            switch (state) {
+                                case STARTING -> "is starting";
+                                case RUNNING, WAITING -> "send it again";
+                                case PAUSED, RETRYING, FAILED, ENDED ->
+                                    "is " + state.label() + ": no space";
+                            });
+            assertThat(state.whyAway("f", true, false, null)).isEqualTo("feed f is being closed");
+        }
+    }
+
     @Test
     void waitsGrowFromOneSecondToSixtyAndDiffer() {
         SplittableRandom random = new SplittableRandom(7);

@@ -66,6 +66,17 @@ class CsvRecordParserTest {
         rejects(parser, ",x,,", "'id'", "empty");
     }
 
+    /** The bug: they were taken for 1. */
+    @Test
+    void digitsOfOtherScriptsAreNoNumbers() {
+        RecordParser parser = parser("id,name,small,size");
+        for (String one : List.of("\u0661", "-\u0661", "1\u0661", "\uff11")) {
+            rejects(parser, one + ",x,1,1", "'id'", one);
+            rejects(parser, "1,x," + one + ",1", "'small'", one);
+            rejects(parser, "1,x,1," + one, "'size'", one);
+        }
+    }
+
     @Test
     void whiteSpaceIsKept() {
         RecordParser parser = parser("id,name");

@@ -9,7 +9,9 @@ import io.turbidite.core.StorageException;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.StoreFailedException;
 import io.turbidite.core.log.Durability;
+import io.turbidite.core.log.LogOptions;
 import io.turbidite.core.meter.Meters;
+import io.turbidite.core.meter.StoreEvent.FeedChanged;
 import io.turbidite.core.sim.Fault;
 import io.turbidite.core.sim.FaultScript;
 import io.turbidite.core.sim.OperationKind;
@@ -75,7 +77,12 @@ class NotReadyTest {
                 disk,
                 tasks,
                 Clock.system(),
-                StoreOptions.defaults().withDurability(Durability.SYNC));
+                StoreOptions.defaults()
+                        .withLog(
+                                64 << 20,
+                                LogOptions.defaults()
+                                        .withDurability(Durability.SYNC)
+                                        .withSegmentBytes(256 << 10, 16, 2 << 10, 64 << 10)));
         final FeedManager feeds = FeedManager.open(store);
         private final WebServer web;
         private final TcpServer lines;
@@ -221,11 +228,64 @@ class NotReadyTest {
                     .as("the log has space, and lines wait for more where it has none")
                     .isEqualTo("{\"acked\":1}");
 
-            served.disk.clearFaults();
-            while (served.ready().statusCode() != 200) {
-                Thread.sleep(1);
-            }
+            hasSpaceAgain(served);
             takes(served, 3);
+        }
+    }
+
+    @Test
+    void a_log_without_space_for_its_next_segment_is_told_until_it_has_some() throws Exception {
+        try (Served served = new Served()) {
+            takes(served, 1);
+            fillLog(served);
+
+            String why = "writes are accepted again when there is room";
+            refuses(served.ready(), why);
+            refusesRecords(served.post("{\"id\":2}\n"), why);
+
+            hasSpaceAgain(served);
+            takes(served, 3);
+        }
+    }
+
+    @Test
+    void a_feed_that_works_again_has_no_cause_any_more() throws Exception {
+        try (Served served = new Served()) {
+            takes(served, 1);
+            fillLog(served);
+            assertThat(served.send("{\"id\":2}\n")).contains("error");
+            assertThat(served.store.events().recent())
+                    .anyMatch(event -> event instanceof FeedChanged changed
+                            && changed.after().equals("retrying")
+                            && String.valueOf(changed.cause()).contains("log segment"));
+
+            hasSpaceAgain(served);
+            await(served, "tcp", FeedState.WAITING);
+            assertThat(served.feeds.status("tcp").cause())
+                    .as("the bug: that of the failure which is over")
+                    .isNull();
+        }
+    }
+
+    /** Writes until the log would need a segment more, for which there is no space. */
+    private static void fillLog(Served served) {
+        served.disk.fault(FaultScript.with(Fault.ENOSPC)
+                .on(OperationKind.CREATE)
+                .named(name -> name.startsWith("log/"))
+                .forever());
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        served.write();
+                    }
+                })
+                .isInstanceOf(StorageIoException.class)
+                .hasMessageContaining("log segment");
+    }
+
+    private static void hasSpaceAgain(Served served) throws Exception {
+        served.disk.clearFaults();
+        while (served.ready().statusCode() != 200) {
+            Thread.sleep(1);
         }
     }
 

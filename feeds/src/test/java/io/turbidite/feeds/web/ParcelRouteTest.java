@@ -175,6 +175,14 @@ class ParcelRouteTest {
                     .build());
             assertThat(nested.statusCode()).as(nested.body()).isEqualTo(415);
             assertThat(nested.body()).contains("'gzip, gzip'");
+            HttpResponse<String> twice = served.send(served.request("/v1/feeds/sent")
+                    .header("Authorization", "Bearer " + sender.text())
+                    .header("Content-Encoding", "gzip")
+                    .header("Content-Encoding", "gzip")
+                    .POST(BodyPublishers.ofByteArray(body))
+                    .build());
+            assertThat(twice.statusCode()).as("two headers say the same as one").isEqualTo(415);
+            assertThat(twice.body()).contains("'gzip, gzip'");
         }
     }
 

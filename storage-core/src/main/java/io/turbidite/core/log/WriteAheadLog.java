@@ -696,6 +696,18 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
+     * Refuses as a {@link #claim} would now, and claims nothing. A claim that would wait is not
+     * refused.
+     *
+     * @throws io.turbidite.core.StorageIoException if there is no disk space for the next segment
+     * @throws io.turbidite.core.StoreFailedException once a write or sync has failed
+     * @throws io.turbidite.core.ClosedException after close
+     */
+    public void checkAccepting() {
+        progress.checkAccepting();
+    }
+
+    /**
      * Whether a write or a sync has failed: nothing is accepted any more, reads are not concerned.
      */
     public boolean failed() {

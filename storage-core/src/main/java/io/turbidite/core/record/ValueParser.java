@@ -84,16 +84,15 @@ public final class ValueParser {
     }
 
     static long integer(TypeKind kind, String text) {
+        if (!isInteger(text)) {
+            throw unreadable(kind, text); // Long.parseLong takes digits of every script
+        }
         long number;
         try {
             number = Long.parseLong(text);
         } catch (NumberFormatException e) {
-            if (isInteger(text)) {
-                throw new InvalidRequestException(
-                        "%s is out of range for type %s".formatted(Text.quoted(text), kind.label()),
-                        e);
-            }
-            throw unreadable(kind, text, e);
+            throw new InvalidRequestException(
+                    "%s is out of range for type %s".formatted(Text.quoted(text), kind.label()), e);
         }
         return KindValues.checkRange(kind, number);
     }

@@ -116,7 +116,11 @@ public final class WritePath {
         }
         try {
             core.health().checkWritable();
-            return batch.size() == 0 ? core.log().lastClaimed() : writeInFlight(write, waits);
+            if (batch.size() == 0) {
+                core.log().checkAccepting(); // it is refused when one with records would be
+                return core.log().lastClaimed();
+            }
+            return writeInFlight(write, waits);
         } catch (RuntimeException | Error failure) {
             if (write.isHolding()) {
                 giveUpAtLast(write, failure);

@@ -18,6 +18,9 @@ public final class Gate implements Doorkeeper {
     /** Each request is compared with all. */
     private static final int TOKEN_COUNT_MAX = 256;
 
+    /** The name of callers without a token. */
+    static final String ANYBODY = "anybody";
+
     private static final int TOKEN_CHARS_MAX = 256;
     private static final String SCHEME = "Bearer ";
 
@@ -100,7 +103,7 @@ public final class Gate implements Doorkeeper {
     private record Anybody(boolean reads) implements Caller {
         @Override
         public String name() {
-            return "anybody";
+            return ANYBODY;
         }
 
         @Override

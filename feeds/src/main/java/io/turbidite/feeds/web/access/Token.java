@@ -25,7 +25,7 @@ import java.util.Set;
  * What is kept of a token: a salted hash, whose it is, and what they may. A token has 256 random
  * bits, so one round of SHA-256 does: nobody can try them all. <em>Immutable.</em>
  *
- * @param name whose it is
+ * @param name whose it is; not {@code anybody}, whose producers are those of clients without one
  * @param salt in hexadecimal digits, as {@code hash}
  * @param stores of which they are let in; {@code *} is each
  * @param feeds likewise
@@ -44,6 +44,10 @@ public record Token(
     private static final int HASH_BYTES = 32;
 
     public Token {
+        if (name.equals(Gate.ANYBODY)) {
+            throw new InvalidRequestException(
+                    "'%s' is who has no token: give this one another name".formatted(name));
+        }
         rights = Set.copyOf(rights);
         stores = List.copyOf(stores);
         feeds = List.copyOf(feeds);

@@ -121,6 +121,12 @@ public final class Exchange {
         return head.headers().get(name);
     }
 
+    /** A header that is a list: all of the name, with commas between; null if there is none. */
+    public @Nullable String headers(String name) {
+        List<String> all = head.headers().getAll(name);
+        return all.isEmpty() ? null : String.join(", ", all);
+    }
+
     /**
      * Who calls.
      *

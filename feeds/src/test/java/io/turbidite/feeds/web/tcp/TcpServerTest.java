@@ -165,6 +165,22 @@ class TcpServerTest {
         }
     }
 
+    /** The bug: it was told the names of all feeds. */
+    @Test
+    void a_client_whose_feed_is_dropped_hears_of_no_other() throws IOException {
+        try (TcpFixture fixture = TcpFixture.open(directory);
+                TcpServer server = fixture.serve(TcpFixture.LOCKED);
+                Client client = Client.of(server)) {
+            client.send("{\"token\":\"%s\"}\n".formatted(fixture.sender.text()) + lines(1, 2));
+            client.hear(1);
+            fixture.feeds.drop("lines");
+            client.send(lines(2, 3));
+            assertThat(client.hearLast().path("error").asText())
+                    .contains("there is no feed 'lines'")
+                    .doesNotContain("rows", "but");
+        }
+    }
+
     /** A client that keeps what was acknowledged, and a server that is started again and again. */
     @Test
     void records_of_a_producer_come_once_through_restarts_and_lost_connections() throws Exception {
