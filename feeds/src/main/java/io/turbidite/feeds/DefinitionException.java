@@ -2,6 +2,8 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -20,7 +22,8 @@ public final class DefinitionException extends InvalidRequestException {
         this.problems = List.copyOf(problems);
     }
 
-    private DefinitionException(List<Problem> problems, DefinitionException cause) {
+    /** With what was found out by failing. */
+    DefinitionException(List<Problem> problems, @Nullable Throwable cause) {
         super(summary(problems), cause);
         this.problems = List.copyOf(problems);
     }

@@ -2,6 +2,7 @@ package io.turbidite.feeds;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StorageException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.Undo;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
@@ -113,11 +114,12 @@ public final class Feed implements AutoCloseable {
     /**
      * Prepares a feed, and creates its dataset if the store has none of that name.
      *
+     * @throws StorageIoException if what the source reads is away for now; nothing was created
      * @throws DefinitionException if the definition doesn't fit its source, or differs from the
      *     existing dataset; nothing was created
      */
     public static Feed open(FeedDefinition definition, Store store) {
-        FeedSource source = checked(definition, store);
+        FeedSource source = checkedOrAway(definition, store);
         try (Undo undo = Undo.of(source::close)) {
             Dataset there = store.findDataset(definition.dataset().name());
             return undo.keep(open(definition, store, source, there));
@@ -146,15 +148,29 @@ public final class Feed implements AutoCloseable {
         return LetterSource.retriedTo(store, feed, LetterLines.taken(store, feed));
     }
 
+    /** As {@link #checked}, but a source that is away for now fails as it does while it is read. */
+    private static FeedSource checkedOrAway(FeedDefinition definition, Store store) {
+        try {
+            return checked(definition, store);
+        } catch (DefinitionException e) {
+            if (e.problems().size() == 1 && e.getCause() instanceof StorageIoException away) {
+                throw away.in("feed " + definition.feed());
+            }
+            throw e;
+        }
+    }
+
     /** The source of a definition without problems. */
     private static FeedSource checked(FeedDefinition definition, Store store) {
         List<Problem> problems = new ArrayList<>();
+        Throwable cause = null;
         FeedSource source = null;
         try {
             source = openSource(definition);
             checkHeader(definition, source);
         } catch (DefinitionException e) {
             problems.addAll(e.problems());
+            cause = e.getCause();
         }
         Dataset there = store.findDataset(definition.dataset().name());
         if (there != null) {
@@ -180,9 +196,11 @@ public final class Feed implements AutoCloseable {
             if (source != null) {
                 source.close();
             }
-            throw new DefinitionException(problems.stream()
-                    .sorted(Comparator.comparingInt(Problem::line))
-                    .toList());
+            throw new DefinitionException(
+                    problems.stream()
+                            .sorted(Comparator.comparingInt(Problem::line))
+                            .toList(),
+                    cause);
         }
         return source;
     }
@@ -394,7 +412,9 @@ public final class Feed implements AutoCloseable {
         try {
             return definition.source().open();
         } catch (StorageException e) {
-            throw definition.problem(definition.source().key(), "is wrong: " + e.getMessage());
+            DefinitionException wrong =
+                    definition.problem(definition.source().key(), "is wrong: " + e.getMessage());
+            throw new DefinitionException(wrong.problems(), e);
         }
     }
 

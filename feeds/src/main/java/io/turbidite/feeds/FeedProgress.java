@@ -13,6 +13,13 @@ public interface FeedProgress {
      */
     void at(long records, long rejected, long sourceBytes, long sourceBytesTotal);
 
+    /**
+     * What the source reads is away for now; the run waits until it is back. Called once each time.
+     *
+     * @param why names the feed and what is away
+     */
+    default void away(String why) {}
+
     /** Ignores the progress. */
     static FeedProgress none() {
         return (records, rejected, sourceBytes, sourceBytesTotal) -> {};

@@ -93,6 +93,10 @@ final class FeedRun {
     private final Crew crew;
 
     private boolean hasBegun;
+
+    /** Whether the last turn found that what the source reads is away. */
+    private boolean isAway;
+
     private long reportedNanos;
     private long reportedBytes;
 
@@ -198,7 +202,7 @@ final class FeedRun {
     private boolean readAll() {
         try {
             while (true) {
-                switch (turn()) {
+                switch (turnOrAway()) {
                     case READ -> {}
                     case RESTED -> parts.tasks.await(this::hasNews);
                     case FULL -> parts.tasks.await(this::hasRoom);
@@ -212,6 +216,28 @@ final class FeedRun {
             }
         } finally {
             end();
+        }
+    }
+
+    /** While what the source reads is away, it rests. */
+    private Turn turnOrAway() {
+        try {
+            Turn turn = turn();
+            isAway = false;
+            return turn;
+        } catch (StorageIoException e) {
+            if (!parts.source.isAway()) {
+                throw e;
+            }
+            share.deal.note(List.of(), List.of()); // what was read to its end may come again
+            if (!hasThreads) {
+                crew.first().flow().rest();
+            }
+            if (!isAway) {
+                isAway = true;
+                progress.away(String.valueOf(e.getMessage()));
+            }
+            return share.isStopped() ? Turn.STOPPED : Turn.RESTED;
         }
     }
 

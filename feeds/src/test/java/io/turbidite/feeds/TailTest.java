@@ -427,7 +427,7 @@ class TailTest {
         assertThatThrownBy(() -> Feed.check(FeedDefinition.parse("f.yaml", directory, dataset)))
                 .isInstanceOf(DefinitionException.class)
                 .hasMessageContaining("source.path")
-                .hasMessageContaining("there is no directory");
+                .hasMessageContaining("there is no such directory");
         Path file = Files.writeString(directory.resolve("l.yaml"), text);
         LogFeedDefinition log = LogFeedDefinition.load(file);
         assertThatThrownBy(() -> LogFeed.open(log, directory.resolve("store")).close())

@@ -101,6 +101,14 @@ public interface FeedSource extends AutoCloseable {
     }
 
     /**
+     * Whether what it reads is not there for now: {@link #partitions} has failed of that, and may
+     * be asked again.
+     */
+    default boolean isAway() {
+        return false;
+    }
+
+    /**
      * Looks whether the source holds what the feed expects, if that costs little.
      *
      * @param parser says how records end, and is given a header

@@ -42,7 +42,8 @@ public interface SourceKind {
 
     /**
      * Opens a source. What it needs may be away for now if it comes back by itself; then the
-     * source has nothing to read.
+     * source has nothing to read, or this fails with a {@link
+     * io.turbidite.core.StorageIoException}: the feed is tried again.
      *
      * @param options the definition's keys and their values, but for {@code kind}
      * @param directory to which paths in options are relative

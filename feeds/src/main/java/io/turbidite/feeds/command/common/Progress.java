@@ -9,6 +9,8 @@ import me.tongfei.progressbar.ProgressBarStyle;
 
 import org.jspecify.annotations.Nullable;
 
+import java.io.PrintStream;
+
 /** A bar of the source's bytes on a terminal, nothing elsewhere; gone when closed. */
 public final class Progress implements FeedProgress, AutoCloseable {
     /** Fits the narrowest usual terminal. */
@@ -17,14 +19,16 @@ public final class Progress implements FeedProgress, AutoCloseable {
     private static final int INTERVAL_MILLIS = 200;
 
     private final @Nullable ProgressBar bar;
+    private final PrintStream err;
 
-    private Progress(@Nullable ProgressBar bar) {
+    private Progress(@Nullable ProgressBar bar, PrintStream err) {
         this.bar = bar;
+        this.err = err;
     }
 
     public static Progress of(Console console, String task) {
         if (!console.terminal()) {
-            return new Progress(null);
+            return new Progress(null, console.err());
         }
         return new Progress(new ProgressBarBuilder()
                 .setTaskName(task)
@@ -34,7 +38,7 @@ public final class Progress implements FeedProgress, AutoCloseable {
                 .setUpdateIntervalMillis(INTERVAL_MILLIS)
                 .setConsumer(new ConsoleProgressBarConsumer(console.err(), WIDTH_CHARS))
                 .clearDisplayOnFinish()
-                .build());
+                .build(), console.err());
     }
 
     @Override
@@ -45,6 +49,11 @@ public final class Progress implements FeedProgress, AutoCloseable {
                     Math.max(bar.getCurrent(), sourceBytes)); // a stopped run begins no file anew
             bar.setExtraMessage(" " + Words.count(records, "record"));
         }
+    }
+
+    @Override
+    public void away(String why) {
+        err.println("note: %s; waits until it is back".formatted(why));
     }
 
     @Override

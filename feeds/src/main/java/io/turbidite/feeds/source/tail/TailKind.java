@@ -7,6 +7,7 @@ import io.turbidite.feeds.source.FeedSource;
 import io.turbidite.feeds.source.SourceKind;
 
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
@@ -54,11 +55,14 @@ public final class TailKind implements SourceKind {
         Path real;
         try {
             real = parent.toRealPath();
+        } catch (NoSuchFileException e) {
+            throw TailSource.away(
+                    parent.toString(),
+                    "there is no such directory; a pattern may be in the file's name alone",
+                    e);
         } catch (IOException e) {
             throw new InvalidRequestException(
-                    "there is no directory %s; a pattern may be in the file's name alone"
-                            .formatted(parent),
-                    e);
+                    "the directory %s can't be looked at: %s".formatted(parent, e.getMessage()), e);
         }
         return follow(RealDisk.open(real), path.getFileName().toString());
     }

@@ -91,6 +91,9 @@ final class TailSource implements FeedSource {
     /** Whether no content has lost its file since the look before. */
     private boolean ownersStay;
 
+    /** Of the last look: the directory is not there. */
+    private @Nullable StorageIoException missing;
+
     /** Whose header the parser has. */
     private @Nullable TailReader headerOwner;
 
@@ -162,11 +165,29 @@ final class TailSource implements FeedSource {
             hasLooked = true;
             nextLookNanos = host().clock().monotonicNanos() + lookNanos;
         }
-        return contents.values().stream()
+        List<String> partitions = contents.values().stream()
                 .filter(TailedFile::mayHaveMore)
                 .map(content -> content.partition)
                 .sorted()
                 .toList();
+        StorageIoException why = missing;
+        if (why != null && partitions.isEmpty()) {
+            throw away(disk.description(), "there is no such directory", why)
+                    .in("feed " + host().feed());
+        }
+        return partitions; // of a directory that is gone: what open files still have
+    }
+
+    @Override
+    public boolean isAway() {
+        return missing != null;
+    }
+
+    /** That a directory is not there for now. */
+    static StorageIoException away(String directory, String reason, Throwable cause) {
+        return new StorageIoException(
+                        StorageIoException.Kind.NOT_FOUND, "list", directory, reason, cause)
+                .asOfReading();
     }
 
     @Override
@@ -259,13 +280,27 @@ final class TailSource implements FeedSource {
     /** The files by name. */
     private Map<String, FileStatus> list() {
         Map<String, FileStatus> files = new HashMap<>();
-        for (String name : disk.list("")) {
+        for (String name : names()) {
             FileStatus status = !name.startsWith(".") && fits(name) ? status(name) : null;
             if (status != null && status.kind() == FileStatus.Kind.FILE) {
                 files.put(name, status);
             }
         }
         return files;
+    }
+
+    private List<String> names() {
+        try {
+            List<String> names = disk.list("");
+            missing = null;
+            return names;
+        } catch (StorageIoException e) {
+            if (e.kind() != StorageIoException.Kind.NOT_FOUND) {
+                throw e;
+            }
+            missing = e;
+            return List.of();
+        }
     }
 
     private boolean fits(String name) {
