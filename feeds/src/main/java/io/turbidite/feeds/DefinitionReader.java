@@ -76,6 +76,12 @@ final class DefinitionReader {
 
     /** Null only if there are problems. */
     private @Nullable FeedDefinition definition(Section root) {
+        if (root.has(LogFeedDefinition.KEY) && !root.has("dataset")) {
+            root.problem(
+                    LogFeedDefinition.KEY,
+                    "is a hash log: a feed into one is run by ./turbidite run alone, not by a server");
+            return null;
+        }
         String feed = name(root, "feed", "feed");
         DatasetPart dataset = DatasetReader.read(root);
         SourcePart source = sources.source(root);

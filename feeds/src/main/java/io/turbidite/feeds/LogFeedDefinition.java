@@ -23,7 +23,7 @@ import java.util.Map;
  * @param origin where the parts of the definition are written
  */
 public record LogFeedDefinition(String feed, LogPart log, SourcePart source, Origin origin) {
-    private static final String KEY = "log";
+    static final String KEY = "log";
 
     /**
      * The log of the feed, created if there is none of its name.

@@ -91,6 +91,11 @@ final class Section {
         return entry == null ? line : entry.line();
     }
 
+    /** Whether a key is there, with whatever value; it stays unknown. */
+    boolean has(String key) {
+        return mapping.entries().containsKey(key);
+    }
+
     void problem(String key, String message) {
         findings.add(line(key), path(key), message);
     }

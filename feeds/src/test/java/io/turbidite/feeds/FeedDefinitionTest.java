@@ -88,6 +88,13 @@ class FeedDefinitionTest {
     }
 
     @Test
+    void aFeedIntoALogIsToldWhatRunsIt() {
+        assertThat(problems("feed: f\nlog: { name: L }\nsource: { kind: file, path: a.json }\n"))
+                .containsExactly(
+                        "f.yaml:2: log is a hash log: a feed into one is run by ./turbidite run alone, not by a server");
+    }
+
+    @Test
     void aDeferredIndexNeedsACorrelatedPolicyAndIsToldSoWithItsLine() {
         assertThat(problems(GOOD.replace(
                         "on: [tailnum, on], maintenance: eager",

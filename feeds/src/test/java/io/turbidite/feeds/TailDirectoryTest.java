@@ -118,11 +118,10 @@ class TailDirectoryTest {
         List<String> told = Collections.synchronizedList(new ArrayList<>());
         try (Store store = Store.open(home());
                 Feed feed = Feed.open(FeedDefinition.parse("f.yaml", directory, FEED), store)) {
-            CompletableFuture<FeedReport> report = CompletableFuture.supplyAsync(() -> feed.run(
-                    new FeedProgress() {
+            CompletableFuture<FeedReport> report =
+                    CompletableFuture.supplyAsync(() -> feed.run(new FeedProgress() {
                         @Override
-                        public void at(
-                                long records, long rejected, long bytes, long bytesTotal) {}
+                        public void at(long records, long rejected, long bytes, long bytesTotal) {}
 
                         @Override
                         public void away(String why) {

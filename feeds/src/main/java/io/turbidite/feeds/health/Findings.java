@@ -68,7 +68,9 @@ public final class Findings {
                         null,
                         Unit.COUNT,
                         0,
-                        "end the server and start it again")));
+                        why.startsWith(Readiness.NO_SPACE)
+                                ? "make space on the disk; the store goes on by itself"
+                                : "end the server and start it again")));
         return findings;
     }
 

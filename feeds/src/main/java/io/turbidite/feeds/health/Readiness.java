@@ -12,6 +12,9 @@ import java.util.Optional;
 public final class Readiness {
     private Readiness() {}
 
+    /** How the reason begins when the disk is full. */
+    static final String NO_SPACE = "no space on disk";
+
     /** Why it takes none, if so; nothing is written to find out. */
     public static Optional<String> of(Store store) {
         try {
@@ -23,7 +26,7 @@ public final class Readiness {
         for (int i = recent.size() - 1; i >= 0; i--) {
             if (recent.get(i) instanceof StoreEvent.SpaceChanged change) {
                 return change.paused()
-                        ? Optional.of("no space on disk: " + change.what())
+                        ? Optional.of(NO_SPACE + ": " + change.what())
                         : Optional.empty();
             }
         }

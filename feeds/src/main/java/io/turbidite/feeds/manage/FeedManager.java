@@ -90,10 +90,11 @@ public final class FeedManager implements AutoCloseable {
      *
      * @param yaml the definition's text
      * @param directory to which paths in it are relative
+     * @return the name of its feed
      * @throws DefinitionException with every problem found; that it does not fit a store is none
      */
-    public static void check(String yaml, Path directory) {
-        var _ = read(yaml, directory);
+    public static String check(String yaml, Path directory) {
+        return read(yaml, directory).kept().feed();
     }
 
     /**
@@ -149,13 +150,43 @@ public final class FeedManager implements AutoCloseable {
         });
     }
 
+    /**
+     * Makes the checks of {@link #startOrChange}, and nothing else.
+     *
+     * @throws DefinitionException as that does
+     */
+    public void checkStart(String yaml, Path directory) {
+        var _ = inTurn(() -> {
+            Defined defined = read(yaml, directory);
+            ManagedFeed there = find(defined.kept().feed());
+            if (there == null) {
+                Feed.check(defined.read(), store);
+            } else if (!isSame(there.defined().kept(), defined.kept())) {
+                var _ = checkedChange(there, defined);
+            }
+            return true;
+        });
+    }
+
+    private static boolean isSame(KeptDefinition one, KeptDefinition other) {
+        return one.text().equals(other.text()) && one.directory().equals(other.directory());
+    }
+
     private FeedStatus change(Defined to) {
         ManagedFeed feed = require(to.kept().feed());
         KeptDefinition before = feed.defined().kept();
-        if (before.text().equals(to.kept().text())
-                && before.directory().equals(to.kept().directory())) {
+        if (isSame(before, to.kept())) {
             return feed.status();
         }
+        FeedDefinition definition = checkedChange(feed, to);
+        Defined changed = new Defined(to.kept().with(before.wanted()), definition);
+        changed.kept().keep(store);
+        feed.change(changed);
+        return feed.status();
+    }
+
+    private FeedDefinition checkedChange(ManagedFeed feed, Defined to) {
+        KeptDefinition before = feed.defined().kept();
         FeedDefinition definition = to.read();
         List<DefinitionException.Problem> refused = new ArrayList<>();
         for (String key : DefinitionChange.keys(before.text(), to.kept().text())) {
@@ -173,10 +204,7 @@ public final class FeedManager implements AutoCloseable {
         }
         checkSpill(feed, definition);
         Feed.check(definition, store);
-        Defined changed = new Defined(to.kept().with(before.wanted()), definition);
-        changed.kept().keep(store);
-        feed.change(changed);
-        return feed.status();
+        return definition;
     }
 
     /** What waits in files is records, or keys to be deleted; a feed of the other mode can't. */

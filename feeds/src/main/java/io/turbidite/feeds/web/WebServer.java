@@ -32,6 +32,9 @@ public final class WebServer implements AutoCloseable {
     /** While a store takes no writes, its clients come again after so long. */
     static final int RETRY_SECONDS = 10;
 
+    /** While it starts, so soon. */
+    private static final int STARTING_SECONDS = 1;
+
     private final Meters meters;
     private final ServedStores stores;
     private final EventHub events;
@@ -39,6 +42,9 @@ public final class WebServer implements AutoCloseable {
     private final ConsoleFiles console = new ConsoleFiles();
     private final List<Route> routes = new ArrayList<>();
     private @Nullable HttpServer http;
+
+    /** Whether all is there that is to be served. */
+    private volatile boolean started;
 
     /**
      * How it serves.
@@ -91,6 +97,16 @@ public final class WebServer implements AutoCloseable {
      */
     public static WebServer start(ServedStores stores, Options options, Clock clock)
             throws IOException {
+        WebServer server = startUnready(stores, options, clock);
+        server.hasStarted();
+        return server;
+    }
+
+    /**
+     * As {@link #start}, but is not ready until {@link #hasStarted} says that all feeds are there.
+     */
+    public static WebServer startUnready(ServedStores stores, Options options, Clock clock)
+            throws IOException {
         Meters meters = new Meters(clock);
         WebServer server = new WebServer(stores, options.files(), meters, clock);
         try (Undo undo = Undo.of(server::close)) {
@@ -107,6 +123,11 @@ public final class WebServer implements AutoCloseable {
                     options.listens());
             return undo.keep(server);
         }
+    }
+
+    /** All feeds are there that are to be served. */
+    public void hasStarted() {
+        started = true;
     }
 
     /** Where it listens, with the ports that it got. */
@@ -131,6 +152,12 @@ public final class WebServer implements AutoCloseable {
 
     private void ready(Exchange exchange) {
         List<Map<String, @Nullable Object>> reasons = new ArrayList<>();
+        if (!started) {
+            reasons.add(Json.line()
+                    .put("store", null)
+                    .put("reason", "not all feeds are started yet")
+                    .toMap());
+        }
         stores.all()
                 .forEach((name, store) -> Readiness.of(store)
                         .ifPresent(why -> reasons.add(Json.line()
@@ -145,7 +172,9 @@ public final class WebServer implements AutoCloseable {
                         .toMap(),
                 reasons.isEmpty()
                         ? Map.of()
-                        : Map.of("Retry-After", Integer.toString(RETRY_SECONDS)));
+                        : Map.of(
+                                "Retry-After",
+                                Integer.toString(started ? RETRY_SECONDS : STARTING_SECONDS)));
     }
 
     /** Who may read nothing is refused here. */

@@ -145,9 +145,11 @@ class FeedCommandTest {
             Object[] more = Arrays.copyOfRange(command, 1, command.length);
             Result result = feed((String) command[0], more);
             assertThat(result.code()).isEqualTo(2);
-            assertThat(result.err()).contains("no process serves the store", "./turbidite serve");
+            assertThat(result.err()).contains("store does not exist").doesNotContain("serve");
         }
         assertThat(directory.resolve("store")).doesNotExist();
+        Store.open(directory.resolve("store")).close();
+        assertThat(feed("list").err()).contains("no process serves the store", "./turbidite serve");
         try (Store store = Store.open(directory.resolve("store"));
                 StoreServer server = StoreServer.start(store)) {
             assertThat(server.problem()).isEmpty();

@@ -67,6 +67,39 @@ class LogFeedCommandTest {
     }
 
     @Test
+    void a_store_and_the_logs_of_feeds_share_a_directory_whichever_comes_first()
+            throws IOException {
+        Path log = Files.writeString(directory.resolve("events.yaml"), """
+                feed: events
+                log: { name: Events }
+                source: { kind: file, path: events.json }
+                """);
+        Path rows = Files.writeString(directory.resolve("rows.yaml"), """
+                feed: rows
+                dataset: { name: Rows, type: { id: int64 }, primaryKey: id }
+                source: { kind: file, path: rows.json }
+                parser: { kind: json }
+                """);
+        Files.writeString(directory.resolve("rows.json"), "{\"id\":1}\n");
+        for (Path[] order : new Path[][] {{log, rows}, {rows, log}}) {
+            Path store = directory.resolve("store-" + order[0].getFileName());
+            for (Path feed : order) {
+                Result run = Command.run("run", feed, "--store", store);
+                assertThat(run.code()).as(run.err()).isZero();
+            }
+            assertThat(Command.run("get", store, "Rows", "1").code()).isZero();
+            assertThat(Command.run("log", "inspect", store.resolve("logs/Events"))
+                            .code())
+                    .isZero();
+        }
+        Path others = directory.resolve("others");
+        Files.createDirectories(others.resolve("logs"));
+        Files.writeString(others.resolve("logs/app.log"), "a line of somebody\n");
+        assertThat(Command.run("run", rows, "--store", others).err())
+                .contains("is not a store: it has no MANIFEST but a file 'logs'");
+    }
+
+    @Test
     void a_feed_of_rows_into_a_log_ends_no_row_within_quotes() throws IOException {
         Path feed = directory.resolve("rows.yaml");
         Files.writeString(feed, """

@@ -251,6 +251,53 @@ class ServeCommandTest {
         assertThat(none).doesNotExist();
     }
 
+    /** The bugs: the later file's feed took the former's place; the first was kept all the same. */
+    @Test
+    void feeds_that_can_not_all_be_started_leave_none_in_the_store() throws Exception {
+        Path store = numbers("a");
+        Path one = Files.writeString(directory.resolve("one.yaml"), """
+                feed: x
+                dataset: { name: X, type: { id: int64 }, primaryKey: id }
+                source: { kind: http }
+                parser: { kind: json }
+                """);
+        Path two = Files.writeString(
+                directory.resolve("two.yaml"), Files.readString(one).replace("X", "Y"));
+        Path unfit = Files.writeString(
+                directory.resolve("unfit.yaml"),
+                Files.readString(one)
+                        .replace("feed: x", "feed: y")
+                        .replace("X, type: { id: int64", "Numbers, type: { id: string"));
+        Map<String, FileTime> before = written(store);
+        refused("one.yaml and " + two + " both define feed x", "serve", store, one, two);
+        assertThat(written(store)).isEqualTo(before);
+        refused("unfit.yaml:2", "serve", store, one, unfit, "--listen", "127.0.0.1:0");
+        try (Store opened = Store.open(store, StoreOptions.defaults());
+                FeedManager feeds = FeedManager.open(opened)) {
+            assertThat(opened.findDataset("X")).isNull();
+            assertThat(feeds.startKept()).isEmpty();
+        }
+    }
+
+    @Test
+    void files_that_are_not_there_are_told_so() throws Exception {
+        Path store = numbers("a");
+        refused(
+                "none.txt: no such file; ./turbidite token ",
+                "serve",
+                store,
+                "--tokens",
+                "none.txt");
+        refused(
+                "no.pem: no such file",
+                "serve",
+                store,
+                "--tls-cert",
+                "no.pem",
+                "--tls-key",
+                "no.key");
+    }
+
     /** All that a directory has, and when each was written last. */
     private static Map<String, FileTime> written(Path store) throws IOException {
         Map<String, FileTime> all = new TreeMap<>();

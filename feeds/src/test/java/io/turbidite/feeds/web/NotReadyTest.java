@@ -20,6 +20,8 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.health.Finding;
+import io.turbidite.feeds.health.Findings;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
 import io.turbidite.feeds.web.access.Gate;
@@ -187,6 +189,31 @@ class NotReadyTest {
     }
 
     @Test
+    void aServerIsNotReadyUntilAllFeedsAreStarted() throws Exception {
+        try (WebServer web = WebServer.startUnready(
+                        new ServedStores(Map.of(), Map.of()),
+                        new WebServer.Options(
+                                List.of(ANYWHERE),
+                                List.of(),
+                                HttpOptions.defaults(),
+                                Gate.of(List.of(), true),
+                                null,
+                                FilesRoot.none()),
+                        Clock.system());
+                HttpClient client = HttpClient.newHttpClient()) {
+            HttpRequest ask = HttpRequest.newBuilder(ServedStore.uri(web, "/health/ready"))
+                    .build();
+            HttpResponse<String> before = client.send(ask, HttpResponse.BodyHandlers.ofString());
+            assertThat(before.statusCode()).isEqualTo(503);
+            assertThat(before.body()).contains("not all feeds are started yet");
+            assertThat(before.headers().firstValue("Retry-After")).hasValue("1");
+            web.hasStarted();
+            assertThat(client.send(ask, HttpResponse.BodyHandlers.ofString()).statusCode())
+                    .isEqualTo(200);
+        }
+    }
+
+    @Test
     void a_store_that_has_failed_says_so_to_everybody() throws Exception {
         try (Served served = new Served()) {
             takes(served, 1);
@@ -224,6 +251,10 @@ class NotReadyTest {
 
             refuses(served.ready(), "no space on disk: flush");
             refusesRecords(served.post("{\"id\":2}\n"), "no space on disk: flush");
+            assertThat(Findings.of(served.store))
+                    .filteredOn(one -> one.what().startsWith("the store takes no writes"))
+                    .extracting(Finding::advice)
+                    .containsExactly("make space on the disk; the store goes on by itself");
             assertThat(served.send("{\"id\":2}\n"))
                     .as("the log has space, and lines wait for more where it has none")
                     .isEqualTo("{\"acked\":1}");

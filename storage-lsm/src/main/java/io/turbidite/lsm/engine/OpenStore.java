@@ -185,7 +185,7 @@ final class OpenStore {
         }
         checkNoneLost(disk);
         for (String name : disk.list("")) {
-            if (!ROOT_NAMES.contains(name)) {
+            if (!ROOT_NAMES.contains(name) && !StoreFiles.isOfHashLogs(disk, name)) {
                 throw new InvalidRequestException("%s is not a store: it has no %s but a file '%s'"
                         .formatted(disk.description(), StoreFiles.MANIFEST, name));
             }

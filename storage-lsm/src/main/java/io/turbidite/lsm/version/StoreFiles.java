@@ -1,5 +1,8 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.FileStatus;
+
 /** The names in a store's directory. */
 public final class StoreFiles {
     /** Held by the process that has the store open. */
@@ -41,12 +44,27 @@ public final class StoreFiles {
     /** Regions of indexes of kinds that the store was given. */
     public static final String REGIONS = "regions";
 
+    /** Hash logs of feeds, a directory each; may be there before the store is. */
+    public static final String HASH_LOGS = "logs";
+
+    /** In the directory of a hash log, once it was made. */
+    private static final String HASH_LOG_REGISTRY = "log/HASHLOG";
+
     private static final String COMPONENT_SUFFIX = ".component";
     private static final String BITMAP_SUFFIX = ".dead";
     private static final String SORT_RUN_SUFFIX = ".run";
     private static final String REGION_MARKER_SUFFIX = ".outside";
 
     private StoreFiles() {}
+
+    /** Whether all that there is of a name in the root of a store to be is hash logs. */
+    public static boolean isOfHashLogs(Disk disk, String plainName) {
+        return plainName.equals(HASH_LOGS)
+                && disk.status(HASH_LOGS).kind() == FileStatus.Kind.DIRECTORY
+                && disk.list(HASH_LOGS).stream()
+                        .allMatch(log -> disk.exists(
+                                "%s/%s/%s".formatted(HASH_LOGS, log, HASH_LOG_REGISTRY)));
+    }
 
     /** {@code data/00000000002a.component} for file 42. */
     public static String component(long fileId) {

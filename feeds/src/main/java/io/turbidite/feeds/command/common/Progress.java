@@ -30,15 +30,17 @@ public final class Progress implements FeedProgress, AutoCloseable {
         if (!console.terminal()) {
             return new Progress(null, console.err());
         }
-        return new Progress(new ProgressBarBuilder()
-                .setTaskName(task)
-                .setStyle(ProgressBarStyle.ASCII)
-                .setUnit(" MiB", 1 << 20)
-                .setInitialMax(1)
-                .setUpdateIntervalMillis(INTERVAL_MILLIS)
-                .setConsumer(new ConsoleProgressBarConsumer(console.err(), WIDTH_CHARS))
-                .clearDisplayOnFinish()
-                .build(), console.err());
+        return new Progress(
+                new ProgressBarBuilder()
+                        .setTaskName(task)
+                        .setStyle(ProgressBarStyle.ASCII)
+                        .setUnit(" MiB", 1 << 20)
+                        .setInitialMax(1)
+                        .setUpdateIntervalMillis(INTERVAL_MILLIS)
+                        .setConsumer(new ConsoleProgressBarConsumer(console.err(), WIDTH_CHARS))
+                        .clearDisplayOnFinish()
+                        .build(),
+                console.err());
     }
 
     @Override

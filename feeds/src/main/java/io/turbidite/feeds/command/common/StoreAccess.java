@@ -2,6 +2,7 @@ package io.turbidite.feeds.command.common;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.file.RealDisk;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.serve.SocketClient;
 import io.turbidite.lsm.Store;
@@ -114,6 +115,7 @@ public interface StoreAccess {
 
             @Override
             public int feeds(StoreArgument given, ToIntFunction<FeedManager> work) {
+                RealDisk.checkDirectory(console.directory().resolve(given.path()));
                 return ask(given)
                         .orElseThrow(() -> new InvalidRequestException(
                                 "no process serves the store %s, so no feed of it runs: ./turbidite serve %s runs them"

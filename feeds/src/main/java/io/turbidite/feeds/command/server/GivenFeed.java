@@ -12,11 +12,12 @@ import java.nio.file.Path;
 /**
  * A feed that a file behind a store defines. <em>Immutable.</em>
  *
+ * @param name of the feed
  * @param file as it was given
  * @param directory to which paths in it are relative
  * @param text of the definition; right by itself, be there a store that it fits or not
  */
-record GivenFeed(Path file, Path directory, String text) {
+record GivenFeed(String name, Path file, Path directory, String text) {
     /**
      * Reads and checks one.
      *
@@ -30,8 +31,7 @@ record GivenFeed(Path file, Path directory, String text) {
             Path parent = path.toAbsolutePath().normalize().getParent();
             Path directory = parent == null ? home : parent;
             String text = Files.readString(path);
-            FeedManager.check(text, directory);
-            return new GivenFeed(file, directory, text);
+            return new GivenFeed(FeedManager.check(text, directory), file, directory, text);
         } catch (DefinitionException e) {
             throw e.inFile(file.toString());
         } catch (NoSuchFileException e) {

@@ -28,6 +28,7 @@ import picocli.CommandLine.Parameters;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -84,6 +85,7 @@ public final class ServeCommand implements Callable<Integer> {
                     var _ = OpenSockets.open(stores.all(), feeds.all(), serving, console);
                     WebServer server = start(new ServedStores(stores.all(), feeds.all()), web)) {
                 start(definitions, feeds.all());
+                server.hasStarted();
                 try (TcpServer tcp = start(server, doors, web, feeds.all())) {
                     tell(server, tcp, web, stores.all());
                     tellOfUnheard(tcp, feeds.all());
@@ -118,13 +120,37 @@ public final class ServeCommand implements Callable<Integer> {
                     "%s: feeds of files go into one store; start others by ./turbidite feed start STORE FEED.yaml"
                             .formatted(files.getFirst()));
         }
-        return files.stream()
-                .map(file -> GivenFeed.read(console.directory(), file))
-                .toList();
+        Map<String, GivenFeed> byName = new LinkedHashMap<>();
+        for (Path file : files) {
+            GivenFeed feed = GivenFeed.read(console.directory(), file);
+            GivenFeed other = byName.putIfAbsent(feed.name(), feed);
+            if (other != null) {
+                throw new InvalidRequestException(
+                        "%s and %s both define feed %s: give one of them another name"
+                                .formatted(other.file(), file, feed.name()));
+            }
+        }
+        return List.copyOf(byName.values());
+    }
+
+    /**
+     * Refuses feeds that their store can't take, before it keeps any of them.
+     *
+     * @throws DefinitionException naming the file
+     */
+    private static void check(List<GivenFeed> definitions, Map<String, FeedManager> feeds) {
+        for (GivenFeed one : definitions) {
+            try {
+                feeds.values().iterator().next().checkStart(one.text(), one.directory());
+            } catch (DefinitionException e) {
+                throw e.inFile(one.file().toString());
+            }
+        }
     }
 
     /** Starts feeds of files in the only store; the store keeps them from then on. */
     private void start(List<GivenFeed> definitions, Map<String, FeedManager> feeds) {
+        check(definitions, feeds);
         for (GivenFeed one : definitions) {
             FeedManager manager = feeds.values().iterator().next();
             List<FeedStatus> before = manager.list();
@@ -166,7 +192,7 @@ public final class ServeCommand implements Callable<Integer> {
 
     private WebServer start(ServedStores stores, WebServer.Options web) {
         try {
-            return WebServer.start(stores, web, console.clock());
+            return WebServer.startUnready(stores, web, console.clock());
         } catch (IOException e) {
             throw new InvalidRequestException(
                     "%s; give another --listen HOST:PORT".formatted(e.getMessage()), e);

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.web.access;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.feeds.ShellWord;
 import io.turbidite.feeds.web.http.Doorkeeper;
 import io.turbidite.feeds.web.http.Problem;
 import io.turbidite.feeds.web.http.Right;
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,6 +73,11 @@ public final class Gate implements Doorkeeper {
                             "%s, line %d: %s".formatted(file, number, wrong.getMessage()), wrong);
                 }
             }
+        } catch (NoSuchFileException e) {
+            throw new InvalidRequestException(
+                    "%s: no such file; ./turbidite token %s NAME makes it"
+                            .formatted(file, ShellWord.of(file.toString())),
+                    e);
         } catch (IOException e) {
             throw new InvalidRequestException("%s can't be read".formatted(file), e);
         }

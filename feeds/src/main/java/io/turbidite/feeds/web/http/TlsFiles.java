@@ -11,6 +11,7 @@ import org.slf4j.LoggerFactory;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.security.GeneralSecurityException;
@@ -67,6 +68,8 @@ public final class TlsFiles {
     public static TlsFiles read(Path certificate, Path key, Clock clock) {
         try {
             return new TlsFiles(certificate, key, clock);
+        } catch (NoSuchFileException e) {
+            throw new InvalidRequestException(e.getFile() + ": no such file", e);
         } catch (IOException e) {
             throw new InvalidRequestException(
                     "%s and %s can't be read: %s".formatted(certificate, key, e.getMessage()), e);
