@@ -123,7 +123,7 @@ class FeedCommandTest {
                         .startsWith("turbidite: %s:10: sauce ".formatted(yaml));
             }
 
-            assertThat(feed("stop", "f").out()).startsWith("f: ended");
+            assertThat(feed("stop", "f").out()).startsWith("f: stopped");
             assertThat(feed("drop", "f").out()).isEqualTo("dropped feed f\n");
             assertThat(feed("drop", "f").err()).contains("there is no feed 'f'");
         }
