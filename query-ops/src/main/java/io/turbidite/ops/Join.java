@@ -135,9 +135,18 @@ public final class Join extends Relation {
      *     of both sides have different names, but those by which they are joined
      */
     public Join where(String condition) {
+        String text = Given.notNull(condition, "a condition");
+        return where(Expression.condition(text, Expression.Grammar.FIELDS));
+    }
+
+    /**
+     * Adds a condition that has been read, or made: it may be longer than a text.
+     *
+     * @throws InvalidRequestException if it is a value, no condition
+     */
+    public Join where(Expression condition) {
         List<Expression> more = new ArrayList<>(where);
-        more.add(Expression.condition(
-                Given.notNull(condition, "a condition"), Expression.Grammar.FIELDS));
+        more.add(Given.condition(condition));
         where = List.copyOf(more);
         return this;
     }

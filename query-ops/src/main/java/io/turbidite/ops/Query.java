@@ -117,7 +117,16 @@ public final class Query extends Relation {
      */
     public Query where(String condition) {
         String text = Given.notNull(condition, "a condition");
-        where = with(where, Expression.condition(text, Expression.Grammar.FIELDS));
+        return where(Expression.condition(text, Expression.Grammar.FIELDS));
+    }
+
+    /**
+     * Adds a condition that has been read, or made: it may be longer than a text.
+     *
+     * @throws InvalidRequestException if it is a value, no condition
+     */
+    public Query where(Expression condition) {
+        where = with(where, Given.condition(condition));
         return this;
     }
 

@@ -6,6 +6,7 @@ import io.turbidite.core.text.WordCursor;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -18,7 +19,7 @@ record Compilation(RecordType type) {
             case Where.Never _ -> new TestPredicates.None();
             case Where.Evaluated(BoundExpression expression) ->
                 new TestPredicates.Evaluated(expression);
-            case Where.AllOf(List<Where.Test> terms) -> new TestPredicates.All(compiled(terms));
+            case Where.AllOf(List<Where.Test> terms) -> new TestPredicates.All(all(terms));
             case Where.AnyOf(List<Where.Test> terms) -> {
                 RecordPredicate oneOf = OneOf.of(type, terms);
                 yield oneOf != null ? oneOf : new TestPredicates.Any(compiled(terms));
@@ -35,6 +36,13 @@ record Compilation(RecordType type) {
                 .sorted(Comparator.comparing(Where::callsFunctions))
                 .map(this::compile)
                 .toArray(RecordPredicate[]::new);
+    }
+
+    /** As {@link #compiled} of terms that must all hold: there may be fewer than terms. */
+    RecordPredicate[] all(List<Where.Test> terms) {
+        List<Where.Test> sorted = new ArrayList<>(terms);
+        sorted.sort(Comparator.comparing(Where::callsFunctions));
+        return OneOf.all(type, sorted, this::compile).toArray(RecordPredicate[]::new);
     }
 
     private RecordPredicate compileNegated(Predicate predicate) {

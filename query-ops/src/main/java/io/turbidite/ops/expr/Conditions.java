@@ -27,6 +27,12 @@ import java.util.Set;
 public final class Conditions {
     private static final RecordPredicate[] NONE = {};
 
+    /** As many conditions as a text may have are shown in full. */
+    private static final int SHOWN_ALL_MAX = 256;
+
+    /** So many are shown of more. */
+    private static final int SHOWN_MAX = 8;
+
     private final RecordType type;
     private final List<Predicate> predicates;
 
@@ -112,7 +118,7 @@ public final class Conditions {
                 } else {
                     tests.add(test);
                     texts.add(
-                            term instanceof Expression.Or ? "(" + term.text() + ")" : term.text());
+                            term instanceof Expression.Or ? "(" + shown(term) + ")" : shown(term));
                 }
             }
         }
@@ -386,7 +392,7 @@ public final class Conditions {
                 compiled.add(compilation.compile(predicate));
             }
         }
-        Collections.addAll(compiled, compilation.compiled(tests));
+        Collections.addAll(compiled, compilation.all(tests));
         return compiled.toArray(RecordPredicate[]::new);
     }
 
@@ -410,6 +416,41 @@ public final class Conditions {
         List<String> all = new ArrayList<>();
         predicates.forEach(predicate -> all.add(predicate.toString()));
         all.addAll(testTexts);
-        return String.join(" and ", all);
+        return joined(all, all.size(), " and ");
+    }
+
+    /** For people: the text of a condition, of a long list its beginning. */
+    public static String shown(Expression condition) {
+        return switch (condition) {
+            case Expression.Or(List<Expression> terms)
+            when terms.size() > SHOWN_ALL_MAX ->
+                joined(
+                        terms.stream()
+                                .limit(SHOWN_MAX + 1L)
+                                .map(Expression::text)
+                                .toList(),
+                        terms.size(),
+                        " || ");
+            case Expression.And(List<Expression> terms)
+            when terms.size() > SHOWN_ALL_MAX ->
+                joined(
+                        terms.stream()
+                                .limit(SHOWN_MAX + 1L)
+                                .map(Expression::text)
+                                .toList(),
+                        terms.size(),
+                        " && ");
+            default -> condition.text();
+        };
+    }
+
+    private static String joined(List<String> terms, int count, String by) {
+        return count <= SHOWN_ALL_MAX
+                ? String.join(by, terms)
+                : "%s%s%,d more"
+                        .formatted(
+                                String.join(by, terms.subList(0, SHOWN_MAX)),
+                                by,
+                                count - SHOWN_MAX);
     }
 }

@@ -8,9 +8,13 @@ import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 
 /**
  * A field has one of many values: they are sorted, and a record's is searched among them, which
@@ -70,6 +74,44 @@ final class OneOf {
                                 .map(one -> RangePredicates.bytesOf(one.value()))
                                 .sorted(Slice::compareBytes)
                                 .toArray(Slice[]::new));
+    }
+
+    /**
+     * What tests that must all hold become: those that say that one field is none of many values
+     * become one. The others keep their order, before it.
+     */
+    static List<RecordPredicate> all(
+            RecordType type, List<Where.Test> terms, Function<Where.Test, RecordPredicate> each) {
+        Map<String, List<Where.Test>> unequal = new LinkedHashMap<>();
+        for (Where.Test term : terms) {
+            if (term instanceof Where.Is(Predicate.Eq(String name, var _), boolean negated)
+                    && negated) {
+                unequal.computeIfAbsent(name, _ -> new ArrayList<>()).add(opposite(term));
+            }
+        }
+        Map<String, RecordPredicate> none = new LinkedHashMap<>();
+        unequal.forEach((name, values) -> {
+            RecordPredicate oneOf = of(type, values);
+            if (oneOf != null) {
+                none.put(name, new TestPredicates.Not(type.indexOf(name), oneOf));
+            }
+        });
+        List<RecordPredicate> all = new ArrayList<>();
+        for (Where.Test term : terms) {
+            boolean isTested = term instanceof Where.Is(Predicate predicate, boolean negated)
+                    && negated
+                    && predicate instanceof Predicate.Eq
+                    && none.containsKey(predicate.field());
+            if (!isTested) {
+                all.add(each.apply(term));
+            }
+        }
+        all.addAll(none.values());
+        return all;
+    }
+
+    private static Where.Is opposite(Where.Test term) {
+        return new Where.Is(((Where.Is) term).predicate(), false);
     }
 
     private static final class Longs implements RecordPredicate {

@@ -80,7 +80,7 @@ final class Where {
     Test bind(Expression condition) {
         return switch (condition) {
             case Expression.And(List<Expression> terms) -> new AllOf(all(terms));
-            case Expression.Or(List<Expression> terms) -> new AnyOf(all(terms));
+            case Expression.Or(List<Expression> terms) -> any(all(terms));
             case Expression.Comparison comparison -> compared(comparison);
             case Expression.Name _,
                     Expression.Path _,
@@ -88,6 +88,13 @@ final class Where {
                     Expression.Parameter _,
                     Expression.Call _ -> throw new IllegalArgumentException(condition.text());
         };
+    }
+
+    /** What no record can match, such as 2.5 among whole numbers, is left out. */
+    private static Test any(List<Test> tests) {
+        List<Test> possible =
+                tests.stream().filter(test -> !(test instanceof Never)).toList();
+        return possible.isEmpty() ? tests.getFirst() : new AnyOf(possible);
     }
 
     private List<Test> all(List<Expression> terms) {

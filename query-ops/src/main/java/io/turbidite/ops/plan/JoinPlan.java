@@ -125,7 +125,7 @@ public final class JoinPlan implements ResultPlan, Joining {
         this.conditions = conditions(pairs.rowType(), request);
         List<String> meeting = new ArrayList<>();
         on.forEach(one -> meeting.add(one.left() + " = " + one.right()));
-        request.where().forEach(condition -> meeting.add(condition.text()));
+        request.where().forEach(condition -> meeting.add(Conditions.shown(condition)));
         String label = kind.name().toLowerCase(Locale.ROOT).replace('_', ' ');
         this.text = meeting.isEmpty()
                 ? "all pairs"

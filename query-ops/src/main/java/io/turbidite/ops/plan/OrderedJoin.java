@@ -271,7 +271,7 @@ final class OrderedJoin implements ResultPlan, Joining {
         List<String> meeting = new ArrayList<>();
         equalities.forEach(
                 equal -> meeting.add("%s = %s".formatted(name(equal.a()), name(equal.b()))));
-        conditions.forEach(condition -> meeting.add(condition.expression().text()));
+        conditions.forEach(condition -> meeting.add(Conditions.shown(condition.expression())));
         return meeting.isEmpty() ? "all pairs" : "inner by " + String.join(" and ", meeting);
     }
 

@@ -188,7 +188,7 @@ final class Block {
         for (int i = 0; i < columns.size(); i++) {
             selected.add("(%s) as %s"
                     .formatted(
-                            Terms.typed(columns.get(i)).text(),
+                            LongTexts.text(Terms.typed(columns.get(i))),
                             new Expression.Name(names.get(i)).text()));
         }
         if (selected.isEmpty()) {
@@ -234,7 +234,13 @@ final class Block {
     private Query query() {
         Query query = source != null ? source.query() : Query.on(Objects.requireNonNull(rows));
         predicates.forEach(query::where);
-        where.forEach(condition -> query.where(condition.text()));
+        where.forEach(condition -> {
+            if (LongTexts.is(condition)) {
+                query.where(condition);
+            } else {
+                query.where(condition.text());
+            }
+        });
         if (isGrouped) {
             query.groupBy(groupBy.toArray(String[]::new));
             query.aggregate(aggregates.toArray(Aggregate[]::new));

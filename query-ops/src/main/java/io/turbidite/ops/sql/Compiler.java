@@ -352,7 +352,11 @@ final class Compiler {
                 both.stream().<Expression>map(Expression.Name::new).toList();
         Scalars scalars = new Scalars(rex, pairs);
         for (Expression term : scalars.filter(RexUtil.composeConjunction(rex, rest))) {
-            joined.where(term.text());
+            if (LongTexts.is(term)) {
+                joined.where(term);
+            } else {
+                joined.where(term.text());
+            }
         }
         if (!isCross && leftKeys.isEmpty() && rest.isEmpty()) {
             joined.where(Terms.always().text());

@@ -331,7 +331,7 @@ final class Grouping {
         };
         String condition = call.filterArg < 0
                 ? null
-                : Terms.isTrue(block.columns().get(call.filterArg)).text();
+                : LongTexts.text(Terms.isTrue(block.columns().get(call.filterArg)));
         return new Aggregate(
                 function,
                 text(Terms.typed(block.columns().get(value))),
@@ -389,6 +389,8 @@ final class Grouping {
     }
 
     private static String text(Expression value) {
-        return value instanceof Expression.Name(String name) ? name : "(" + value.text() + ")";
+        return value instanceof Expression.Name(String name)
+                ? name
+                : "(" + LongTexts.text(value) + ")";
     }
 }

@@ -59,6 +59,16 @@ final class Operators {
     /** The value itself; statements can't name it. */
     static final SqlFunction KEPT = of("KEPT", ReturnTypes.ARG0, OperandTypes.ANY);
 
+    /** The first is one of the others, as {@code IN} has it; statements can't name it. */
+    static final SqlFunction ONE_OF = of(
+            "ONE_OF",
+            ReturnTypes.BOOLEAN_NULLABLE,
+            OperandTypes.variadic(SqlOperandCountRanges.from(2)));
+
+    /** The same where none of the others is null: it is null where the first is. */
+    static final SqlFunction ONE_OF_VALUES =
+            truth("ONE_OF_VALUES", OperandTypes.variadic(SqlOperandCountRanges.from(2)));
+
     /** The moment at which the statement began. */
     static final SqlFunction NOW = of(
             "NOW",

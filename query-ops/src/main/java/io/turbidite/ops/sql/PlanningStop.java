@@ -4,8 +4,10 @@ import org.apache.calcite.rel.type.RelDataType;
 import org.apache.calcite.rel.type.RelDataTypeFactory;
 import org.apache.calcite.rex.RexBuilder;
 import org.apache.calcite.rex.RexNode;
+import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.SqlOperator;
 import org.apache.calcite.sql.parser.SqlParserPos;
+import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -39,16 +41,27 @@ final class PlanningStop {
         }
     }
 
-    /** Makes expressions as its parent does, until planning has to end. */
+    /** Makes expressions as its parent does, but long lists, until planning has to end. */
     static final class Expressions extends RexBuilder {
         Expressions(RelDataTypeFactory types) {
             super(types);
         }
 
+        /** The one call that stands for a long list; null if there is none. */
+        private @Nullable RexNode list(
+                SqlParserPos place, SqlOperator op, List<? extends RexNode> operands) {
+            List<RexNode> list = op.getKind() == SqlKind.OR ? LongLists.operands(operands) : null;
+            return list == null
+                    ? null
+                    : super.makeCall(
+                            place,
+                            LongLists.haveValues(list) ? Operators.ONE_OF_VALUES : Operators.ONE_OF,
+                            list);
+        }
+
         @Override
         public RexNode makeCall(RelDataType returnType, SqlOperator op, List<RexNode> operands) {
-            check();
-            return super.makeCall(returnType, op, operands);
+            return makeCall(SqlParserPos.ZERO, returnType, op, operands);
         }
 
         @Override
@@ -58,20 +71,21 @@ final class PlanningStop {
                 SqlOperator op,
                 List<RexNode> operands) {
             check();
-            return super.makeCall(place, returnType, op, operands);
+            RexNode list = list(place, op, operands);
+            return list == null ? super.makeCall(place, returnType, op, operands) : list;
         }
 
         @Override
         public RexNode makeCall(SqlOperator op, List<? extends RexNode> operands) {
-            check();
-            return super.makeCall(op, operands);
+            return makeCall(SqlParserPos.ZERO, op, operands);
         }
 
         @Override
         public RexNode makeCall(
                 SqlParserPos place, SqlOperator op, List<? extends RexNode> operands) {
             check();
-            return super.makeCall(place, op, operands);
+            RexNode list = list(place, op, operands);
+            return list == null ? super.makeCall(place, op, operands) : list;
         }
     }
 }

@@ -38,6 +38,7 @@ final class Rewording extends SqlShuttle {
     @Override
     public @Nullable SqlNode visit(SqlCall call) {
         WindowPlaces.check(call, text);
+        checkList(call);
         // in another dialect the unit comes second
         if (call.getOperator().getName().equals("DATE_TRUNC") && call.operandCount() == 2) {
             SqlNode second = call.operand(1) instanceof SqlIntervalQualifier unit
@@ -102,6 +103,26 @@ final class Rewording extends SqlShuttle {
             return call.getOperator().createCall(place, whole, type);
         }
         return super.visit(call);
+    }
+
+    /** A list takes memory for each value, whatever is done with it. */
+    private void checkList(SqlCall call) {
+        boolean isIn = call.getKind() == SqlKind.IN || call.getKind() == SqlKind.NOT_IN;
+        if (isIn
+                && call.operand(1) instanceof SqlNodeList values
+                && values.size() > LongLists.VALUE_COUNT_MAX) {
+            SqlParserPos place = call.getParserPosition();
+            throw SqlException.at(
+                    "%s has %,d values, more than the limit of %,d: write several, or compare with the rows of a dataset"
+                            .formatted(
+                                    call.getOperator().getName(),
+                                    values.size(),
+                                    LongLists.VALUE_COUNT_MAX),
+                    text,
+                    place.getLineNum(),
+                    place.getColumnNum(),
+                    null);
+        }
     }
 
     private static boolean isList(SqlNode node) {

@@ -11,6 +11,7 @@ import static io.turbidite.ops.sql.Terms.choice;
 import static io.turbidite.ops.sql.Terms.constant;
 import static io.turbidite.ops.sql.Terms.decimal;
 import static io.turbidite.ops.sql.Terms.fixed;
+import static io.turbidite.ops.sql.Terms.isNull;
 import static io.turbidite.ops.sql.Terms.isTrue;
 import static io.turbidite.ops.sql.Terms.literal;
 import static io.turbidite.ops.sql.Terms.moment;
@@ -40,6 +41,7 @@ import org.apache.calcite.sql.type.SqlTypeName;
 
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -81,20 +83,59 @@ final class Scalars {
             if (asked instanceof RexCall call && call.getOperator().equals(Operators.HAS)) {
                 terms.add(has(call));
             } else if (!asked.isAlwaysTrue()) {
-                terms.add(condition(asked));
+                terms.add(asked(asked));
             }
         }
         return terms;
     }
 
+    /** A condition of which only what is true counts: a null in a list makes nothing true. */
+    private Expression asked(RexNode node) {
+        if (!(node instanceof RexCall call)) {
+            return condition(node);
+        }
+        List<RexNode> operands = call.operands;
+        if (call.isA(SqlKind.AND)) {
+            return new Expression.And(operands.stream().map(this::asked).toList());
+        }
+        if (call.isA(SqlKind.OR)) {
+            return new Expression.Or(operands.stream().map(this::asked).toList());
+        }
+        if (LongLists.is(call)) {
+            return oneOf(call, true);
+        }
+        boolean isNever = call.isA(SqlKind.NOT)
+                && LongLists.is(operands.getFirst())
+                && ((RexCall) operands.getFirst()).operands.stream().anyMatch(Terms::isNull);
+        return isNever ? unknown() : condition(node);
+    }
+
+    /** Equal to one of the values, each of which is compared once. */
+    private Expression oneOf(RexCall list, boolean leavesNulls) {
+        RexNode of = list.operands.getFirst();
+        Set<Expression> terms = new LinkedHashSet<>();
+        for (RexNode value : LongLists.values(list)) {
+            if (!leavesNulls || !isNull(value)) {
+                terms.add(comparison(SqlKind.EQUALS, of, value));
+            }
+        }
+        return switch (terms.size()) {
+            case 0 -> unknown();
+            case 1 -> terms.iterator().next();
+            default -> new Expression.Or(List.copyOf(terms));
+        };
+    }
+
+    /** Neither true nor false. */
+    private static Expression unknown() {
+        return new Expression.Comparison(
+                call("nullif", text("a"), text("a")), Operator.EQUAL, text("b"));
+    }
+
     /** A condition: something that can be negated, of three truth values. */
     private Expression condition(RexNode node) {
         if (node instanceof RexLiteral literal) {
-            return literal.isNull()
-                    // unknown, whatever is asked
-                    ? new Expression.Comparison(
-                            call("nullif", text("a"), text("a")), Operator.EQUAL, text("b"))
-                    : fixed(literal.isAlwaysTrue());
+            return literal.isNull() ? unknown() : fixed(literal.isAlwaysTrue());
         }
         if (!(node instanceof RexCall call)) {
             return isTrue(value(node));
@@ -123,9 +164,7 @@ final class Scalars {
             case IS_NOT_DISTINCT_FROM -> decided(same(operands.get(0), operands.get(1)), true);
             case LIKE -> calls.like(call);
             case SEARCH -> condition(RexUtil.expandSearch(rex, null, call));
-            default -> {
-                yield isTrue(value(node));
-            }
+            default -> LongLists.is(call) ? oneOf(call, false) : isTrue(value(node));
         };
     }
 
@@ -386,7 +425,7 @@ final class Scalars {
                 yield call("position", operand(operands.get(0)), operand(operands.get(1)));
             }
             case CHAR_LENGTH -> call("length", operand(operands.get(0)));
-            default -> calls.named(call);
+            default -> LongLists.is(call) ? condition(call) : calls.named(call);
         };
     }
 

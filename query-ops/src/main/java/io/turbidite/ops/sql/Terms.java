@@ -8,6 +8,7 @@ import io.turbidite.core.expr.Operator;
 
 import org.apache.calcite.rel.type.RelDataType;
 import org.apache.calcite.rex.RexLiteral;
+import org.apache.calcite.rex.RexNode;
 import org.apache.calcite.sql.type.SqlTypeName;
 import org.apache.calcite.util.DateString;
 import org.apache.calcite.util.TimeString;
@@ -89,6 +90,10 @@ final class Terms {
 
     static SqlException unsupported(String construct) {
         return SqlException.of("%s is not supported".formatted(construct));
+    }
+
+    static boolean isNull(RexNode node) {
+        return node instanceof RexLiteral literal && literal.isNull();
     }
 
     static Expression isTrue(Expression value) {

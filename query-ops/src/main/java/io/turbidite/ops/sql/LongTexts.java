@@ -1,0 +1,62 @@
+package io.turbidite.ops.sql;
+
+import io.turbidite.core.expr.Expression;
+import io.turbidite.core.expr.TokenReader;
+
+import java.util.List;
+
+/** Conditions and values that are longer than their texts may be. Static. */
+final class LongTexts {
+    /** So many a text may have. */
+    private static final int COMPARISON_COUNT_MAX = 256;
+
+    private LongTexts() {}
+
+    /** Whether it would be refused as a text. */
+    static boolean is(Expression expression) {
+        return comparisonCount(expression) > COMPARISON_COUNT_MAX
+                || expression.text().length() > TokenReader.CHAR_COUNT_MAX;
+    }
+
+    /**
+     * The text of a value, or of a condition that is a value.
+     *
+     * @throws SqlException if it is too long
+     */
+    static String text(Expression value) {
+        int count = comparisonCount(value);
+        if (count > COMPARISON_COUNT_MAX) {
+            throw SqlException.of(
+                    "a value has %,d comparisons, more than the limit of %d: a longer list of IN can stand in WHERE and ON, not among columns, groups and FILTER"
+                            .formatted(count, COMPARISON_COUNT_MAX));
+        }
+        String text = value.text();
+        if (text.length() > TokenReader.CHAR_COUNT_MAX) {
+            throw SqlException.of(
+                    "a value of %,d characters is longer than the limit of %,d; it begins with %s …"
+                            .formatted(
+                                    text.length(),
+                                    TokenReader.CHAR_COUNT_MAX,
+                                    text.substring(0, 60)));
+        }
+        return text;
+    }
+
+    private static int comparisonCount(Expression expression) {
+        return switch (expression) {
+            case Expression.Comparison(Expression left, var _, Expression right) ->
+                1 + comparisonCount(left) + comparisonCount(right);
+            case Expression.And(List<Expression> terms) -> sum(terms);
+            case Expression.Or(List<Expression> terms) -> sum(terms);
+            case Expression.Call(var _, List<Expression> arguments) -> sum(arguments);
+            case Expression.Name _,
+                    Expression.Path _,
+                    Expression.Constant _,
+                    Expression.Parameter _ -> 0;
+        };
+    }
+
+    private static int sum(List<Expression> expressions) {
+        return expressions.stream().mapToInt(LongTexts::comparisonCount).sum();
+    }
+}
