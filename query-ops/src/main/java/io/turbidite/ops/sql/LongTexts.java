@@ -4,6 +4,7 @@ import io.turbidite.core.expr.Expression;
 import io.turbidite.core.expr.TokenReader;
 
 import java.util.List;
+import java.util.Locale;
 
 /** Conditions and values that are longer than their texts may be. Static. */
 final class LongTexts {
@@ -26,18 +27,20 @@ final class LongTexts {
     static String text(Expression value) {
         int count = comparisonCount(value);
         if (count > COMPARISON_COUNT_MAX) {
-            throw SqlException.of(
-                    "a value has %,d comparisons, more than the limit of %d: a longer list of IN can stand in WHERE and ON, not among columns, groups and FILTER"
-                            .formatted(count, COMPARISON_COUNT_MAX));
+            throw SqlException.of(String.format(
+                    Locale.ROOT,
+                    "a value has %,d comparisons, more than the limit of %d: a longer list of IN can stand in WHERE and ON, not among columns, groups and FILTER",
+                    count,
+                    COMPARISON_COUNT_MAX));
         }
         String text = value.text();
         if (text.length() > TokenReader.CHAR_COUNT_MAX) {
-            throw SqlException.of(
-                    "a value of %,d characters is longer than the limit of %,d; it begins with %s …"
-                            .formatted(
-                                    text.length(),
-                                    TokenReader.CHAR_COUNT_MAX,
-                                    text.substring(0, 60)));
+            throw SqlException.of(String.format(
+                    Locale.ROOT,
+                    "a value of %,d characters is longer than the limit of %,d; it begins with %s …",
+                    text.length(),
+                    TokenReader.CHAR_COUNT_MAX,
+                    text.substring(0, 60)));
         }
         return text;
     }

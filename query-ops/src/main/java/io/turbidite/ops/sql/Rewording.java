@@ -113,11 +113,12 @@ final class Rewording extends SqlShuttle {
                 && values.size() > LongLists.VALUE_COUNT_MAX) {
             SqlParserPos place = call.getParserPosition();
             throw SqlException.at(
-                    "%s has %,d values, more than the limit of %,d: write several, or compare with the rows of a dataset"
-                            .formatted(
-                                    call.getOperator().getName(),
-                                    values.size(),
-                                    LongLists.VALUE_COUNT_MAX),
+                    String.format(
+                            Locale.ROOT,
+                            "%s has %,d values, more than the limit of %,d: write several, or compare with the rows of a dataset",
+                            call.getOperator().getName(),
+                            values.size(),
+                            LongLists.VALUE_COUNT_MAX),
                     text,
                     place.getLineNum(),
                     place.getColumnNum(),
