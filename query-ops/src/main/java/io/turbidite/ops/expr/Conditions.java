@@ -447,10 +447,11 @@ public final class Conditions {
     private static String joined(List<String> terms, int count, String by) {
         return count <= SHOWN_ALL_MAX
                 ? String.join(by, terms)
-                : "%s%s%,d more"
-                        .formatted(
-                                String.join(by, terms.subList(0, SHOWN_MAX)),
-                                by,
-                                count - SHOWN_MAX);
+                : String.format(
+                        Locale.ROOT,
+                        "%s%s%,d more",
+                        String.join(by, terms.subList(0, SHOWN_MAX)),
+                        by,
+                        count - SHOWN_MAX);
     }
 }
