@@ -2,6 +2,8 @@
 // of events, which is read by fetch because a browser's own reader sends no token. The token lives in this
 // module's memory and nowhere else: closing or reloading the tab forgets it.
 
+import { row } from './format.js';
+
 let token = '';
 
 const RETRY_MILLIS = [500, 1000, 2000, 3000, 5000];
@@ -101,7 +103,7 @@ export async function postLines(path, body, onLine, signal) {
   });
   await eachLine(answer.body, line => {
     if (line !== '') {
-      onLine(JSON.parse(line));
+      onLine(row(line));
     }
   });
 }

@@ -126,10 +126,42 @@ export function metric(name, value) {
       : /\.time$|\.load$|nanos$/.test(name) ? `${nanos(value)} at the 99th percentile` : count(value, 'time');
 }
 
+/** A whole number with more digits than a number of the page holds: it is shown with all of them. */
+export class Whole {
+  constructor(digits) {
+    this.digits = digits;
+  }
+
+  valueOf() {
+    return Number(this.digits);
+  }
+
+  toString() {
+    return this.digits;
+  }
+
+  toJSON() {
+    return JSON.rawJSON ? JSON.rawJSON(this.digits) : this.digits; // without it as a text
+  }
+}
+
+/** A row as it was sent; a browser that does not tell a number's text rounds it beyond 2^53. */
+export function row(line) {
+  return /\d{16}/.test(line) ? JSON.parse(line, whole) : JSON.parse(line);
+}
+
+function whole(name, one, context) {
+  return typeof one === 'number' && !Number.isSafeInteger(one) && /^-?\d+$/.test(context?.source ?? '')
+    ? new Whole(context.source) : one;
+}
+
 /** A value of a record as text, whatever its type. */
 export function value(one) {
   if (one === null || one === undefined) {
     return 'null';
+  }
+  if (one instanceof Whole) {
+    return one.digits;
   }
   return typeof one === 'object' ? JSON.stringify(one) : String(one);
 }

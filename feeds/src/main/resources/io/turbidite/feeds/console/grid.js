@@ -2,7 +2,7 @@
 // back at the other, with other text.
 
 import { el, fill } from './dom.js';
-import { value } from './format.js';
+import { Whole, value } from './format.js';
 import { ROW_HEIGHT, firstRow, poolOf } from './rows.js';
 
 const CELL_CHARS_MAX = 500;
@@ -63,7 +63,7 @@ export function grid() {
         const written = text.length > CELL_CHARS_MAX ? `${text.slice(0, CELL_CHARS_MAX)}…` : text;
         cell.textContent = written;
         cell.title = text.length > slot.chars[c] ? written : ''; // what the column has no room for
-        cell.className = one === null || one === undefined ? 'cell null' : typeof one === 'number' ? 'cell number' : 'cell';
+        cell.className = one === null || one === undefined ? 'cell null' : typeof one === 'number' || one instanceof Whole ? 'cell number' : 'cell';
       });
     });
   }

@@ -126,10 +126,7 @@ final class ConsoleQueryTest extends ConsoleFixture {
         server.answers("POST /v1/stores/reef/sql", 200, lines(first, second, third, end));
         browser.open(server.page("query"));
         browser.waitFor("#state", "well");
-        browser.run("""
-                Object.defineProperty(navigator, 'clipboard',
-                    { value: { writeText: async text => { window.written = text; } } });
-                """);
+        takeCopies();
         String statement = "--all's\n select \"a\" $HOME `id` \\ !! from Tweets";
         browser.type("#sql", "");
         browser.run("document.getElementById('sql').value = arguments[0]", statement);
@@ -161,6 +158,26 @@ final class ConsoleQueryTest extends ConsoleFixture {
         assertCalm();
     }
 
+    /** The bug: what a number of the page can't hold was rounded. */
+    @Test
+    void wholeNumbersKeepAllTheirDigits() throws IOException {
+        String rows = """
+                {"id":9007199254740993,"deep":{"all":[-9223372036854775808,1e+300,0.5]}}
+                {"id":9007199254740991,"deep":"12345678901234567890"}
+                """;
+        String end = FixtureServer.text(Map.of("summary", Map.of("rows", 2, "millis", 1)));
+        server.answers("POST /v1/stores/reef/sql", 200, rows + end);
+        browser.open(server.page("query"));
+        browser.waitFor("#state", "well");
+        takeCopies();
+        browser.type("#sql", "select * from Tweets");
+        browser.click("#run");
+        browser.waitFor("#query-status", "2 rows");
+        browser.waitFor("#answer .cell.number", "9007199254740993");
+        assertEquals(rows, copied("Copy JSON"));
+        assertCalm();
+    }
+
     @Test
     void cellsAreDrawnBesidePoints() throws IOException {
         server.answers(
@@ -186,6 +203,13 @@ final class ConsoleQueryTest extends ConsoleFixture {
                         return [[15.3, 15.3], [10.3, 10.3], [9.3, 15.3], [0, 0], [0.7, 0.7]].map(isDrawn);
                         """));
         assertCalm();
+    }
+
+    private void takeCopies() {
+        browser.run("""
+                Object.defineProperty(navigator, 'clipboard',
+                    { value: { writeText: async text => { window.written = text; } } });
+                """);
     }
 
     private String copied(String button) throws IOException {
