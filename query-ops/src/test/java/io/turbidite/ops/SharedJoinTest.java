@@ -67,6 +67,15 @@ class SharedJoinTest {
     }
 
     private static MemorySource newTexts(int partitions, boolean isIndexed) {
+        return newTexts(
+                partitions,
+                isIndexed
+                        ? List.of(new IndexDescription(
+                                "by_author", IndexDescription.Kind.BTREE, List.of("author"), true))
+                        : List.of());
+    }
+
+    private static MemorySource newTexts(int partitions, List<IndexDescription> indexes) {
         return new MemorySource(
                 RecordType.builder()
                         .field("no", "int64")
@@ -77,10 +86,7 @@ class SharedJoinTest {
                         .build(),
                 List.of("no"),
                 List.of(),
-                isIndexed
-                        ? List.of(new IndexDescription(
-                                "by_author", IndexDescription.Kind.BTREE, List.of("author"), true))
-                        : List.of(),
+                indexes,
                 partitions);
     }
 
@@ -198,6 +204,7 @@ class SharedJoinTest {
         long first = Seeds.of(test);
         int shared = 0;
         int alone = 0;
+        int most = 0;
         int count = Tier.count(24, 200, 10_000);
         for (int i = 0; i < (Seeds.isReplay() ? 1 : count); i++) {
             long seed = Seeds.isReplay() ? first : Seeds.mix(first, i);
@@ -205,12 +212,14 @@ class SharedJoinTest {
                 int workers = compare(new SplittableRandom(seed));
                 shared += workers > 0 ? 1 : 0;
                 alone += workers == 0 ? 1 : 0;
+                most = Math.max(most, workers);
             } catch (RuntimeException | AssertionError e) {
                 throw new AssertionError(e.getMessage() + "\n" + Seeds.replay(test, seed), e);
             }
         }
         if (!Seeds.isReplay()) {
             assertThat(shared).isGreaterThan(count / 4);
+            assertThat(most).as("more than have notes").isGreaterThan(4);
             assertThat(alone).as("narrowed, spilled, or held too many").isGreaterThan(count / 20);
         }
     }
@@ -218,7 +227,7 @@ class SharedJoinTest {
     /** How many workers there were. */
     private int compare(SplittableRandom random) {
         authors = newAuthors();
-        int partitions = random.nextInt(2, 7);
+        int partitions = random.nextInt(2, 9);
         texts = newTexts(partitions, random.nextInt(4) == 0);
         fill(random, random.nextInt(200), 8 + random.nextInt(60));
         boolean isSmall = random.nextInt(3) == 0;
@@ -253,7 +262,8 @@ class SharedJoinTest {
     private Query asked(SplittableRandom random, boolean isCounted) {
         Query all = random.nextInt(4) == 0 ? texts().where("length > 20") : texts();
         boolean hasPairs = random.nextInt(5) > 0;
-        Join join = switch (random.nextInt(6)) {
+        Join join = switch (random.nextInt(7)) {
+            case 3 -> Join.full(all, authors()).on("author", "key");
             case 0 -> Join.inner(authors(), all).on("key", "author");
             case 1 -> Join.left(authors(), all).on("key", "author");
             case 2 -> Join.left(all, authors()).on("author", "key");
@@ -371,6 +381,69 @@ class SharedJoinTest {
         }
     }
 
+    /** One who has it all has the memory of all: here the groups fit in no fourth of it. */
+    @Test
+    void one_who_reads_all_has_all_memory() {
+        texts = newTexts(4, true);
+        fill(new SplittableRandom(10), 3, 2_000);
+        authors.upsert(Map.of("id", 7L, "key", 5_000, "land", "l"));
+        for (long no = TEXTS; no < TEXTS + 32; no++) {
+            texts.upsert(Map.of("no", no, "author", 5_000L, "kind", "k".repeat(240_000) + no));
+        }
+        try (ThreadTasks tasks = ThreadTasks.create("shared-join-test")) {
+            // the join has half of it, and the groups the other
+            RunOptions one = RunOptions.defaults().withMemoryBytesMax(64 << 20);
+            String own = Thread.currentThread().getName();
+            for (boolean inPairs : new boolean[] {true, false}) {
+                for (boolean inOrder : new boolean[] {false, true}) {
+                    Join join = Join.inner(texts(), authors()).on("author", "key");
+                    Query query = inPairs ? Query.on(join) : Query.on(join).where("no >= 0");
+                    Query groups = query.groupBy("kind").aggregate(Aggregate.max("no"));
+                    Query asked = inOrder ? groups.orderBy("max_no", Order.DESC) : groups;
+                    List<String> expected = rows(asked.with(one));
+                    assertThat(expected).hasSizeGreaterThanOrEqualTo(32);
+                    Set<String> readers = ConcurrentHashMap.newKeySet();
+                    texts.onMove = () -> readers.add(Thread.currentThread().getName());
+                    List<String> same = rows(asked.with(side(tasks, one)));
+                    assertThat(same.equals(expected)).isTrue();
+                    assertThat(readers).containsExactly(own);
+                    texts.onMove = () -> {};
+                }
+            }
+        }
+    }
+
+    /** Each of two has half: candidates for which that does not do are left to the records. */
+    @Test
+    void several_indexes_share_the_memory_among_the_workers() {
+        texts = newTexts(
+                2,
+                List.of(
+                        new IndexDescription(
+                                "by_length", IndexDescription.Kind.BTREE, List.of("length"), true),
+                        new IndexDescription(
+                                "by_score", IndexDescription.Kind.BTREE, List.of("score"), true)));
+        fill(new SplittableRandom(11), 20, 50);
+        String notIntersected = "2 intersect OptionalLong[0]";
+        try (ThreadTasks tasks = ThreadTasks.create("shared-join-test")) {
+            RunOptions ample = RunOptions.defaults().withMemoryBytesMax(256 << 10);
+            assertThat(counted(ofSeveralIndexes(side(tasks, ample))))
+                    .isEqualTo(counted(ofSeveralIndexes(ample)))
+                    .doesNotContain(notIntersected);
+            RunOptions half = RunOptions.defaults().withMemoryBytesMax(128 << 10);
+            assertThat(counted(ofSeveralIndexes(half))).doesNotContain(notIntersected);
+            assertThat(counted(ofSeveralIndexes(side(tasks, half)))).contains(notIntersected);
+            assertThat(rows(ofSeveralIndexes(side(tasks, half))))
+                    .isEqualTo(rows(ofSeveralIndexes(half)));
+        }
+    }
+
+    private Query ofSeveralIndexes(RunOptions options) {
+        Query some =
+                texts().where("length < 200 and score < 12").usingIndexes("by_length", "by_score");
+        return Query.on(Join.inner(some, authors()).on("author", "key")).count().with(options);
+    }
+
     // ---- failures -------------------------------------------------------------------------------
 
     @Test
@@ -418,6 +491,47 @@ class SharedJoinTest {
                 assertThatThrownBy(() -> rows(query)).isInstanceOf(StorageIoException.class);
                 disk.clearFaults();
                 nothing_is_left();
+            }
+        }
+    }
+
+    /** Groups of more than each of two workers may keep; those of authors are noted, too. */
+    @Test
+    void what_workers_spill_is_put_together_and_a_failure_of_the_disk_leaves_nothing() {
+        for (long id = 0; id < 700; id++) {
+            authors.upsert(Map.of("id", id, "key", (int) id, "land", "land" + id % 5));
+        }
+        for (long no = 0; no < TEXTS; no++) {
+            String kind = "k".repeat(24_000) + no % 1_400;
+            texts.upsert(Map.of("no", no, "author", no % 700, "kind", kind, "length", 1));
+        }
+        Join join = Join.inner(texts(), authors()).on("author", "key");
+        RunOptions much = RunOptions.defaults().withMemoryBytesMax(128 << 20);
+        RunOptions little =
+                RunOptions.defaults().withMemoryBytesMax(32 << 20).withSpill(disk, "spill");
+        for (Query query : List.of(
+                Query.on(join).groupBy("id").aggregate(Aggregate.max("kind"), Aggregate.count()),
+                Query.on(join).groupBy("kind").aggregate(Aggregate.sum("age"), Aggregate.count()),
+                Query.on(join).where("no >= 0").groupBy("kind").count())) {
+            List<String> expected = rows(query.with(much));
+            AtomicInteger started = new AtomicInteger();
+            try (Tasks tasks = new CountedTasks(ThreadTasks.create("shared-join-test"), started)) {
+                Query shared = query.with(side(tasks, little));
+                FaultScript counting = disk.fault(
+                        FaultScript.with(Fault.EIO).on(OperationKind.WRITE).call(0));
+                assertThat(rows(shared).equals(expected)).isTrue();
+                disk.clearFaults();
+                int writes = (int) counting.matchCount();
+                assertThat(writes).isPositive();
+                assertThat(started).hasValue(2);
+                nothing_is_left();
+                for (int call = 1; call <= writes; call += 1 + writes / 3) {
+                    disk.fault(
+                            FaultScript.with(Fault.EIO).on(OperationKind.WRITE).call(call));
+                    assertThatThrownBy(() -> rows(shared)).isInstanceOf(StorageIoException.class);
+                    disk.clearFaults();
+                    nothing_is_left();
+                }
             }
         }
     }

@@ -41,10 +41,10 @@ public final class GroupCollector implements TupleWriter {
     private static final int GENERATIONS = 1 << 15;
 
     private final RunOptions options;
-    private final long memoryBytes;
+    private long memoryBytes;
     private final OperatorMeter meter;
     private final @Nullable GroupStates states;
-    private final GroupTable table;
+    private GroupTable table;
     private final Slice key = new Slice();
     private final Slice arguments = new Slice();
     private final Slice groupStates = new Slice();
@@ -89,6 +89,16 @@ public final class GroupCollector implements TupleWriter {
         this.options = options;
         this.memoryBytes = memoryBytes;
         this.table = new GroupTable(options, memoryBytes, meter);
+    }
+
+    /**
+     * Has another share of the query's memory, before the first tuple: those it was to share it
+     * with turned out to need none.
+     */
+    public void useMemory(long bytes) {
+        table.close();
+        memoryBytes = bytes;
+        table = new GroupTable(options, bytes, meter);
     }
 
     @Override
@@ -138,6 +148,11 @@ public final class GroupCollector implements TupleWriter {
         return taken == SortBuffer.NONE || generation == GENERATIONS
                 ? 0
                 : (long) generation << NOTE_BITS | (taken + 1);
+    }
+
+    /** Whether {@link #add} may give notes: where different values are counted it never does. */
+    public boolean givesNotes() {
+        return states == null || states.distinctCount() == 0;
     }
 
     /**

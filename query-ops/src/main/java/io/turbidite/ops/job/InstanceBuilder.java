@@ -148,7 +148,7 @@ final class InstanceBuilder {
         ReadView view = Objects.requireNonNull(views.get(dataset), dataset);
         List<Integer> reads = reading.of(operator, partition, view);
         Plan plan = Plan.of(kind.request(settings, parts.dataset(dataset).type()), view, options);
-        return new GivenPlan(operator.type(), () -> plan.rows(reads));
+        return new GivenPlan(operator.type(), () -> plan.rows(reads, 1));
     }
 
     /** The partitions of a dataset that is here as a whole. */

@@ -39,8 +39,8 @@ import java.util.Set;
  * the runs when they are merged. A semi join that holds the left side gives a row when it is met
  * first.
  *
- * <p>The rows come in no promised order. <em>Confined to one thread at a time.</em> Owns both
- * sides.
+ * <p>The rows come in no promised order. <em>Confined to one thread at a time.</em> Owns the side
+ * that passes by, and the held one together with the joins {@link #beside} it.
  */
 public final class HashJoin implements Rows, PairTuples.Pair {
     /** Rows between two looks whether the query was stopped. */
@@ -297,12 +297,13 @@ public final class HashJoin implements Rows, PairTuples.Pair {
      * @param index its number among all that read, from 0: its notes are its own
      */
     public HashJoin beside(JoinSide otherPassing, Output of, int index) {
-        HashJoin other = new HashJoin(held.use(), otherPassing, of, options, meter, true);
+        HashJoin other = new HashJoin(held, otherPassing, of, options, meter, true);
         other.built = true;
         if (pairs != null) {
             other.pairs = new JoinedPair(held.side().type(), otherPassing.type());
             other.noteIndex = noteIndex == NO_NOTES ? NO_NOTES : index;
         }
+        held.use(); // last: what was never made would never let it go
         return other;
     }
 

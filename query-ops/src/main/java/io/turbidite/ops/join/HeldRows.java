@@ -234,12 +234,15 @@ final class HeldRows {
     }
 
     /** One more join uses it. */
-    HeldRows use() {
+    void use() {
         users.incrementAndGet();
-        return this;
     }
 
-    /** A join needs the table no more; the rows that were spilled stay. */
+    /**
+     * A join needs the table no more; the rows that were spilled stay. Runs are merged in the
+     * memory that it gives back. Where others use it, nothing was spilled, and it goes with the
+     * last of them.
+     */
     void closeTable() {
         if (users.get() == 1) {
             table.close();

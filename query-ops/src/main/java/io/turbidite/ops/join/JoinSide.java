@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 import java.util.List;
 
 /**
- * One side of a join: its rows, and their keys. <em>Confined to one thread.</em> Owns the rows.
+ * One side of a join: its rows, and their keys. <em>Confined to one thread at a
+ * time.</em> Owns the rows.
  */
 public final class JoinSide implements AutoCloseable {
     private Rows rows;

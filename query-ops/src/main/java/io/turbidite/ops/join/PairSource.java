@@ -90,7 +90,10 @@ public final class PairSource implements FrameSource {
         if (!pairs.hasNotes()) {
             groups.add(maker.key(pairs), arguments);
         } else if (!groups.addNoted(pairs.note(), arguments)) {
-            pairs.setNote(groups.add(maker.key(pairs), arguments));
+            long note = groups.add(maker.key(pairs), arguments);
+            if (note != 0) {
+                pairs.setNote(note);
+            }
         }
     }
 

@@ -21,6 +21,7 @@ public final class SharedJoin implements FrameSource {
     private final Supplier<HashJoin> opener;
     private final Sharing sharing;
     private final int branchCount;
+    private final Runnable alone;
     private final List<HashJoin> joins = new ArrayList<>();
     private @Nullable HashJoin whole;
     private boolean built;
@@ -38,8 +39,10 @@ public final class SharedJoin implements FrameSource {
 
     /**
      * @param opener makes the whole join
+     * @param alone done where the first branch has all of it, before that begins
      */
-    public SharedJoin(Supplier<HashJoin> opener, Sharing sharing, int branchCount) {
+    public SharedJoin(Supplier<HashJoin> opener, Sharing sharing, int branchCount, Runnable alone) {
+        this.alone = alone;
         this.opener = opener;
         this.sharing = sharing;
         this.branchCount = branchCount;
@@ -89,6 +92,7 @@ public final class SharedJoin implements FrameSource {
             join.close();
         } else {
             joins.add(join);
+            alone.run();
         }
         built = true;
         return false;

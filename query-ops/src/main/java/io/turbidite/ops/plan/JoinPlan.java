@@ -407,9 +407,9 @@ public final class JoinPlan implements ResultPlan, Joining {
     }
 
     @Override
-    public HashJoin beside(HashJoin whole, List<Integer> partitions, int branch) {
+    public HashJoin beside(HashJoin whole, List<List<Integer>> branches, int branch) {
         return whole.beside(
-                passing().side(passingKeys(), partitions),
+                passing().side(passingKeys(), branches.get(branch), branches.size()),
                 output(type, used, test(), isBuiltFromLeft()),
                 branch);
     }

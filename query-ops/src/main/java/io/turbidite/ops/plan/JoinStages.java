@@ -3,7 +3,6 @@ package io.turbidite.ops.plan;
 import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.frame.TupleWriter;
-import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.Stage;
 
 import java.util.List;
@@ -11,19 +10,20 @@ import java.util.function.Supplier;
 
 /** The stages of a query over a join, up to its collectors. <em>Confined to one thread.</em> */
 interface JoinStages {
-    /** As {@link Joining#branches}. */
-    List<List<Integer>> branches(RunOptions options, long bytesOfEach);
+    /** As {@link Joining#branches}; the same each time. */
+    List<List<Integer>> branches();
 
     /**
      * The stages that collect what the query is of.
      *
-     * @param branches as {@link #branches} has dealt them, one for each collector
+     * @param collectors one for each of {@link #branches}; a single one where there are none
      * @param maker makes tuples of the rows, one maker for each collector
+     * @param alone done where one of several branches has all rows, before that begins
      * @param timed who has the time of them
      */
     List<Stage> stages(
-            List<List<Integer>> branches,
             List<? extends TupleWriter> collectors,
             Supplier<TupleMaker> maker,
+            Runnable alone,
             List<OperatorMeter> timed);
 }

@@ -7,7 +7,6 @@ import io.turbidite.ops.join.JoinOpener;
 import io.turbidite.ops.join.JoinedSource;
 import io.turbidite.ops.join.SharedJoin;
 import io.turbidite.ops.run.Rows;
-import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.Stage;
 import io.turbidite.ops.run.TimedRows;
 
@@ -21,31 +20,41 @@ import java.util.function.Supplier;
  */
 final class JoinedRows implements JoinStages {
     private final Joining joining;
+    private final List<List<Integer>> branches;
     private final PlannedRows rows;
     private final SourceBuilder sources;
 
-    JoinedRows(Joining joining, PlannedRows rows, SourceBuilder sources) {
+    /**
+     * @param branches of the join, two or more
+     */
+    JoinedRows(
+            Joining joining,
+            List<List<Integer>> branches,
+            PlannedRows rows,
+            SourceBuilder sources) {
+        this.branches = branches;
         this.joining = joining;
         this.rows = rows;
         this.sources = sources;
     }
 
     @Override
-    public List<List<Integer>> branches(RunOptions options, long bytesOfEach) {
-        return joining.branches(options, bytesOfEach);
+    public List<List<Integer>> branches() {
+        return branches;
     }
 
     @Override
     public List<Stage> stages(
-            List<List<Integer>> branches,
             List<? extends TupleWriter> collectors,
             Supplier<TupleMaker> maker,
+            Runnable alone,
             List<OperatorMeter> timed) {
         int count = branches.size();
         SharedJoin shared = new SharedJoin(
                 joining::whole,
-                (whole, branch) -> joining.beside(whole, branches.get(branch), branch),
-                count);
+                (whole, branch) -> joining.beside(whole, branches, branch),
+                count,
+                alone);
         List<OperatorMeter> alsoBelow = new ArrayList<>(timed);
         alsoBelow.add(sources.timed());
         alsoBelow.add(joining.joined());

@@ -30,9 +30,10 @@ interface Joining {
     /**
      * A join {@link HashJoin#beside beside} another one.
      *
-     * @param partitions of what passes by
+     * @param branches the partitions of what passes by, as {@link #branches} has dealt them
+     * @param branch which of them it reads
      */
-    HashJoin beside(HashJoin whole, List<Integer> partitions, int branch);
+    HashJoin beside(HashJoin whole, List<List<Integer>> branches, int branch);
 
     /** Of one who reads the join; null: nobody asks for its time. */
     default @Nullable CallTimer newTimer() {
@@ -40,8 +41,8 @@ interface Joining {
     }
 
     /**
-     * The partitions of the side that passes by, dealt out to branches; one branch where one reads
-     * them all.
+     * The partitions of the side that passes by, dealt out to branches, two or more of them; none
+     * where one reads the whole join.
      *
      * @param reader what those who read the join may use
      * @param bytesOfEach what each branch must have of their memory
@@ -49,9 +50,10 @@ interface Joining {
     default List<List<Integer>> branches(RunOptions reader, long bytesOfEach) {
         Plan passing = reader.tasks() == null ? null : dividable();
         if (passing == null) {
-            return List.of(List.of(0));
+            return List.of();
         }
         long fitting = Math.max(1, reader.memoryBytesMax() / bytesOfEach);
-        return passing.partitions((int) Math.min(fitting, passing.branchCount(bytesOfEach)));
+        int count = (int) Math.min(fitting, passing.branchCount(bytesOfEach));
+        return count == 1 ? List.of() : passing.partitions(count);
     }
 }

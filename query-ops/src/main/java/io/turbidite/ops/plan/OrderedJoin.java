@@ -323,8 +323,9 @@ final class OrderedJoin implements ResultPlan, Joining {
     }
 
     @Override
-    public HashJoin beside(HashJoin whole, List<Integer> partitions, int branch) {
-        return whole.beside(passing.side(keys(true), partitions), output(), branch);
+    public HashJoin beside(HashJoin whole, List<List<Integer>> branches, int branch) {
+        return whole.beside(
+                passing.side(keys(true), branches.get(branch), branches.size()), output(), branch);
     }
 
     private List<Integer> keys(boolean ofLeft) {

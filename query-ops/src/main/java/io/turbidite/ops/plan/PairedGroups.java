@@ -36,9 +36,15 @@ final class PairedGroups implements JoinStages {
     private final JoinPlan.Pairs pairs;
     private final List<Origin> keys;
     private final List<Origin> arguments;
+    private final List<List<Integer>> branches;
 
     private PairedGroups(
-            CheckedQuery query, JoinPlan.Pairs pairs, List<Origin> keys, List<Origin> arguments) {
+            CheckedQuery query,
+            JoinPlan.Pairs pairs,
+            List<Origin> keys,
+            List<Origin> arguments,
+            List<List<Integer>> branches) {
+        this.branches = branches;
         this.query = query;
         this.pairs = pairs;
         this.keys = keys;
@@ -49,8 +55,11 @@ final class PairedGroups implements JoinStages {
      * The pairs of a join as they are grouped; null where rows must be made.
      *
      * @param query without conditions on the rows
+     * @param options of the query
+     * @param bytesOfEach what each who reads the join must have of its memory
      */
-    static @Nullable PairedGroups of(CheckedQuery query, JoinPlan join) {
+    static @Nullable PairedGroups of(
+            CheckedQuery query, JoinPlan join, RunOptions options, long bytesOfEach) {
         JoinPlan.Pairs pairs = query.cellField() >= 0 ? null : join.pairs();
         if (pairs == null) {
             return null;
@@ -69,7 +78,8 @@ final class PairedGroups implements JoinStages {
                 return null;
             }
         }
-        return new PairedGroups(query, pairs, keys, arguments);
+        return new PairedGroups(
+                query, pairs, keys, arguments, pairs.joining().branches(options, bytesOfEach));
     }
 
     /** Whether it is known where a field comes from: what lies in another one is not. */
@@ -88,25 +98,26 @@ final class PairedGroups implements JoinStages {
     }
 
     @Override
-    public List<List<Integer>> branches(RunOptions options, long bytesOfEach) {
-        return pairs.joining().branches(options, bytesOfEach);
+    public List<List<Integer>> branches() {
+        return branches;
     }
 
     @Override
     public List<Stage> stages(
-            List<List<Integer>> branches,
             List<? extends TupleWriter> collectors,
             Supplier<TupleMaker> maker,
+            Runnable alone,
             List<OperatorMeter> timed) {
-        if (branches.size() == 1) {
+        if (branches.isEmpty()) {
             TupleWriter collector = collectors.getFirst();
             return List.of(
                     Stage.of(source(() -> inPairs(collector, 1), collector), collector, timed));
         }
         SharedJoin shared = new SharedJoin(
                 () -> inPairs(collectors.getFirst(), branches.size()),
-                (whole, branch) -> pairs.joining().beside(whole, branches.get(branch), branch),
-                branches.size());
+                (whole, branch) -> pairs.joining().beside(whole, branches, branch),
+                branches.size(),
+                alone);
         List<OperatorMeter> alsoOfJoin = new ArrayList<>(timed);
         alsoOfJoin.add(pairs.joining().joined());
         List<Stage.Branch> readers = new ArrayList<>();
@@ -119,7 +130,9 @@ final class PairedGroups implements JoinStages {
 
     private HashJoin inPairs(TupleWriter collector, int readers) {
         HashJoin join = pairs.joining().whole();
-        boolean hasNotes = collector instanceof GroupCollector
+        boolean hasNotes = collector instanceof GroupCollector groups
+                && groups.givesNotes()
+                && !keys.isEmpty() // the one group of all is at hand anyway
                 && readers <= NOTES_MAX
                 && tuples().areKeysOf(join.holdsLeft());
         return join.inPairs(hasNotes ? readers : 0);

@@ -45,10 +45,12 @@ final class PassingSide {
      * The rows of some partitions of {@link #dividable}.
      *
      * @param keys the fields that must be equal
+     * @param readers how many read some each
      */
-    JoinSide side(List<Integer> keys, List<Integer> partitions) {
+    JoinSide side(List<Integer> keys, List<Integer> partitions, int readers) {
         Plan divided = Objects.requireNonNull(dividable(), "one reads it");
-        return new JoinSide(divided.rows(partitions), all.rowType(), keys, new OperatorMeter());
+        return new JoinSide(
+                divided.rows(partitions, readers), all.rowType(), keys, new OperatorMeter());
     }
 
     private JoinSide.@Nullable Narrowing narrowing(List<Integer> keys) {

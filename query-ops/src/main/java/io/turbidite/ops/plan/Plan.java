@@ -330,13 +330,16 @@ public final class Plan implements ResultPlan {
     /**
      * The rows of some partitions alone, for one of several readers; instead of {@link #rows}. What
      * is not read by partitions, a single record for example, comes with partition 0.
+     *
+     * @param readers how many there are, who share the memory
      */
-    public Rows rows(List<Integer> partitions) {
+    public Rows rows(List<Integer> partitions, int readers) {
         if (query.kind() != CheckedQuery.Kind.ROWS || sorts()) {
             throw new IllegalStateException("only records come by partitions");
         }
         if (!isPoint() && sources().splits()) {
-            return sources().rows(partitions, query.newProjection(), query.limit(), limited);
+            return sources()
+                    .rows(partitions, readers, query.newProjection(), query.limit(), limited);
         }
         return partitions.contains(0)
                 ? rows()
@@ -426,10 +429,10 @@ public final class Plan implements ResultPlan {
         JoinStages join = ofJoin(1);
         List<List<Integer>> branches = branches(join, 1);
         List<CountCollector> collectors = new ArrayList<>();
-        for (int i = 0; i < branches.size(); i++) {
+        do {
             collectors.add(new CountCollector());
-        }
-        List<Stage> stages = collecting(join, branches, collectors, Tuples::none);
+        } while (collectors.size() < branches.size());
+        List<Stage> stages = collecting(join, branches, collectors, Tuples::none, () -> {});
         stages.add(Stage.of(new CountSource(collectors, grouped, end), end, List.of(grouped)));
         return stages;
     }
@@ -437,25 +440,33 @@ public final class Plan implements ResultPlan {
     private List<Stage> groups(FrameWriter end) {
         JoinStages join = ofJoin(GROUP_BYTES);
         List<List<Integer>> branches = branches(join, GROUP_BYTES);
-        int shares = branches.size() + (sorts() ? 1 : 0);
+        int others = sorts() ? 1 : 0;
+        int shares = Math.max(1, branches.size()) + others;
         List<GroupCollector> collectors = new ArrayList<>();
-        for (int i = 0; i < branches.size(); i++) {
+        do {
             collectors.add(new GroupCollector(
                     options,
                     options.memoryBytesMax() / shares,
                     query.aggregates().isEmpty() ? null : query.aggregates().states(),
                     grouped));
-        }
+        } while (collectors.size() < branches.size());
+        SortCollector sort = sorts() ? sortCollector(shares) : null;
+        Runnable alone = () -> {
+            long bytes = options.memoryBytesMax() / (1 + others);
+            collectors.getFirst().useMemory(bytes);
+            if (sort != null) {
+                sort.useMemory(bytes);
+            }
+        };
         QueryTuples tuples = new QueryTuples(query);
-        List<Stage> stages = collecting(join, branches, collectors, tuples::grouped);
-        if (!sorts()) {
+        List<Stage> stages = collecting(join, branches, collectors, tuples::grouped, alone);
+        if (sort == null) {
             stages.add(Stage.of(
                     new GroupSource(collectors, tuples.groupRows(), grouped, end, query.limit()),
                     end,
                     List.of(grouped)));
             return stages;
         }
-        SortCollector sort = sortCollector(shares);
         stages.add(Stage.of(
                 new GroupSource(collectors, tuples.groupRows(), grouped, sort, Long.MAX_VALUE),
                 sort,
@@ -467,10 +478,9 @@ public final class Plan implements ResultPlan {
         return stages;
     }
 
+    /** Of a join none where one reads all of it. */
     private List<List<Integer>> branches(@Nullable JoinStages join, long bytesOfEach) {
-        return join == null
-                ? partitions(branchCount(bytesOfEach))
-                : join.branches(options, bytesOfEach);
+        return join == null ? partitions(branchCount(bytesOfEach)) : join.branches();
     }
 
     /** The stages up to the collectors, to be added to. */
@@ -478,11 +488,12 @@ public final class Plan implements ResultPlan {
             @Nullable JoinStages join,
             List<List<Integer>> branches,
             List<C> collectors,
-            Supplier<TupleMaker> maker) {
+            Supplier<TupleMaker> maker,
+            Runnable alone) {
         return new ArrayList<>(
                 join == null
                         ? List.of(collecting(branches, collectors, maker))
-                        : join.stages(branches, collectors, maker, timed()));
+                        : join.stages(collectors, maker, alone, timed()));
     }
 
     /** A first stage: each branch of partitions into its own collector. */
@@ -523,13 +534,13 @@ public final class Plan implements ResultPlan {
             return null;
         }
         boolean isAll = query.compile(scan.decided()).length == 0;
-        PairedGroups paired = isAll ? PairedGroups.of(query, join) : null;
+        PairedGroups paired = isAll ? PairedGroups.of(query, join, options, bytesOfEach) : null;
         if (paired != null) {
             return paired;
         }
-        return join.joining().branches(options, bytesOfEach).size() == 1
-                ? null
-                : new JoinedRows(join.joining(), rows, sources());
+        Joining joining = join.joining();
+        List<List<Integer>> branches = joining.branches(options, bytesOfEach);
+        return branches.isEmpty() ? null : new JoinedRows(joining, branches, rows, sources());
     }
 
     /** Whether several may read some partitions each, and all together have its rows. */

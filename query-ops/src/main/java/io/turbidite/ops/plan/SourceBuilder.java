@@ -109,25 +109,27 @@ final class SourceBuilder {
         };
     }
 
-    /** As {@link #rows(List, Projection, long, OperatorMeter)}, of all partitions. */
+    /** As {@link #rows(List, int, Projection, long, OperatorMeter)}, of all partitions. */
     DirectRows rows(@Nullable Projection projection, long limit, OperatorMeter limited) {
-        return rows(allPartitions(), projection, limit, limited);
+        return rows(allPartitions(), 1, projection, limit, limited);
     }
 
     /**
      * The way in to some partitions for a reader who takes matching records one by one.
      *
+     * @param readers how many read some partitions each, and share the memory
      * @param projection makes the rows; null: they are the records
      */
     DirectRows rows(
             List<Integer> partitions,
+            int readers,
             @Nullable Projection projection,
             long limit,
             OperatorMeter limited) {
         TupleMaker maker = projection == null ? Tuples.inPlace() : projection;
         return new DirectRows(
                 selected(
-                        wayIn(partitions, limit, options.memoryBytesMax()),
+                        wayIn(partitions, limit, options.memoryBytesMax() / readers),
                         maker,
                         limit == QueryRequest.NO_LIMIT),
                 projection == null ? null : new RecordView(query.rowType()),

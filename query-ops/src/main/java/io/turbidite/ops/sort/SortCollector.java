@@ -42,7 +42,7 @@ public final class SortCollector implements TupleWriter {
 
     private final RunOptions options;
     private final OperatorMeter meter;
-    private final long memoryBytes;
+    private long memoryBytes;
     private final long limit;
     private final Slice key = new Slice();
     private final Slice row = new Slice();
@@ -74,6 +74,16 @@ public final class SortCollector implements TupleWriter {
         this.memoryBytes = memoryBytes;
         this.limit = limit;
         this.buffer = newBuffer();
+    }
+
+    /**
+     * Has another share of the query's memory, before the first row: those it was to share it with
+     * turned out to need none.
+     */
+    public void useMemory(long bytes) {
+        buffer.close();
+        memoryBytes = bytes;
+        buffer = newBuffer();
     }
 
     @Override
