@@ -146,7 +146,7 @@ final class EventHub implements AutoCloseable {
                 guard(() -> {
                     Numbered numbered = event.get();
                     byte[] bytes = numbered.toBytes();
-                    subscribers.forEach(one -> one.event(numbered, bytes));
+                    subscribers.forEach(one -> guard(() -> one.event(numbered, bytes)));
                 });
             });
         } catch (RejectedExecutionException closed) {
@@ -212,7 +212,7 @@ final class EventHub implements AutoCloseable {
             boolean begun = push.send("retry: 2000\n\n".getBytes(StandardCharsets.UTF_8));
             assert begun : "nothing was sent before";
             if (since >= 0) {
-                newerThan(since).forEach(one -> subscriber.event(one, one.toBytes()));
+                newerThan(since).forEach(one -> guard(() -> subscriber.event(one, one.toBytes())));
             }
             subscribers.add(subscriber);
             push.onGone(() -> subscribers.remove(subscriber));

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.web;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.handler.codec.compression.DecompressionException;
 import io.netty.handler.codec.compression.Decompressor;
@@ -26,9 +27,10 @@ final class GzipBody extends InputStream {
     private final byte[] piece = new byte[READ_BYTES];
 
     /** What came out and was not read yet. */
-    private ByteBuf content = UnpooledByteBufAllocator.DEFAULT.heapBuffer(0, 0);
+    private ByteBuf content = Unpooled.EMPTY_BUFFER;
 
     private boolean ended;
+    private boolean isClosed;
 
     GzipBody(InputStream packed) throws IOException {
         this.packed = packed;
@@ -72,8 +74,9 @@ final class GzipBody extends InputStream {
     private boolean advance() throws IOException {
         switch (decompressor.status()) {
             case NEED_OUTPUT -> {
+                ByteBuf next = decompressor.takeOutput();
                 content.release();
-                content = decompressor.takeOutput();
+                content = next;
             }
             case NEED_INPUT -> {
                 int count = packed.read(piece);
@@ -103,9 +106,13 @@ final class GzipBody extends InputStream {
 
     @Override
     public void close() throws IOException {
-        content.release();
-        content = UnpooledByteBufAllocator.DEFAULT.heapBuffer(0, 0);
-        decompressor.close();
-        packed.close();
+        if (!isClosed) {
+            isClosed = true;
+            ended = true;
+            content.release();
+            content = Unpooled.EMPTY_BUFFER;
+            decompressor.close();
+            packed.close();
+        }
     }
 }

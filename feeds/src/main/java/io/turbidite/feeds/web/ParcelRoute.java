@@ -78,8 +78,10 @@ final class ParcelRoute {
         Readiness.of(Objects.requireNonNull(stores.all().get(store))).ifPresent(why -> {
             throw Problem.of(503, why).retry(WebServer.RETRY_SECONDS);
         });
-        try (BodyBudget.Share share = budget.share()) {
-            InputStream body = Unpacking.of(exchange.headers("Content-Encoding"), exchange.body());
+        // closed, for what unpacks zstd has memory that no collector knows of
+        try (BodyBudget.Share share = budget.share();
+                InputStream body =
+                        Unpacking.of(exchange.headers("Content-Encoding"), exchange.body())) {
             Parcel parcel = numbered(exchange, share.readAll(body));
             Receipt receipt = manager.send(status.name(), parcel, waitMicros(exchange));
             if (receipt instanceof Receipt.Taken) {

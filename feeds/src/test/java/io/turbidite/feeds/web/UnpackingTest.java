@@ -3,9 +3,13 @@ package io.turbidite.feeds.web;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.github.luben.zstd.Zstd;
+
 import io.turbidite.feeds.web.http.Problem;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -14,6 +18,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.GZIPOutputStream;
 
 /** How much comes out of a body. */
@@ -74,6 +79,23 @@ class UnpackingTest {
         checkRefused(join(member, new byte[] {7}, 1), "one byte over");
         checkRefused(join(member, "some more text".getBytes(StandardCharsets.UTF_8), 14), "text");
         checkRefused(new byte[0], "nothing at all");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip", "zstd"})
+    void what_unpacks_is_closed_once_and_gives_nothing_more(String coding) throws IOException {
+        AtomicInteger closed = new AtomicInteger();
+        byte[] packed = coding.equals("gzip") ? packed(200_000) : Zstd.compress(new byte[200_000]);
+        InputStream in = Unpacking.of(coding, new ByteArrayInputStream(packed) {
+            @Override
+            public void close() {
+                closed.incrementAndGet();
+            }
+        });
+        assertThat(in.readNBytes(1_000)).hasSize(1_000);
+        in.close();
+        in.close();
+        assertThat(closed).hasValue(1);
     }
 
     private static byte[] join(byte[] first, byte[] second, int secondBytes) {

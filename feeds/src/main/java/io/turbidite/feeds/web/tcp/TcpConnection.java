@@ -154,7 +154,7 @@ final class TcpConnection extends ChannelInboundHandlerAdapter {
             fail(context, problem);
         } catch (InvalidRequestException e) {
             fail(context, Problem.of(409, String.valueOf(e.getMessage())));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // nobody else would end the connection, and its client would wait for ever
             LOG.error("a connection to feed {} fails", door.feed(), e);
             fail(context, Problem.of(500, "the server failed: its log says why"));
