@@ -85,8 +85,8 @@ public final class ServeCommand implements Callable<Integer> {
                     var _ = OpenSockets.open(stores.all(), feeds.all(), serving, console);
                     WebServer server = start(new ServedStores(stores.all(), feeds.all()), web)) {
                 start(definitions, feeds.all());
-                server.hasStarted();
                 try (TcpServer tcp = start(server, doors, web, feeds.all())) {
+                    server.hasStarted();
                     tell(server, tcp, web, stores.all());
                     tellOfUnheard(tcp, feeds.all());
                     asked.await();

@@ -72,7 +72,7 @@ class BrokenConnectionTest {
 
     @Test
     @ResourceLock(Resources.SYSTEM_ERR)
-    void the_first_of_each_kind_is_logged_and_all_are_counted() {
+    void the_first_of_each_kind_and_place_is_logged_and_all_are_counted() {
         PrintStream before = System.err;
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
@@ -82,6 +82,7 @@ class BrokenConnectionTest {
             for (int i = 0; i < 3; i++) {
                 tally.note("a sample is left out", new IllegalStateException("round " + i));
                 tally.note("a sample is left out", new AssertionError("round " + i));
+                tally.note("an event is left out", new IllegalStateException("round " + i));
             }
         } finally {
             System.setErr(before);
@@ -91,7 +92,9 @@ class BrokenConnectionTest {
                         "WARN  Hub: a sample is left out; more of this kind are only counted;"
                                 + " java.lang.IllegalStateException: round 0",
                         "WARN  Hub: a sample is left out; more of this kind are only counted;"
-                                + " java.lang.AssertionError: round 0");
-        assertThat(tally.count()).isEqualTo(6);
+                                + " java.lang.AssertionError: round 0",
+                        "WARN  Hub: an event is left out; more of this kind are only counted;"
+                                + " java.lang.IllegalStateException: round 0");
+        assertThat(tally.count()).isEqualTo(9);
     }
 }
