@@ -113,7 +113,7 @@ class FeedManagerTest {
             assertThatThrownBy(() -> feeds.start(file("a", "file", "a.json", "D"), directory))
                     .isInstanceOf(InvalidRequestException.class)
                     .hasMessageContaining("there is a feed a, which is ended");
-            assertThatThrownBy(() -> feeds.status("b")).hasMessageContaining("but a");
+            assertThatThrownBy(() -> feeds.status("b")).hasMessage("there is no feed 'b'");
         }
     }
 
