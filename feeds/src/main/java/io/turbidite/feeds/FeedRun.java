@@ -94,7 +94,10 @@ final class FeedRun {
 
     private boolean hasBegun;
 
-    /** Whether the last turn found that what the source reads is away. */
+    /** Whether it waits while what the source reads is away; else it fails of that. */
+    private boolean waitsForSource;
+
+    /** Whether what the source reads was found to be away when last looked at. */
     private boolean isAway;
 
     private long reportedNanos;
@@ -189,6 +192,7 @@ final class FeedRun {
      * @return whether it reached the end
      */
     boolean run() {
+        waitsForSource = true;
         try {
             return readAll();
         } catch (StorageIoException e) {
@@ -202,7 +206,7 @@ final class FeedRun {
     private boolean readAll() {
         try {
             while (true) {
-                switch (turnOrAway()) {
+                switch (turn()) {
                     case READ -> {}
                     case RESTED -> parts.tasks.await(this::hasNews);
                     case FULL -> parts.tasks.await(this::hasRoom);
@@ -216,28 +220,6 @@ final class FeedRun {
             }
         } finally {
             end();
-        }
-    }
-
-    /** While what the source reads is away, it rests. */
-    private Turn turnOrAway() {
-        try {
-            Turn turn = turn();
-            isAway = false;
-            return turn;
-        } catch (StorageIoException e) {
-            if (!parts.source.isAway()) {
-                throw e;
-            }
-            share.deal.note(List.of(), List.of()); // what was read to its end may come again
-            if (!hasThreads) {
-                crew.first().flow().rest();
-            }
-            if (!isAway) {
-                isAway = true;
-                progress.away(String.valueOf(e.getMessage()));
-            }
-            return share.isStopped() ? Turn.STOPPED : Turn.RESTED;
         }
     }
 
@@ -261,6 +243,42 @@ final class FeedRun {
         Turn turn = hasThreads ? oversee() : readOn();
         meters.rests(turn == Turn.RESTED);
         return turn;
+    }
+
+    /** Takes note of the partitions that there are: none while what the source reads is away. */
+    private void note() {
+        share.deal.note(partitions(), parts.source.gone());
+    }
+
+    private List<String> partitions() {
+        try {
+            List<String> partitions = parts.source.partitions();
+            isAway = false;
+            return partitions;
+        } catch (StorageIoException e) {
+            if (!parts.source.isAway()) {
+                throw e;
+            }
+            throwFailure(); // which does not pass when the source is back
+            if (!waitsForSource) {
+                throw e;
+            }
+            if (!isAway) {
+                isAway = true;
+                progress.away(String.valueOf(e.getMessage()));
+            }
+            return List.of(); // what was read to its end may come again
+        }
+    }
+
+    /** Throws why the store takes no more, or a worker can't go on, if that is so. */
+    private void throwFailure() {
+        for (ParseWorker worker : crew.all()) {
+            if (worker.hasFailed()) {
+                worker.drain(); // which says how
+            }
+        }
+        share.rethrow();
     }
 
     // ---- with one worker
@@ -292,7 +310,7 @@ final class FeedRun {
     }
 
     private Turn readOfAll(ParseWorker worker) {
-        share.deal.note(parts.source.partitions(), parts.source.gone());
+        note();
         boolean isWhole = share.deal.deal(crew.staying());
         worker.give(share.deal.round(worker));
         ParseWorker.Pass pass = worker.pass();
@@ -339,12 +357,7 @@ final class FeedRun {
 
     private Turn oversee() {
         overseenNanos = parts.clock.monotonicNanos();
-        for (ParseWorker worker : crew.all()) {
-            if (worker.hasFailed()) {
-                worker.drain(); // which says how
-            }
-        }
-        share.rethrow();
+        throwFailure();
         if (share.isStopped()) {
             return Turn.STOPPED;
         }
@@ -389,7 +402,7 @@ final class FeedRun {
             return false;
         }
         try {
-            share.deal.note(parts.source.partitions(), parts.source.gone());
+            note();
             return true;
         } finally {
             share.exit();

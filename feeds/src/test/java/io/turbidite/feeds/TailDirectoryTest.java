@@ -3,6 +3,7 @@ package io.turbidite.feeds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.StorageIoException;
 import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.manage.FeedState;
 import io.turbidite.feeds.manage.FeedStatus;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /** The directory of followed files goes away for a while. */
@@ -112,40 +114,117 @@ class TailDirectoryTest {
         }
     }
 
-    @Test
-    void aRunWaitsAndSaysWhatFor() throws IOException {
-        write(logs().resolve("a.log"), 0, 100);
-        List<String> told = Collections.synchronizedList(new ArrayList<>());
-        try (Store store = Store.open(home());
-                Feed feed = Feed.open(FeedDefinition.parse("f.yaml", directory, FEED), store)) {
-            CompletableFuture<FeedReport> report =
-                    CompletableFuture.supplyAsync(() -> feed.run(new FeedProgress() {
-                        @Override
-                        public void at(long records, long rejected, long bytes, long bytesTotal) {}
+    /** A run of the feed in a thread of its own. */
+    private final class Running implements AutoCloseable {
+        private final Store store = Store.open(home());
+        private final Feed feed = Feed.open(FeedDefinition.parse("f.yaml", directory, FEED), store);
+        private final List<String> told = Collections.synchronizedList(new ArrayList<>());
+        private final CompletableFuture<FeedReport> report =
+                CompletableFuture.supplyAsync(() -> feed.run(new FeedProgress() {
+                    @Override
+                    public void at(long records, long rejected, long bytes, long bytesTotal) {}
 
-                        @Override
-                        public void away(String why) {
-                            told.add(why);
-                        }
-                    }));
-            awaitRecord(store, report, 99);
-            Files.move(logs(), elsewhere());
-            store.environment().tasks().await(() -> !told.isEmpty() || report.isDone());
-            write(elsewhere().resolve("a.log"), 100, 150);
-            Files.move(elsewhere(), logs());
-            awaitRecord(store, report, 149);
+                    @Override
+                    public void away(String why) {
+                        told.add(why);
+                    }
+                }));
+
+        void awaitRecord(long id) {
+            awaitOrEnd(() -> store.dataset("D").get(id) != null);
+        }
+
+        void awaitAway() {
+            awaitOrEnd(() -> !told.isEmpty());
+        }
+
+        private void awaitOrEnd(BooleanSupplier what) {
+            store.environment().tasks().await(() -> report.isDone() || what.getAsBoolean());
+        }
+
+        /** Ends it; each record was accepted once. */
+        void check(int records) {
             feed.stop();
-            assertThat(report.join().records()).isEqualTo(150);
+            assertThat(report.join().records()).isEqualTo(records);
             assertThat(report.join().rejected()).isZero();
             assertThat(told).hasSize(1);
             assertThat(told.getFirst()).contains("feed app", logs().toString());
         }
+
+        @Override
+        public void close() {
+            feed.stop();
+            var _ = report.handle((_, _) -> true).join();
+            feed.close();
+            store.close();
+        }
     }
 
-    private static void awaitRecord(Store store, CompletableFuture<FeedReport> run, long id) {
-        store.environment()
-                .tasks()
-                .await(() -> run.isDone() || store.dataset("D").get(id) != null);
+    @Test
+    void aRunWaitsAndSaysWhatFor() throws IOException {
+        write(logs().resolve("a.log"), 0, 100);
+        try (Running run = new Running()) {
+            run.awaitRecord(99);
+            Files.move(logs(), elsewhere());
+            run.awaitAway();
+            write(elsewhere().resolve("a.log"), 100, 150);
+            Files.move(elsewhere(), logs());
+            run.awaitRecord(149);
+            run.check(150);
+        }
+    }
+
+    /** The bug: two seconds later the part was a record, and the rest was another one. */
+    @Test
+    void aPartOfALineWaitsForItsRest() throws IOException {
+        write(logs().resolve("a.log"), 0, 100);
+        Files.writeString(logs().resolve("a.log"), "{\"id\":1", StandardOpenOption.APPEND);
+        try (Running run = new Running()) {
+            run.awaitRecord(99);
+            Files.move(logs(), elsewhere());
+            run.awaitAway();
+            Path file = elsewhere().resolve("a.log");
+            Files.writeString(file, "00}\n", StandardOpenOption.APPEND);
+            write(file, 101, 110);
+            Files.move(elsewhere(), logs());
+            run.awaitRecord(109);
+            run.check(110);
+        }
+    }
+
+    /** The bug: a copy was taken for what had been read, and the file itself was read anew. */
+    @Test
+    void aCopyThatIsMadeMeanwhileIsNotTakenForTheFile() throws IOException {
+        write(logs().resolve("a.log"), 0, 100);
+        try (Running run = new Running()) {
+            run.awaitRecord(99);
+            Files.move(logs(), elsewhere());
+            run.awaitAway();
+            Path file = elsewhere().resolve("a.log");
+            Files.copy(file, elsewhere().resolve("a-backup.log")); // which comes before it
+            write(file, 100, 150);
+            Files.move(elsewhere(), logs());
+            run.awaitRecord(149);
+            run.check(150);
+        }
+    }
+
+    /** The bug: a run waited for ever, and kept a processor busy. */
+    @Test
+    void aRunEndsWhenTheDirectoryCanNotBeLookedAt() throws IOException {
+        write(logs().resolve("a.log"), 0, 100);
+        try (Running run = new Running()) {
+            run.awaitRecord(99);
+            Files.move(logs(), elsewhere());
+            run.awaitAway();
+            write(logs(), 0, 1); // a file, which can't be listed
+            long untilNanos = System.nanoTime() + 5_000_000_000L;
+            run.awaitOrEnd(() -> System.nanoTime() > untilNanos);
+            assertThat(run.report).isCompletedExceptionally();
+            assertThatThrownBy(run.report::join)
+                    .hasCauseInstanceOf(StorageIoException.class)
+                    .hasMessageContaining("logs");
+        }
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.source.tail;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.feeds.source.FeedSource;
@@ -56,7 +57,7 @@ public final class TailKind implements SourceKind {
         try {
             real = parent.toRealPath();
         } catch (NoSuchFileException e) {
-            throw TailSource.away(
+            throw away(
                     parent.toString(),
                     "there is no such directory; a pattern may be in the file's name alone",
                     e);
@@ -65,5 +66,12 @@ public final class TailKind implements SourceKind {
                     "the directory %s can't be looked at: %s".formatted(parent, e.getMessage()), e);
         }
         return follow(RealDisk.open(real), path.getFileName().toString());
+    }
+
+    /** That a directory is not there for now. */
+    static StorageIoException away(String directory, String reason, Throwable cause) {
+        return new StorageIoException(
+                        StorageIoException.Kind.NOT_FOUND, "list", directory, reason, cause)
+                .asOfReading();
     }
 }

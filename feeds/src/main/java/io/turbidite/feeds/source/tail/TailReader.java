@@ -105,9 +105,12 @@ final class TailReader implements PartitionReader {
         return framer.next();
     }
 
-    /** Whether nothing comes behind the last line, so that it is a record without its end. */
+    /**
+     * Whether nothing comes behind the last line, so that it is a record without its end. A file
+     * whose directory is not there may come back with it, and go on.
+     */
     private boolean isLast() {
-        return content.isGzip || (isNameless() && hasRested());
+        return content.isGzip || (isNameless() && hasRested() && !source.isMissing());
     }
 
     private boolean isNameless() {

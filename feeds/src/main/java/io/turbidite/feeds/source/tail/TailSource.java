@@ -22,13 +22,13 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.PatternSyntaxException;
 
@@ -42,6 +42,8 @@ import java.util.regex.PatternSyntaxException;
  *   <li>a content whose file is there, by its identity, and still has what was read, stays with it,
  *       whatever the file's name is now (rotation by rename). If the file has something else
  *       (truncation), the content is an orphan,
+ *   <li>the file of an orphan that has what was read again is its own again (its directory was
+ *       away),
  *   <li>a file that nobody owns and that is the beginning of one that is followed is a copy, and is
  *       left alone (rotation by copy, before the truncation),
  *   <li>a file of another name that has what an orphan had read holds that content now (rotation by
@@ -62,12 +64,6 @@ final class TailSource implements FeedSource {
 
     /** Files that have not grown for so long are closed. */
     private static final long IDLE_NANOS = 600_000_000_000L;
-
-    /** Enough to tell most contents apart without a look at their ends. */
-    private static final int HEAD_BYTES = 4_096;
-
-    /** Enough to tell most small files apart without a look at them. */
-    private static final int FIRST_BYTES = 64;
 
     private static final char NUMBER_MARK = '#';
 
@@ -93,6 +89,9 @@ final class TailSource implements FeedSource {
 
     /** Of the last look: the directory is not there. */
     private @Nullable StorageIoException missing;
+
+    /** Whether {@link #partitions} has failed of that. */
+    private boolean isAway;
 
     /** Whose header the parser has. */
     private @Nullable TailReader headerOwner;
@@ -160,10 +159,14 @@ final class TailSource implements FeedSource {
 
     @Override
     public List<String> partitions() {
+        isAway = false;
         if (!hasLooked || hasNews()) {
-            look();
-            hasLooked = true;
-            nextLookNanos = host().clock().monotonicNanos() + lookNanos;
+            try {
+                look();
+                hasLooked = true;
+            } finally {
+                nextLookNanos = host().clock().monotonicNanos() + lookNanos;
+            }
         }
         List<String> partitions = contents.values().stream()
                 .filter(TailedFile::mayHaveMore)
@@ -172,7 +175,8 @@ final class TailSource implements FeedSource {
                 .toList();
         StorageIoException why = missing;
         if (why != null && partitions.isEmpty()) {
-            throw away(disk.description(), "there is no such directory", why)
+            isAway = true;
+            throw TailKind.away(disk.description(), "there is no such directory", why)
                     .in("feed " + host().feed());
         }
         return partitions; // of a directory that is gone: what open files still have
@@ -180,14 +184,12 @@ final class TailSource implements FeedSource {
 
     @Override
     public boolean isAway() {
-        return missing != null;
+        return isAway;
     }
 
-    /** That a directory is not there for now. */
-    static StorageIoException away(String directory, String reason, Throwable cause) {
-        return new StorageIoException(
-                        StorageIoException.Kind.NOT_FOUND, "list", directory, reason, cause)
-                .asOfReading();
+    /** Whether the directory was not there at the last look: its files may come back with it. */
+    boolean isMissing() {
+        return missing != null;
     }
 
     @Override
@@ -268,6 +270,7 @@ final class TailSource implements FeedSource {
                 left.add(file.getKey());
             }
         }
+        left.removeIf(name -> isGivenBack(name, files.get(name)));
         left.sort(Comparator.naturalOrder());
         for (String name : left) {
             FileStatus status = files.get(name);
@@ -275,6 +278,31 @@ final class TailSource implements FeedSource {
                 settle(name, status);
             }
         }
+    }
+
+    /**
+     * Whether a file that nobody owns is the one that an orphan had, and still has what was read of
+     * it. Then it is the orphan's again, before a copy of it can be: its directory was away.
+     */
+    private boolean isGivenBack(String name, @Nullable FileStatus status) {
+        if (status == null) {
+            return false;
+        }
+        TailedFile orphan = orphan(name, status, one -> one.identity.equals(status.identity()));
+        if (orphan != null) {
+            take(orphan, name, status);
+        }
+        return orphan != null;
+    }
+
+    /** The one that was read furthest of the orphans whose content a file has. */
+    private @Nullable TailedFile orphan(
+            String name, FileStatus status, Predicate<TailedFile> which) {
+        return contents.values().stream()
+                .filter(content -> content.isOrphan && which.test(content))
+                .filter(orphan -> orphan.position != null && holds(name, status, orphan.position))
+                .max(Comparator.comparingLong(TailedFile::offset))
+                .orElse(null);
     }
 
     /** The files by name. */
@@ -290,10 +318,9 @@ final class TailSource implements FeedSource {
     }
 
     private List<String> names() {
+        missing = null;
         try {
-            List<String> names = disk.list("");
-            missing = null;
-            return names;
+            return disk.list("");
         } catch (StorageIoException e) {
             if (e.kind() != StorageIoException.Kind.NOT_FOUND) {
                 throw e;
@@ -447,17 +474,19 @@ final class TailSource implements FeedSource {
             passed.put(name, status);
             return;
         }
-        TailedFile content = contents.values().stream()
-                .filter(orphan -> orphan.isOrphan)
-                .filter(orphan ->
-                        !orphan.name.equals(name) || orphan.identity.equals(status.identity()))
-                .filter(orphan -> orphan.position != null && holds(name, status, orphan.position))
-                .max(Comparator.comparingLong(TailedFile::offset))
-                .orElse(null);
+        TailedFile content = orphan(
+                name,
+                status,
+                orphan -> !orphan.name.equals(name) || orphan.identity.equals(status.identity()));
         if (content == null) {
             content = new TailedFile(newName(name));
             contents.put(content.partition, content);
         }
+        take(content, name, status);
+    }
+
+    /** From now on the file has the content. */
+    private void take(TailedFile content, String name, FileStatus status) {
         content.isOrphan = false;
         content.isRead = false;
         content.isGzip = isGzip(name, status);
@@ -565,49 +594,5 @@ final class TailSource implements FeedSource {
         }
         Boolean begins = with(content.name, status, bytes -> glimpse.begins(content, bytes));
         return begins != null && begins;
-    }
-
-    /** How a content begins and ends. */
-    private static final class Glimpse {
-        private final byte[] head;
-        private final byte[] end;
-        private final long byteCount;
-
-        private Glimpse(byte[] head, byte[] end, long byteCount) {
-            this.head = head;
-            this.end = end;
-            this.byteCount = byteCount;
-        }
-
-        static Glimpse of(Content content) {
-            long byteCount = content.byteCount();
-            int endBytes = (int) Math.min(byteCount, Window.BYTES_MAX);
-            return new Glimpse(
-                    bytes(content, 0, (int) Math.min(byteCount, HEAD_BYTES)),
-                    bytes(content, byteCount - endBytes, endBytes),
-                    byteCount);
-        }
-
-        private static byte[] bytes(Content content, long offset, int wanted) {
-            byte[] bytes = new byte[wanted];
-            int count = content.read(offset, bytes, wanted);
-            return Arrays.copyOf(bytes, count);
-        }
-
-        /** Whether a content with these first bytes may begin like this one. */
-        boolean mayBegin(byte[] first) {
-            int common = Math.min(first.length, head.length);
-            return Arrays.equals(first, 0, common, head, 0, common);
-        }
-
-        /** Whether {@code followed}, which is {@code other}, begins like this one, all of it. */
-        boolean begins(TailedFile followed, Content other) {
-            byte[] there = bytes(other, 0, Math.max(head.length, FIRST_BYTES));
-            followed.first = Arrays.copyOf(there, Math.min(there.length, FIRST_BYTES));
-            return other.byteCount() >= byteCount
-                    && Arrays.equals(
-                            there, 0, Math.min(there.length, head.length), head, 0, head.length)
-                    && Arrays.equals(bytes(other, byteCount - end.length, end.length), end);
-        }
     }
 }
