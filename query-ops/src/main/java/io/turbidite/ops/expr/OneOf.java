@@ -78,7 +78,10 @@ final class OneOf {
 
     /**
      * What tests that must all hold become: those that say that one field is none of many values
-     * become one. The others keep their order, before it.
+     * become one. The others keep their order: before it, or behind it if they call functions,
+     * which may refuse a value that this one leaves out.
+     *
+     * @param terms those that call functions last
      */
     static List<RecordPredicate> all(
             RecordType type, List<Where.Test> terms, Function<Where.Test, RecordPredicate> each) {
@@ -97,6 +100,7 @@ final class OneOf {
             }
         });
         List<RecordPredicate> all = new ArrayList<>();
+        int beforeCalls = 0;
         for (Where.Test term : terms) {
             boolean isTested = term instanceof Where.Is(Predicate predicate, boolean negated)
                     && negated
@@ -104,9 +108,10 @@ final class OneOf {
                     && none.containsKey(predicate.field());
             if (!isTested) {
                 all.add(each.apply(term));
+                beforeCalls += Where.callsFunctions(term) ? 0 : 1;
             }
         }
-        all.addAll(none.values());
+        all.addAll(beforeCalls, none.values());
         return all;
     }
 

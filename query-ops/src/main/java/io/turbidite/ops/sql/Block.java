@@ -234,13 +234,7 @@ final class Block {
     private Query query() {
         Query query = source != null ? source.query() : Query.on(Objects.requireNonNull(rows));
         predicates.forEach(query::where);
-        where.forEach(condition -> {
-            if (LongTexts.is(condition)) {
-                query.where(condition);
-            } else {
-                query.where(condition.text());
-            }
-        });
+        where.forEach(query::where);
         if (isGrouped) {
             query.groupBy(groupBy.toArray(String[]::new));
             query.aggregate(aggregates.toArray(Aggregate[]::new));

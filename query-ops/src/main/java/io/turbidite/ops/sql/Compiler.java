@@ -351,15 +351,9 @@ final class Compiler {
         List<Expression> pairs =
                 both.stream().<Expression>map(Expression.Name::new).toList();
         Scalars scalars = new Scalars(rex, pairs);
-        for (Expression term : scalars.filter(RexUtil.composeConjunction(rex, rest))) {
-            if (LongTexts.is(term)) {
-                joined.where(term);
-            } else {
-                joined.where(term.text());
-            }
-        }
+        scalars.filter(RexUtil.composeConjunction(rex, rest)).forEach(joined::where);
         if (!isCross && leftKeys.isEmpty() && rest.isEmpty()) {
-            joined.where(Terms.always().text());
+            joined.where(Terms.always());
         }
         return Block.of(joined, kind.projectsRight() ? both : leftNames);
     }

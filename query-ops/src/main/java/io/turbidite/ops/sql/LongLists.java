@@ -1,7 +1,6 @@
 package io.turbidite.ops.sql;
 
 import org.apache.calcite.rex.RexCall;
-import org.apache.calcite.rex.RexDynamicParam;
 import org.apache.calcite.rex.RexLiteral;
 import org.apache.calcite.rex.RexNode;
 import org.apache.calcite.sql.SqlKind;
@@ -72,7 +71,7 @@ final class LongLists {
         return list.operands.subList(1, list.operands.size());
     }
 
-    /** Whether no value is null, now or once it is worked out; parameters come after planning. */
+    /** Whether no value is null, now or once it is worked out; a parameter may be. */
     static boolean haveValues(List<RexNode> operands) {
         return operands.stream().skip(1).allMatch(LongLists::hasValue);
     }
@@ -80,7 +79,6 @@ final class LongLists {
     private static boolean hasValue(RexNode node) {
         return switch (node) {
             case RexLiteral literal -> !literal.isNull();
-            case RexDynamicParam _ -> true;
             case RexCall call -> call.isA(SqlKind.CAST) && hasValue(call.operands.getFirst());
             default -> false;
         };

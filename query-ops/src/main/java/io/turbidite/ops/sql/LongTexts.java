@@ -6,18 +6,12 @@ import io.turbidite.core.expr.TokenReader;
 import java.util.List;
 import java.util.Locale;
 
-/** Conditions and values that are longer than their texts may be. Static. */
+/** Values that are longer than their texts may be. Static. */
 final class LongTexts {
     /** So many a text may have. */
     private static final int COMPARISON_COUNT_MAX = 256;
 
     private LongTexts() {}
-
-    /** Whether it would be refused as a text. */
-    static boolean is(Expression expression) {
-        return comparisonCount(expression) > COMPARISON_COUNT_MAX
-                || expression.text().length() > TokenReader.CHAR_COUNT_MAX;
-    }
 
     /**
      * The text of a value, or of a condition that is a value.

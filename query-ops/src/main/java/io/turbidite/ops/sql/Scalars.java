@@ -38,6 +38,7 @@ import org.apache.calcite.rex.RexSubQuery;
 import org.apache.calcite.rex.RexUtil;
 import org.apache.calcite.sql.SqlKind;
 import org.apache.calcite.sql.type.SqlTypeName;
+import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -86,6 +87,7 @@ final class Scalars {
                 terms.add(asked(asked));
             }
         }
+        ConditionSize.check(terms);
         return terms;
     }
 
@@ -96,10 +98,10 @@ final class Scalars {
         }
         List<RexNode> operands = call.operands;
         if (call.isA(SqlKind.AND)) {
-            return new Expression.And(operands.stream().map(this::asked).toList());
+            return Terms.all(operands.stream().map(this::asked).toList());
         }
         if (call.isA(SqlKind.OR)) {
-            return new Expression.Or(operands.stream().map(this::asked).toList());
+            return Terms.any(operands.stream().map(this::asked).toList());
         }
         if (LongLists.is(call)) {
             return oneOf(call, true);
@@ -112,12 +114,19 @@ final class Scalars {
 
     /** Equal to one of the values, each of which is compared once. */
     private Expression oneOf(RexCall list, boolean leavesNulls) {
-        RexNode of = list.operands.getFirst();
+        Side of = new Side(list.operands.getFirst());
+        List<RexNode> values = LongLists.values(list);
         Set<Expression> terms = new LinkedHashSet<>();
-        for (RexNode value : LongLists.values(list)) {
-            if (!leavesNulls || !isNull(value)) {
-                terms.add(comparison(SqlKind.EQUALS, of, value));
+        for (RexNode value : values) {
+            PlanningStop.check();
+            if (leavesNulls && isNull(value)) {
+                continue;
             }
+            Expression term = comparison(SqlKind.EQUALS, of, new Side(value));
+            if (terms.isEmpty()) {
+                ConditionSize.checkList(term, values.size());
+            }
+            terms.add(term);
         }
         return switch (terms.size()) {
             case 0 -> unknown();
@@ -142,9 +151,8 @@ final class Scalars {
         }
         List<RexNode> operands = call.operands;
         return switch (call.getKind()) {
-            case AND ->
-                new Expression.And(operands.stream().map(this::condition).toList());
-            case OR -> new Expression.Or(operands.stream().map(this::condition).toList());
+            case AND -> Terms.all(operands.stream().map(this::condition).toList());
+            case OR -> Terms.any(operands.stream().map(this::condition).toList());
             case NOT -> condition(operands.get(0)).negated();
             case EQUALS,
                     NOT_EQUALS,
@@ -201,27 +209,59 @@ final class Scalars {
         return new Expression.Comparison(value, operator, NULL);
     }
 
-    private Expression comparison(SqlKind kind, RexNode left, RexNode right) {
-        Operator operator = operator(kind);
-        if (operator.isOrder()
-                && (left.getType().getSqlTypeName() == SqlTypeName.BOOLEAN
-                        || left.getType().getSqlTypeName() == SqlTypeName.GEOMETRY)) {
-            throw unsupported("an order of " + left.getType().getSqlTypeName());
+    /** A side of comparisons: what it stands for is made once for all of them. */
+    private final class Side {
+        private final RexNode node;
+        private @Nullable Expression operand;
+        private @Nullable Expression compared;
+
+        Side(RexNode node) {
+            this.node = node;
         }
-        if (left.getType().isStruct() || left.getType().getComponentType() != null) {
+
+        RelDataType type() {
+            return node.getType();
+        }
+
+        Expression operand() {
+            if (operand == null) {
+                operand = Scalars.this.operand(node);
+            }
+            return operand;
+        }
+
+        Expression compared() {
+            if (compared == null) {
+                compared = Scalars.this.compared(node);
+            }
+            return compared;
+        }
+    }
+
+    private Expression comparison(SqlKind kind, RexNode left, RexNode right) {
+        return comparison(kind, new Side(left), new Side(right));
+    }
+
+    private Expression comparison(SqlKind kind, Side left, Side right) {
+        Operator operator = operator(kind);
+        SqlTypeName type = left.type().getSqlTypeName();
+        if (operator.isOrder() && (type == SqlTypeName.BOOLEAN || type == SqlTypeName.GEOMETRY)) {
+            throw unsupported("an order of " + type);
+        }
+        if (left.type().isStruct() || left.type().getComponentType() != null) {
             throw unsupported("a comparison of arrays and nested records");
         }
-        if (Types.isOpen(left.getType()) || Types.isOpen(right.getType())) {
+        if (Types.isOpen(left.type()) || Types.isOpen(right.type())) {
             return ofOpen(left, operator, right);
         }
-        if (left instanceof Parameter.Open parameter) {
+        if (left.node instanceof Parameter.Open parameter) {
             return comparison(right, operator(Objects.requireNonNull(kind.reverse())), parameter);
         }
-        if (right instanceof Parameter.Open parameter) {
+        if (right.node instanceof Parameter.Open parameter) {
             return comparison(left, operator, parameter);
         }
-        Expression a = compared(left);
-        Expression b = compared(right);
+        Expression a = left.compared();
+        Expression b = right.compared();
         if (a.equals(NULL) || b.equals(NULL)) {
             return condition(rex.makeNullLiteral(rex.getTypeFactory()
                     .createTypeWithNullability(
@@ -236,15 +276,15 @@ final class Scalars {
     }
 
     /** A field that is not declared is read as what it is compared with. */
-    private Expression ofOpen(RexNode left, Operator operator, RexNode right) {
-        Expression a = Casts.read(operand(left), left.getType(), right.getType());
-        Expression b = Casts.read(operand(right), right.getType(), left.getType());
+    private static Expression ofOpen(Side left, Operator operator, Side right) {
+        Expression a = Casts.read(left.operand(), left.type(), right.type());
+        Expression b = Casts.read(right.operand(), right.type(), left.type());
         return new Expression.Comparison(a, operator, b);
     }
 
     /** A field and a value that comes later. */
-    private Expression comparison(RexNode of, Operator operator, Parameter.Open parameter) {
-        Expression field = compared(of);
+    private static Expression comparison(Side of, Operator operator, Parameter.Open parameter) {
+        Expression field = of.compared();
         if (!(field instanceof Expression.Name(String name))) {
             throw unsupported("a parameter (?) in this place");
         }

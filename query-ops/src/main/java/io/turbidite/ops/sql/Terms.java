@@ -16,6 +16,7 @@ import org.apache.calcite.util.TimestampString;
 
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -107,6 +108,32 @@ final class Terms {
                         TRUE);
             default -> new Expression.Comparison(value, Operator.EQUAL, TRUE);
         };
+    }
+
+    /** All hold: those that are such themselves are taken apart, as readers of texts do. */
+    static Expression all(List<Expression> conditions) {
+        List<Expression> terms = new ArrayList<>();
+        for (Expression one : conditions) {
+            if (one instanceof Expression.And(List<Expression> inner)) {
+                terms.addAll(inner);
+            } else {
+                terms.add(one);
+            }
+        }
+        return new Expression.And(terms);
+    }
+
+    /** One holds: those that are such themselves are taken apart, as readers of texts do. */
+    static Expression any(List<Expression> conditions) {
+        List<Expression> terms = new ArrayList<>();
+        for (Expression one : conditions) {
+            if (one instanceof Expression.Or(List<Expression> inner)) {
+                terms.addAll(inner);
+            } else {
+                terms.add(one);
+            }
+        }
+        return new Expression.Or(terms);
     }
 
     /** What is always true, or never. */

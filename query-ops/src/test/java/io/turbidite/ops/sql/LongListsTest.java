@@ -8,6 +8,7 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.MemorySource;
+import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.run.RunOptions;
 
@@ -101,7 +102,8 @@ class LongListsTest {
         for (int i = 0; i < RECORD_COUNT; i++) {
             Map<String, @Nullable Object> row = new LinkedHashMap<>();
             row.put("id", (long) i);
-            row.put("n", random.nextInt(8) == 0 ? null : (Integer) random.nextInt(RECORD_COUNT));
+            Integer n = random.nextInt(8) == 0 ? null : (Integer) random.nextInt(RECORD_COUNT);
+            row.put("n", i == 17 ? (Integer) 0 : n);
             row.put("s", random.nextInt(8) == 0 ? null : "" + random.nextInt(RECORD_COUNT));
             int tenths = random.nextInt(RECORD_COUNT * 10);
             row.put("d", random.nextInt(8) == 0 ? null : (Double) (tenths / 10.0));
@@ -284,5 +286,105 @@ class LongListsTest {
                         .explain()
                         .toString())
                 .contains("inner by");
+    }
+
+    @Test
+    void what_a_list_leaves_out_is_not_calculated_with() {
+        Set<Long> expected = new HashSet<>();
+        for (Map<String, @Nullable Object> row : records) {
+            Integer n = (Integer) row.get("n");
+            if (n != null && n > 300 && 2_000 / n > 2) {
+                expected.add((Long) Objects.requireNonNull(row.get("id")));
+            }
+        }
+        for (int count : List.of(3, 4, 300)) {
+            String values = list(count);
+            String each = IntStream.range(0, count)
+                    .mapToObj(i -> "n <> " + i)
+                    .collect(Collectors.joining(" and "));
+            // Calcite looks at each pair of many comparisons joined by AND
+            String spelt = count < 256 ? each : "n not in (" + values + ", 2)";
+            for (String out : List.of("n not in (" + values + ")", spelt)) {
+                String asked = out + " and n > 300 and 2000 / n > 2";
+                String alone = out + " and 2000 / n > 2 and 300 < n + 0";
+                String or = "(id < 0 and n > 3 or " + alone + ")";
+                for (String condition : List.of(asked, alone, or, or + " and id >= 0")) {
+                    assertThat(ids("select id from Things where " + condition))
+                            .as("%d: %s", count, condition)
+                            .isEqualTo(expected);
+                }
+            }
+            if (count < 256) {
+                String text = "n not in (%s) && 2000 / n >= 3".formatted(values);
+                for (String condition : List.of(text, "id < 0 && n > 3 || " + text)) {
+                    assertThat(Query.on(things).where(condition).run().toList())
+                            .as("%d: %s", count, condition)
+                            .isNotEmpty();
+                }
+            }
+        }
+    }
+
+    @Test
+    void a_parameter_among_the_values_may_be_null() {
+        String few = list(20);
+        @Nullable Object[] none = {null};
+        for (String field : List.of("n", "id")) {
+            Set<Long> known = ids("select id from Things where %s in (%s)".formatted(field, few));
+            Set<Long> all = ids("select id from Things");
+            Set<Long> others = new HashSet<>(all);
+            others.removeAll(known);
+            String in = "%s in (%s, ?)".formatted(field, few);
+            String select = "select id from Things where ";
+            assertThat(known).as(field).isNotEmpty();
+            assertThat(ids(select + "(" + in + ") is not null", none)).isEqualTo(known);
+            assertThat(ids(select + "(" + in + ") is unknown", none)).isEqualTo(others);
+            assertThat(ids(select + "coalesce(" + in + ", false)", none)).isEqualTo(known);
+            assertThat(ids(select + "coalesce(" + in + ", true)", none)).isEqualTo(all);
+            assertThat(ids(select + "not (" + in + ")", none)).isEmpty();
+            assertThat(ids(select + "(" + in + ") is not true", none)).isEqualTo(others);
+            assertThat(ids(select + "(" + in + ") is unknown", 3L))
+                    .isEqualTo(ids(select + field + " is null"));
+        }
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void lists_within_lists_have_a_limit() {
+        String within =
+                "select id from Things where (id * 0 + case when id in (%s) then 1 else 2 end) in (%s)";
+        assertThat(ids(within.formatted(list(30), list(2) + ",-1".repeat(300)))).hasSize(30);
+        assertThatThrownBy(() -> sql().statement(within.formatted(list(10_000), list(10_000)))
+                        .run())
+                .isInstanceOf(SqlException.class)
+                .hasMessageContaining("than the limit of 100,000")
+                .hasMessageContaining("IN");
+        String many = IntStream.range(0, 11)
+                .mapToObj(i -> "id + %d in (%s)".formatted(i, list(10_000)))
+                .collect(Collectors.joining(" or "));
+        assertThatThrownBy(() ->
+                        sql().statement("select id from Things where " + many).run())
+                .isInstanceOf(SqlException.class)
+                .hasMessageContaining("than the limit of 100,000");
+    }
+
+    @Test
+    void lists_of_what_is_calculated_are_of_any_length() {
+        for (int count : List.of(20, 40, 129, 150, 256, 257, 1_000)) {
+            Set<Long> expected = new HashSet<>();
+            for (Map<String, @Nullable Object> row : records) {
+                Integer n = (Integer) row.get("n");
+                if (n != null && n * 2 + 1 < count) {
+                    expected.add((Long) Objects.requireNonNull(row.get("id")));
+                }
+            }
+            String in = "n * 2 + 1 in (%s)".formatted(list(count));
+            assertThat(ids("select id from Things where " + in))
+                    .as("%d", count)
+                    .isEqualTo(expected);
+            assertThat(ids("select id from Things t join Pairs p on p.a = t.id - t.id and " + in))
+                    .as("%d", count)
+                    .isEqualTo(expected);
+        }
     }
 }
