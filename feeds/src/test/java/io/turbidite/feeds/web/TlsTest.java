@@ -262,7 +262,7 @@ class TlsTest {
         refused("has no certificate", Files.createFile(directory.resolve("empty")), good.key());
         refused("no certificate that can be used", good.key(), good.key());
         refused("is no key", good.pem(), good.pem());
-        refused("can't be read", directory.resolve("none.pem"), good.key());
+        refused("none.pem: no such file", directory.resolve("none.pem"), good.key());
     }
 
     private static void refused(String why, Path certificate, Path key) {
