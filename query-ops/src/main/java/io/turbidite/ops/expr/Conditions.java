@@ -423,25 +423,18 @@ public final class Conditions {
     public static String shown(Expression condition) {
         return switch (condition) {
             case Expression.Or(List<Expression> terms)
-            when terms.size() > SHOWN_ALL_MAX ->
-                joined(
-                        terms.stream()
-                                .limit(SHOWN_MAX + 1L)
-                                .map(Expression::text)
-                                .toList(),
-                        terms.size(),
-                        " || ");
+            when terms.size() > SHOWN_ALL_MAX -> begun(terms, " || ");
             case Expression.And(List<Expression> terms)
-            when terms.size() > SHOWN_ALL_MAX ->
-                joined(
-                        terms.stream()
-                                .limit(SHOWN_MAX + 1L)
-                                .map(Expression::text)
-                                .toList(),
-                        terms.size(),
-                        " && ");
+            when terms.size() > SHOWN_ALL_MAX -> begun(terms, " && ");
             default -> condition.text();
         };
+    }
+
+    /** Makes no text of the terms that are not shown. */
+    private static String begun(List<Expression> terms, String by) {
+        List<String> first =
+                terms.stream().limit(SHOWN_MAX).map(Expression::text).toList();
+        return joined(first, terms.size(), by);
     }
 
     private static String joined(List<String> terms, int count, String by) {
