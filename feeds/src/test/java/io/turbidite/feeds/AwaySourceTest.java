@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.StorageIoException;
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimTasks;
@@ -17,7 +16,6 @@ import io.turbidite.feeds.source.PartitionReader;
 import io.turbidite.feeds.source.PartitionState;
 import io.turbidite.feeds.source.SourceHost;
 import io.turbidite.feeds.source.SourcePosition;
-import io.turbidite.feeds.store.Delivery;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -27,7 +25,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /** What a run does while what its source reads is away. */
@@ -41,7 +38,8 @@ class AwaySourceTest {
     private final SimClock clock = new SimClock();
     private final SimTasks tasks = new SimTasks(5, clock);
     private final Leaving source = new Leaving();
-    private final Failing delivery = new Failing();
+    private final NowhereDelivery delivery = new NowhereDelivery(() ->
+            new StorageIoException(StorageIoException.Kind.IO, "write", "wal", FAILURE, null));
     private int toldCount;
 
     private FeedRun run(WorkerPolicy workers, BooleanSupplier stopped) {
@@ -214,60 +212,5 @@ class AwaySourceTest {
                 public void close() {}
             };
         }
-    }
-
-    /** Takes batches, or fails. */
-    private static final class Failing implements Delivery {
-        boolean fails;
-
-        @Override
-        public @Nullable PartitionState taken(String partition) {
-            return null;
-        }
-
-        @Override
-        public Lane newLane() {
-            return batch -> {
-                if (fails) {
-                    throw new StorageIoException(
-                            StorageIoException.Kind.IO, "write", "wal", FAILURE, null);
-                }
-                return new Delivered(batch.recordCount(), 0);
-            };
-        }
-
-        @Override
-        public boolean replaces(Slice before, Slice after) {
-            return false;
-        }
-
-        @Override
-        public Map<String, PartitionState> taken() {
-            return Map.of();
-        }
-
-        @Override
-        public void whenDurable(DurableListener listener) {}
-
-        @Override
-        public void commit() {}
-
-        @Override
-        public long accepted() {
-            return 0;
-        }
-
-        @Override
-        public long rejected() {
-            return 0;
-        }
-
-        @Override
-        public @Nullable String deadLetters() {
-            return null;
-        }
-
-        @Override
-        public void close() {}
     }
 }

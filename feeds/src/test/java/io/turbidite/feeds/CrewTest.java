@@ -2,7 +2,6 @@ package io.turbidite.feeds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.meter.StoreEvents;
 import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimTasks;
@@ -17,14 +16,12 @@ import io.turbidite.feeds.source.PartitionReader;
 import io.turbidite.feeds.source.PartitionState;
 import io.turbidite.feeds.source.SourceHost;
 import io.turbidite.feeds.source.SourcePosition;
-import io.turbidite.feeds.store.Delivery;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /** Parse workers and the partitions that are dealt out to them, of a source without records. */
@@ -36,7 +33,8 @@ class CrewTest {
     private final SimClock clock = new SimClock();
     private final SimTasks tasks = new SimTasks(5, clock);
     private final Quiet source = new Quiet();
-    private final Nowhere nowhere = new Nowhere();
+    private final NowhereDelivery nowhere =
+            new NowhereDelivery(() -> new IllegalStateException("the store takes no more"));
     private final FeedRun.Parts parts = new FeedRun.Parts(
             "f",
             source,
@@ -212,59 +210,5 @@ class CrewTest {
                 }
             };
         }
-    }
-
-    /** Takes batches, or fails. */
-    private static final class Nowhere implements Delivery {
-        boolean fails;
-
-        @Override
-        public @Nullable PartitionState taken(String partition) {
-            return null;
-        }
-
-        @Override
-        public Lane newLane() {
-            return batch -> {
-                if (fails) {
-                    throw new IllegalStateException("the store takes no more");
-                }
-                return new Delivered(batch.recordCount(), 0);
-            };
-        }
-
-        @Override
-        public boolean replaces(Slice before, Slice after) {
-            return false;
-        }
-
-        @Override
-        public Map<String, PartitionState> taken() {
-            return Map.of();
-        }
-
-        @Override
-        public void whenDurable(DurableListener listener) {}
-
-        @Override
-        public void commit() {}
-
-        @Override
-        public long accepted() {
-            return 0;
-        }
-
-        @Override
-        public long rejected() {
-            return 0;
-        }
-
-        @Override
-        public @Nullable String deadLetters() {
-            return null;
-        }
-
-        @Override
-        public void close() {}
     }
 }
