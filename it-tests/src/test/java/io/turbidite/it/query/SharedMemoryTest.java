@@ -3,6 +3,7 @@ package io.turbidite.it.query;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.QueryMemoryException;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.memory.QueryMemory;
@@ -15,8 +16,10 @@ import io.turbidite.ops.Join;
 import io.turbidite.ops.Order;
 import io.turbidite.ops.Query;
 import io.turbidite.ops.QueryResult;
+import io.turbidite.ops.Window;
 import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.window.WindowFunction;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -96,6 +99,35 @@ class SharedMemoryTest {
             }
         }
         assertThat(memory.bytesPeak()).isBetween(4 * MIB, 8 * MIB);
+    }
+
+    @Test
+    void rows_around_each_row_are_held_of_the_memory_and_given_back() {
+        // some 3 MiB of rows; sorting them has ended what it held by then, or holds its least
+        try (QueryResult result = Window.of(Query.on(rows).select("id", "text"))
+                .orderBy("id", Order.ASC)
+                .add(WindowFunction.lag("text", 3_000))
+                .run()) {
+            for (int i = 0; i < 3_500; i++) {
+                assertThat(result.next()).isTrue();
+            }
+            assertThat(memory.bytesUsed()).isGreaterThan(3 * MIB);
+        }
+        assertThat(memory.bytesUsed()).isZero();
+    }
+
+    @Test
+    void rows_around_each_row_that_queries_have_no_memory_for_are_refused() {
+        try (QueryResult result = Window.of(Query.on(rows).select("id", "text"))
+                .orderBy("id", Order.ASC)
+                .add(WindowFunction.lag("text", 12_000))
+                .run()) {
+            assertThatThrownBy(result::count)
+                    .isInstanceOf(InvalidRequestException.class)
+                    .hasMessageContaining("12,001 rows around each row need more than")
+                    .hasMessageContaining("close results: queries hold");
+        }
+        assertThat(memory.bytesPeak()).isLessThanOrEqualTo(8 * MIB);
     }
 
     /** All rows, in order; the number of them. */

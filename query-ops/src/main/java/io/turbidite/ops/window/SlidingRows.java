@@ -6,6 +6,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.record.RecordWriter;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.window.WindowFunction.Frame;
@@ -27,8 +29,18 @@ import java.util.Locale;
 final class SlidingRows implements Rows {
     private static final int STOP_INTERVAL = 1_024;
 
+    /** A few rows are like the buffers of any reader: no query waits for memory because of them. */
+    private static final long UNCOUNTED_BYTES = 16 << 10;
+
+    /** What is kept is counted in such steps. */
+    private static final long STEP_BYTES = 64 << 10;
+
+    /** A kept row beside its bytes: three objects and their arrays' heads. */
+    private static final long KEPT_BYTES = 256;
+
     private final Rows input;
     private final RunOptions options;
+    private final OperatorMemory memory;
     private final KeyChange partitions;
     private final KeyChange peers;
     private final WindowCall[] calls;
@@ -52,6 +64,10 @@ final class SlidingRows implements Rows {
     private long rank;
     private long denseRank;
     private long keptBytes;
+
+    /** How many of these {@link #memory} has been told of. */
+    private long countedBytes = UNCOUNTED_BYTES;
+
     private boolean inputEnded;
     private boolean ended;
 
@@ -74,9 +90,11 @@ final class SlidingRows implements Rows {
             RecordType type,
             WindowOrder order,
             List<WindowFunction> functions,
-            RunOptions options) {
+            RunOptions options,
+            OperatorMeter meter) {
         this.input = input;
         this.options = options;
+        this.memory = OperatorMemory.of(options, options.memoryBytesMax(), meter);
         this.partitions = order.partitions(of);
         this.peers = order.peers(of);
         this.calls = functions.stream()
@@ -141,12 +159,8 @@ final class SlidingRows implements Rows {
         keptBytes -= kept.bytes.length();
         kept.bytes.clear().putBytes(row.record(bytes));
         keptBytes += kept.bytes.length();
-        if (keptBytes > options.memoryBytesMax()) {
-            throw new InvalidRequestException(String.format(
-                    Locale.ROOT,
-                    "%,d rows around each row need more than the %,d bytes of memory that a window may use: raise memoryBytesMax or look at fewer",
-                    ring.length,
-                    options.memoryBytesMax()));
+        if (keptBytes > countedBytes) {
+            count();
         }
         kept.view.wrap(kept.bytes.asSlice(kept.slice));
         boolean begins = partitions.moves(row);
@@ -157,12 +171,30 @@ final class SlidingRows implements Rows {
         loaded++;
     }
 
+    private void count() {
+        long stepped =
+                Math.max(keptBytes, Math.min(keptBytes + STEP_BYTES, options.memoryBytesMax()));
+        if (memory.charge(stepped)) {
+            countedBytes = stepped;
+        } else if (memory.charge(keptBytes)) {
+            countedBytes = keptBytes;
+        } else {
+            throw new InvalidRequestException(String.format(
+                    Locale.ROOT,
+                    "%,d rows around each row need more than the %,d bytes of memory that a window may use: raise memoryBytesMax or look at fewer%s",
+                    ring.length,
+                    options.memoryBytesMax(),
+                    options.others()));
+        }
+    }
+
     private Kept kept(long number) {
         int place = (int) (number % ring.length);
         Kept kept = ring[place];
         if (kept == null) {
             kept = new Kept(read);
             ring[place] = kept;
+            keptBytes += KEPT_BYTES;
         }
         return kept;
     }
@@ -240,6 +272,7 @@ final class SlidingRows implements Rows {
     @Override
     public void close() {
         ended = true;
+        memory.close();
         input.close();
     }
 }

@@ -89,7 +89,7 @@ public final class WindowRows {
                 continue;
             }
             rows = unit == Unit.ROW
-                    ? new SlidingRows(rows, read, type, order, here, share)
+                    ? new SlidingRows(rows, read, type, order, here, share, meter)
                     : new UnitRows(rows, read, type, order, unit, here, share, meter);
             read = type;
         }
