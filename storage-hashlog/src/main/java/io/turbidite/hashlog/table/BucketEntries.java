@@ -39,10 +39,10 @@ public final class BucketEntries {
         return EntryWord.address(word);
     }
 
-    /** Whether {@code word} can be an entry: a complete claim. */
+    /** Whether {@code word} can be an entry. */
     public static boolean isEntry(long word) {
         return !EntryWord.isFrozen(word)
-                && !EntryWord.isTentative(word)
+                && (word & EntryWord.ZERO_MASK) == 0
                 && EntryWord.address(word) != 0;
     }
 

@@ -2,7 +2,6 @@ package io.turbidite.hashlog.table;
 
 import static io.turbidite.hashlog.table.EntryWord.FOLDED;
 import static io.turbidite.hashlog.table.EntryWord.FROZEN;
-import static io.turbidite.hashlog.table.EntryWord.TENTATIVE;
 
 import io.turbidite.core.Undo;
 import io.turbidite.core.memory.NativeMemory;
@@ -26,10 +25,10 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  * The price is a tag that tells fewer properties of one bucket apart, which readers don't mind:
  * they compare the property at every hop of a chain.
  *
- * <p>Claiming a slot (FASTER's two phases): 1. store the entry tentatively in a free slot; 2. look
- * through the bucket again; if there is a twin of the same tag, tentative or not, give the slot
- * back and start over; 3. clear the tentative bit. Two claims can't both miss each other, since
- * both stored before they looked.
+ * <p>Claiming a slot takes one compare-and-swap, where FASTER takes two phases: slots fill in their
+ * order, through the overflow buckets too, and none comes free again. So behind the first free slot
+ * there is nothing, and who swaps an entry into it knows all entries there are: two claims of one
+ * tag want the same slot, and the one that loses finds the other's entry when it looks again.
  *
  * <p>Freezing (growth): the mover sets the frozen bit in every word of a bucket, free ones too.
  * From then on no compare-and-swap succeeds there; whoever fails goes to the next generation.
@@ -159,15 +158,17 @@ final class Buckets {
         for (long bucket = first; ; ) {
             for (int i = 0; i < ENTRY_COUNT; i++) {
                 long word = load(bucket + i * 8L);
-                if (EntryWord.hasTag(word, tag) && !EntryWord.isTentative(word)) {
+                if (EntryWord.hasTag(word, tag)) {
                     return EntryWord.address(word);
+                }
+                if (EntryWord.address(word) == 0) {
+                    break; // nothing behind it
                 }
             }
             long overflow = load(bucket + OVERFLOW);
             if ((overflow & EntryWord.OVERFLOW_MASK) == 0) {
                 boolean folded = (overflow & FOLDED) != 0;
-                long word = folded ? load(first) : 0;
-                return EntryWord.isTentative(word) ? 0 : EntryWord.address(word);
+                return folded ? EntryWord.address(load(first)) : 0;
             }
             bucket = overflowOffset(overflow);
         }
@@ -194,21 +195,24 @@ final class Buckets {
     private int lookOrClaim(long hash, long address, boolean mayFold, HashTable.Slot into) {
         long tag = EntryWord.tagOf(hash);
         long first = offsetOf(bucketOf(hash));
-        long free = -1;
         for (long bucket = first; ; ) {
-            for (int i = 0; i < ENTRY_COUNT; i++) {
-                long offset = bucket + i * 8L;
-                long word = load(offset);
+            long end = bucket + OVERFLOW;
+            for (long at = bucket; at < end; at += 8) {
+                long word = load(at);
                 if (word < 0) {
                     return BUCKET_FROZEN;
                 }
                 if (word == 0) {
-                    free = free < 0 ? offset : free;
-                } else if (EntryWord.hasTag(word, tag)) {
-                    return EntryWord.isTentative(word) ? AGAIN : into.found(this, offset, word);
+                    // a folded one is made before anybody looks, or has no free slot
+                    return (load(end) & FOLDED) != 0
+                            ? lookFolded(first, tag, address, into)
+                            : claim(at, tag, address, into);
+                }
+                if (EntryWord.hasTag(word, tag)) {
+                    return into.found(this, at, word);
                 }
             }
-            long overflow = load(bucket + OVERFLOW);
+            long overflow = load(end);
             if (overflow < 0) {
                 return BUCKET_FROZEN;
             }
@@ -216,8 +220,6 @@ final class Buckets {
                 bucket = overflowOffset(overflow);
             } else if ((overflow & FOLDED) != 0) {
                 return lookFolded(first, tag, address, into);
-            } else if (free >= 0) {
-                return claim(free, first, tag, address, into);
             } else {
                 return extend(bucket, mayFold);
             }
@@ -230,58 +232,12 @@ final class Buckets {
         if (word < 0) {
             return BUCKET_FROZEN;
         }
-        if (EntryWord.isTentative(word)) {
-            return AGAIN;
-        }
-        if (word != 0) {
-            return into.found(this, first, word);
-        }
-        long claimed = tag | address;
-        return swap(first, 0, claimed) ? into.claimed(this, first, claimed) : AGAIN;
+        return word != 0 ? into.found(this, first, word) : claim(first, tag, address, into);
     }
 
-    private int claim(long free, long first, long tag, long address, HashTable.Slot into) {
-        long tentative = tag | address | TENTATIVE;
-        if (!swap(free, 0, tentative)) {
-            return AGAIN;
-        }
-        int twin = lookForTwin(free, first, tag);
-        if (twin != DONE) {
-            boolean given = swap(free, tentative, 0);
-            assert given || EntryWord.isFrozen(load(free)) : "somebody else ended our claim";
-            return twin;
-        }
+    private int claim(long free, long tag, long address, HashTable.Slot into) {
         long claimed = tag | address;
-        return swap(free, tentative, claimed) ? into.claimed(this, free, claimed) : BUCKET_FROZEN;
-    }
-
-    /**
-     * DONE if ours is the only one of the tag; AGAIN if there is a twin or the bucket was folded.
-     */
-    private int lookForTwin(long own, long first, long tag) {
-        for (long bucket = first; ; ) {
-            for (int i = 0; i < ENTRY_COUNT; i++) {
-                long offset = bucket + i * 8L;
-                long word = load(offset);
-                if (word < 0) {
-                    return BUCKET_FROZEN;
-                }
-                if (offset != own && EntryWord.hasTag(word, tag)) {
-                    return AGAIN;
-                }
-            }
-            long overflow = load(bucket + OVERFLOW);
-            if (overflow < 0) {
-                return BUCKET_FROZEN;
-            }
-            if ((overflow & FOLDED) != 0) {
-                return AGAIN;
-            }
-            if ((overflow & EntryWord.OVERFLOW_MASK) == 0) {
-                return DONE;
-            }
-            bucket = overflowOffset(overflow);
-        }
+        return swap(free, 0, claimed) ? into.claimed(this, free, claimed) : AGAIN;
     }
 
     /** Hangs an empty bucket on a full one, or folds it if there is none left. */
@@ -332,13 +288,11 @@ final class Buckets {
             overflow = load(last + OVERFLOW);
         }
         long shared = load(first);
-        into.clear((overflow & FOLDED) != 0
-                && !EntryWord.isTentative(shared)
-                && EntryWord.address(shared) != 0);
+        into.clear((overflow & FOLDED) != 0 && EntryWord.address(shared) != 0);
         for (long bucket = first; ; ) {
             for (int i = 0; i < ENTRY_COUNT; i++) {
                 long word = load(bucket + i * 8L) & ~FROZEN;
-                if (word != 0 && !EntryWord.isTentative(word)) { // else of a record in flight
+                if (word != 0) {
                     into.add(word);
                 }
             }
@@ -457,7 +411,7 @@ final class Buckets {
         int left = high << baseBits | low;
         int right = (high | 1) << baseBits | low;
         long foldedHead = folded ? load(first) & ~FROZEN : 0;
-        if (folded && !EntryWord.isTentative(foldedHead)) {
+        if (folded) {
             // First, so that it is slot 0 of both: its chain has properties of both.
             next.append(left, foldedHead);
             next.append(right, foldedHead);
@@ -466,7 +420,7 @@ final class Buckets {
             for (int i = 0; i < ENTRY_COUNT; i++) {
                 long word = load(bucket + i * 8L) & ~FROZEN;
                 boolean isHead = folded && bucket == first && i == 0;
-                if (word != 0 && !EntryWord.isTentative(word) && !isHead) {
+                if (word != 0 && !isHead) {
                     long bit =
                             word >>> (EntryWord.ADDRESS_BITS + EntryWord.TAG_BITS - 1 - doublings);
                     next.append((bit & 1) == 0 ? left : right, word);

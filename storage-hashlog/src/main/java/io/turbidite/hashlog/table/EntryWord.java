@@ -7,7 +7,7 @@ package io.turbidite.hashlog.table;
  * bit bits field
  *   0   48 address    of the newest key pointer of the chain; 0 with the rest: the slot is free
  *  48   14 tag        the upper 14 bits of the hash
- *  62    1 tentative  being claimed: neither readers nor a growth take it for an entry
+ *  62    1 zero
  *  63    1 frozen     the bucket has moved to a larger table; the rest is its last content
  * </pre>
  *
@@ -19,7 +19,7 @@ final class EntryWord {
     static final int TAG_BITS = 14;
     static final long ADDRESS_MASK = (1L << ADDRESS_BITS) - 1;
     static final long TAG_MASK = ((1L << TAG_BITS) - 1) << ADDRESS_BITS;
-    static final long TENTATIVE = 1L << 62;
+    static final long ZERO_MASK = 1L << 62;
     static final long FROZEN = 1L << 63;
 
     /**
@@ -44,11 +44,7 @@ final class EntryWord {
         return word < 0;
     }
 
-    static boolean isTentative(long word) {
-        return (word & TENTATIVE) != 0;
-    }
-
-    /** Whether the slot is an entry, or a claim to one, of this tag. */
+    /** Whether the slot is an entry of this tag. */
     static boolean hasTag(long word, long tag) {
         return (word & TAG_MASK) == tag && (word & ~FROZEN) != 0;
     }

@@ -3,7 +3,7 @@
  * property to the newest key pointer of its chain.
  *
  * <p>Holds {@link io.turbidite.hashlog.table.HashTable}: cache-line buckets off the heap with tags,
- * the tentative protocol, and growth while writers go on. Knows addresses and hashes, but no
+ * slots that fill in their order, and growth while writers go on. Knows addresses and hashes, but no
  * records, properties and log. Invariant: a property has at most one entry; an entry's address only
  * grows; if a reader misses an entry, it was not there when the reader looked. Start reading at
  * {@code Buckets}.

@@ -20,11 +20,16 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
  * Claims, swings and growth; the Lincheck part has ten properties in one bucket and a growth among
@@ -237,8 +242,92 @@ public class HashTableTest {
             assertThat(to.headOf(hashes[i])).as("%d", i).isEqualTo(heads[i]);
             assertThat(from.findOrClaim(hashes[i], 1, true, slot)).isEqualTo(Buckets.BUCKET_FROZEN);
         }
+        // its free slots are for nobody: a new entry would hide the chain that its tag has shared
+        for (int i = 0; i < hashes.length; i++) {
+            assertThat(to.findOrClaim(hashes[i], 9_999, true, slot)).isEqualTo(Buckets.DONE);
+            assertThat(slot.isClaimed()).as("%d", i).isFalse();
+            assertThat(slot.address()).as("%d", i).isEqualTo(heads[i]);
+        }
         from.close();
         to.close();
+    }
+
+    /** Two entries of one tag would hide one of two chains. */
+    @Test
+    void threads_that_claim_the_same_tags_at_once_make_one_entry_of_each() {
+        int roundCount = Tier.count(20, 100, 2_000);
+        AtomicInteger done = new AtomicInteger();
+        ConcurrentLinkedQueue<Throwable> errors = new ConcurrentLinkedQueue<>();
+        List<Claims> rounds = new ArrayList<>();
+        for (int r = 0; r < roundCount; r++) {
+            rounds.add(new Claims(Seeds.mix(SEED, r)));
+        }
+        try (ThreadTasks tasks = ThreadTasks.create("claim", (name, e) -> errors.add(e))) {
+            for (int t = 0; t < Claims.THREAD_COUNT; t++) {
+                AtomicBoolean begun = new AtomicBoolean();
+                tasks.start("claimer" + t, 1_000_000, () -> {
+                    if (begun.compareAndSet(false, true)) {
+                        rounds.forEach(Claims::run);
+                        done.incrementAndGet();
+                    }
+                    return false;
+                });
+            }
+            tasks.await(() -> done.get() == Claims.THREAD_COUNT || !errors.isEmpty());
+        }
+        assertThat(errors).isEmpty();
+        rounds.forEach(Claims::check);
+    }
+
+    /** One table, whose tags all threads claim in the same order and, nearly, at the same time. */
+    private static final class Claims {
+        static final int THREAD_COUNT = 3;
+
+        /** Six or seven in a bucket: some of them need an overflow bucket. */
+        private static final int CLAIM_COUNT = 400;
+
+        /** 5 bits of tag and the 6 bits of the bucket. */
+        private static final long TAG_AND_BUCKET = 0xF800_0000_0000_003FL;
+
+        private final Buckets buckets = new Buckets(6, 0, 0);
+        private final long[] hashes;
+        private final AtomicIntegerArray arrived = new AtomicIntegerArray(CLAIM_COUNT);
+        private final AtomicInteger claimed = new AtomicInteger();
+
+        Claims(long seed) {
+            hashes = new SplittableRandom(seed)
+                    .longs(CLAIM_COUNT)
+                    .map(hash -> hash & TAG_AND_BUCKET)
+                    .toArray();
+        }
+
+        void run() {
+            HashTable.Slot slot = new HashTable.Slot();
+            for (int i = 0; i < CLAIM_COUNT; i++) {
+                arrived.incrementAndGet(i);
+                for (int s = 0; s < 2_000 && arrived.get(i) < THREAD_COUNT; s++) {
+                    Thread.onSpinWait();
+                }
+                assertThat(buckets.findOrClaim(hashes[i], i + 1, false, slot))
+                        .isEqualTo(Buckets.DONE);
+                if (slot.isClaimed()) {
+                    claimed.incrementAndGet();
+                }
+            }
+        }
+
+        void check() {
+            int tags = (int) Arrays.stream(hashes).distinct().count();
+            assertThat(claimed.get()).isEqualTo(tags);
+            BucketEntries held = new BucketEntries();
+            int found = 0;
+            for (int b = 0; b < buckets.bucketCount(); b++) {
+                buckets.read(b, held);
+                found += held.count();
+            }
+            assertThat(found).isEqualTo(tags);
+            buckets.close();
+        }
     }
 
     @Test
