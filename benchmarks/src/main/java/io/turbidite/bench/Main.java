@@ -80,6 +80,7 @@ import java.util.stream.IntStream;
             Main.FeedCommand.class,
             Main.PoliciesCommand.class,
             ServeCommand.class,
+            YcsbCommand.class,
             Main.JmhCommand.class
         })
 public final class Main implements Runnable {

@@ -13,7 +13,6 @@ import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
-import org.rocksdb.DataBlockIndexType;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.LRUCache;
 import org.rocksdb.ReadOptions;
@@ -45,7 +44,6 @@ public final class RocksEngine implements Engine {
 
     private static final int HEADER_BYTES = 4 * Tweet.ATTRIBUTE_COUNT + 8;
     private static final int BATCH = 1_000;
-    private static final long LOOK_NANOS = 1_000_000;
     private static final long LOG_NANOS = 1_000_000;
 
     private final RocksDB db;
@@ -79,32 +77,14 @@ public final class RocksEngine implements Engine {
         secondaryCount = options.secondaryCount();
         long writeMemoryBytes = options.writeMemoryBytes();
         LRUCache cache = own(new LRUCache(options.cacheBytes()));
-        ColumnFamilyOptions primary = own(new ColumnFamilyOptions())
-                .setWriteBufferSize(writeMemoryBytes)
-                .setMaxWriteBufferNumber(3)
-                .setLevel0FileNumCompactionTrigger(4)
-                .setMaxBytesForLevelBase(4 * writeMemoryBytes)
-                .setLevelCompactionDynamicLevelBytes(true)
-                .setMemtablePrefixBloomSizeRatio(0.1)
-                .setMemtableWholeKeyFiltering(true)
-                .setCompressionType(CompressionType.NO_COMPRESSION)
-                .setTableFormatConfig(new BlockBasedTableConfig()
-                        .setBlockCache(cache)
-                        .setFilterPolicy(own(new BloomFilter(10)))
-                        .setBlockSize(16 << 10)
-                        .setBlockRestartInterval(4)
-                        .setDataBlockIndexType(DataBlockIndexType.kDataBlockBinaryAndHash));
+        ColumnFamilyOptions primary =
+                own(RocksTuning.ofRecords(writeMemoryBytes, cache, own(new BloomFilter(10))));
         ColumnFamilyOptions secondary = own(new ColumnFamilyOptions())
                 .setWriteBufferSize(Math.max(1 << 20, writeMemoryBytes / 4))
                 .setCompressionType(CompressionType.NO_COMPRESSION)
                 .setTableFormatConfig(new BlockBasedTableConfig().setBlockCache(cache));
-        DBOptions database = own(new DBOptions())
-                .setCreateIfMissing(true)
-                .setCreateMissingColumnFamilies(true)
-                .setMaxOpenFiles(-1)
-                .setMaxBackgroundJobs(2)
+        DBOptions database = own(RocksTuning.database(memtableBytesMax))
                 .setManualWalFlush(options.durability() == Durability.BUFFERED)
-                .setDbWriteBufferSize(memtableBytesMax)
                 .setUseDirectReads(options.directIo())
                 .setUseDirectIoForFlushAndCompaction(options.directIo());
         List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
@@ -168,13 +148,9 @@ public final class RocksEngine implements Engine {
 
     @Override
     public void settle() {
-        try (FlushOptions wait = new FlushOptions().setWaitForFlush(true)) {
+        try (FlushOptions wait = RocksTuning.wholeFlush()) {
             db.flush(wait, families);
-            while (db.getAggregatedLongProperty("rocksdb.num-running-compactions") > 0
-                    || db.getAggregatedLongProperty("rocksdb.compaction-pending") > 0) {
-                // not a spin: its CPU would count as RocksDB's
-                LockSupport.parkNanos(LOOK_NANOS);
-            }
+            RocksTuning.awaitCompactions(db);
         } catch (RocksDBException failed) {
             throw new IllegalStateException(failed);
         }
