@@ -193,12 +193,17 @@ public final class TreeCursor implements OrdinalCursor {
 
     @Override
     public void showAhead(EntriesAhead ahead) {
-        int first = place + 1;
-        if (standsOnEntry) {
-            ahead.show(stretch.columns, stretch.keyBytes >= 0, first, stretch.count() - first);
-        } else {
+        if (!standsOnEntry) {
             ahead.clear();
+            return;
         }
+        if (place + 1 == stretch.count() && index + 1 < leaf.count()) {
+            // what it stands on is taken out of the page again, with those behind it
+            decode(index, true);
+            place = stretch.place(index);
+        }
+        int first = place + 1;
+        ahead.show(stretch.columns, stretch.keyBytes >= 0, first, stretch.count() - first);
     }
 
     @Override

@@ -20,6 +20,7 @@ public final class EntriesAhead {
     private boolean hasSeconds;
     private int first;
     private int count;
+    private boolean isCut;
 
     /** The columns of entries, which the cursor fills. <em>Confined to one thread.</em> */
     public static final class Columns {
@@ -50,6 +51,7 @@ public final class EntriesAhead {
     /** Shows nothing. */
     public void clear() {
         count = 0;
+        isCut = true;
     }
 
     /**
@@ -67,6 +69,7 @@ public final class EntriesAhead {
         hasSeconds = areWhole;
         first = from;
         count = entries;
+        isCut = false;
     }
 
     /** How many there are. */
@@ -74,23 +77,69 @@ public final class EntriesAhead {
         return count;
     }
 
+    /** Whether none of those that were shown is cut off: there may be more behind them. */
+    public boolean isWhole() {
+        return !isCut;
+    }
+
+    /** Leaves the first of them, so many at most. */
+    public void cutTo(long entriesMax) {
+        if (count > entriesMax) {
+            count = (int) entriesMax;
+            isCut = true;
+        }
+    }
+
     /**
-     * Leaves those whose keys' first bytes are all below others.
+     * Leaves those whose keys' first bytes are all below those of another key.
      *
-     * @param rank the first eight bytes of another key, turned so that signed numbers are in their
-     *     order
+     * @param prefix the first eight bytes of that key, padded with zeros
+     * @param second the eight bytes behind these, likewise
      */
-    public void cutFrom(long rank) {
-        int end = first + count;
-        int at = first;
-        // mostly all or none of them are below
-        if (count > 0 && (prefixes[end - 1] ^ Long.MIN_VALUE) < rank) {
+    public void cutFrom(long prefix, long second) {
+        int low = first;
+        int high = first + count;
+        // mostly all of them are below
+        if (count == 0 || isBelow(high - 1, prefix, second)) {
             return;
         }
-        while (at < end && (prefixes[at] ^ Long.MIN_VALUE) < rank) {
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (isBelow(middle, prefix, second)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        cutTo(low - first);
+    }
+
+    private boolean isBelow(int at, long prefix, long second) {
+        long own = prefixes[at];
+        return own != prefix
+                ? Long.compareUnsigned(own, prefix) < 0
+                : hasSeconds && Long.compareUnsigned(seconds[at], second) < 0;
+    }
+
+    /** Leaves those in front of the first one whose timestamp is outside of a range. */
+    public void cutToTimestamps(long low, long end) {
+        int last = first + count;
+        int at = first;
+        while (at < last && versions[at] >>> 1 >= low && versions[at] >>> 1 < end) {
             at++;
         }
-        count = at - first;
+        cutTo(at - first);
+    }
+
+    /** Leaves those in front of the first one that is above the snapshot, or anti-matter. */
+    public void cutToMatter(long snapshot) {
+        long seenMax = snapshot << 1;
+        int last = first + count;
+        int at = first;
+        while (at < last && versions[at] <= seenMax && (versions[at] & 1) == 0) {
+            at++;
+        }
+        cutTo(at - first);
     }
 
     /**
@@ -117,7 +166,7 @@ public final class EntriesAhead {
             before = next;
             secondBefore = seconds[at];
         }
-        count = at - first;
+        cutTo(at - first);
     }
 
     /** Adds the values of the first of them to a run in whose memory they lie. */

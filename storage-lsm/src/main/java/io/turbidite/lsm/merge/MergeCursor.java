@@ -142,11 +142,23 @@ public final class MergeCursor implements EntryCursor {
             return;
         }
         // the next best has lost to the winner itself
-        long best = Long.MAX_VALUE;
+        int best = -1;
         for (int slot = (winner + streams.length) >>> 1; slot > 0; slot >>>= 1) {
-            best = Math.min(best, ranks[tree[slot]]);
+            int loser = tree[slot];
+            if (!ended[loser] && (best < 0 || isBelow(loser, best))) {
+                best = loser;
+            }
         }
-        ahead.cutFrom(best);
+        if (best >= 0) {
+            ahead.cutFrom(briefs[best].prefix, briefs[best].second);
+        }
+    }
+
+    /** Whether the first sixteen bytes of one stream's key are below another's. */
+    private boolean isBelow(int a, int b) {
+        return ranks[a] != ranks[b]
+                ? ranks[a] < ranks[b]
+                : Long.compareUnsigned(briefs[a].second, briefs[b].second) < 0;
     }
 
     @Override

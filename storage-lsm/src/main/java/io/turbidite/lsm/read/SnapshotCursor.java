@@ -11,7 +11,6 @@ import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.LayerWork;
 import io.turbidite.core.scan.RecordRun;
-import io.turbidite.lsm.entry.EntriesAhead;
 import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.partition.Partition;
@@ -41,9 +40,6 @@ final class SnapshotCursor implements AutoCloseable {
      * Moves between two looks at whether the pinned version is old: a look is one volatile read.
      */
     private static final int REPIN_INTERVAL = 1_024;
-
-    /** Moves without looking ahead, after a look that showed nothing. */
-    private static final int AHEAD_INTERVAL = 8;
 
     /** Entries of the first batch, and how much larger each further one is. */
     private static final int BATCH_MIN = 4;
@@ -113,10 +109,7 @@ final class SnapshotCursor implements AutoCloseable {
     /** How many entries of the batch were found by seeking forward. */
     private int foundInBatch;
 
-    private final EntriesAhead ahead = new EntriesAhead();
-
-    /** Moves before it asks again what lies ahead. */
-    private int untilAhead;
+    private final RunsAhead runs;
 
     private int untilLook = REPIN_INTERVAL;
     private long visitedCount;
@@ -145,6 +138,7 @@ final class SnapshotCursor implements AutoCloseable {
         this.bounds = bounds;
         this.readsAhead = !isPrimary && !(bounds.spatial() instanceof IndexSearch.Nearest);
         this.hold = new VersionLease(partition, view, this::release);
+        this.runs = new RunsAhead(range.high());
     }
 
     boolean next() {
@@ -202,31 +196,18 @@ final class SnapshotCursor implements AutoCloseable {
             }
             run.begin(value);
             EntryCursor cursor = live;
-            if (cursor != null && --untilAhead <= 0 && isPrimary && range.high() == null) {
-                moveAhead(cursor, run);
+            if (cursor != null && isPrimary) {
+                int more = runs.extend(run, cursor);
+                if (more > 0) {
+                    visitedCount += more;
+                    untilLook -= more;
+                    show(cursor);
+                }
             }
             return true;
         } finally {
             hold.leave();
         }
-    }
-
-    private void moveAhead(EntryCursor cursor, RecordRun run) {
-        if (!cursor.isInMemory()) {
-            cursor.showAhead(ahead);
-            int entries = Math.min(ahead.count(), RecordRun.RECORDS_MAX - 1);
-            if (entries > 0) {
-                ahead.addTo(run, entries);
-                cursor.skip(entries);
-                visitedCount += entries;
-                untilLook -= entries;
-                show(cursor);
-                untilAhead = 0;
-                return;
-            }
-        }
-        // where streams alternate, or keys share their first bytes, it would be asked in vain
-        untilAhead = AHEAD_INTERVAL;
     }
 
     /** Stands before the first entry in the range that is at or above {@code target}. */

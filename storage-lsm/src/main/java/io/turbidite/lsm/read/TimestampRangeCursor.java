@@ -1,5 +1,6 @@
 package io.turbidite.lsm.read;
 
+import io.turbidite.lsm.entry.EntriesAhead;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.SelectingCursor;
 
@@ -8,5 +9,10 @@ record TimestampRangeCursor(EntryCursor entries, TimestampRange band) implements
     @Override
     public boolean isShown() {
         return band.contains(entries.timestamp());
+    }
+
+    @Override
+    public void cutToShown(EntriesAhead ahead) {
+        ahead.cutToTimestamps(band.low(), band.end());
     }
 }

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.time.Instant;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -243,6 +244,32 @@ class PlantedBugTest {
                         AnswerCheck.run(dataset, view, rows);
                         foundCount += foundIn(dataset, BentViews.of(view, index, bug), rows);
                     }
+                }
+            }
+        }
+        assertThat(foundCount).isPositive();
+    }
+
+    @Test
+    void a_run_of_records_is_passed_over_but_for_its_first() {
+        int foundCount = 0;
+        try (SimStore sim = store()) {
+            Dataset dataset = sim.store.createDataset(Row.everyKindSpec("T").partitions(1));
+            Map<Long, Row> rows = new TreeMap<>();
+            for (long id = 1; id <= 40; id++) {
+                Instant created = Instant.ofEpochSecond(id * 25_000);
+                Row row = new Row(id, "ann", (int) id, created, "late fog");
+                dataset.upsert(row.toMap(dataset.type()));
+                rows.put(id, row);
+            }
+            dataset.flush();
+            for (int moment = 0; moment < 8; moment++) {
+                dataset.upsert(new Row(41, "bob", 0, null, "").toMap(dataset.type()));
+                dataset.delete(41L);
+                try (ReadView view = dataset.openView()) {
+                    AnswerCheck.run(dataset, view, rows);
+                    ReadView bent = BentViews.ofScans(view, BentViews::withShortRuns);
+                    foundCount += foundIn(dataset, bent, rows);
                 }
             }
         }

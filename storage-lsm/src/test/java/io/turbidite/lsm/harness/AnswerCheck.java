@@ -25,7 +25,6 @@ import io.turbidite.core.scan.IndexSearch.Window;
 import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
-import io.turbidite.core.scan.RecordRun;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.TermSearch;
 import io.turbidite.core.scan.ValidSearch;
@@ -49,7 +48,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 
@@ -116,7 +114,8 @@ public final class AnswerCheck {
             created = check.range();
             filter = created.filter(dataset);
             check.count();
-            check.scans(created, filter);
+            ScanCheck scans = new ScanCheck(dataset, view, rows.values(), check.random);
+            scans.run(filter, created::holds, "created in " + created);
         }
         boolean isAll = questions == Questions.ALL;
         for (IndexSchema index : schema.indexes()) {
@@ -228,49 +227,6 @@ public final class AnswerCheck {
 
     private void count() {
         view.countRecords(() -> {}).ifPresent(count -> assertThat(count).isEqualTo(rows.size()));
-    }
-
-    /** A filter may let through more, never less, and never what is not. */
-    private void scans(Range created, FilterPredicate filter) {
-        Map<Long, Row> expected = new TreeMap<>();
-        rows.stream().filter(created::holds).forEach(row -> expected.put(row.id(), row));
-        Map<Long, Row> found = new TreeMap<>();
-        Map<Long, Row> unordered = new TreeMap<>();
-        for (int p = 0; p < view.partitionCount(); p++) {
-            collect(view.scan(p, KeyRange.all(), filter), created, found);
-            collectRuns(view.scanUnordered(p, KeyRange.all(), filter), created, unordered);
-        }
-        assertThat(found).as("scan by %s", created).isEqualTo(expected);
-        assertThat(unordered).as("scan in no order by %s", created).isEqualTo(expected);
-    }
-
-    private void collect(RecordStream records, Range created, Map<Long, Row> found) {
-        try (records) {
-            while (records.next()) {
-                Row row = row(records.record());
-                if (created.holds(row)) {
-                    assertThat(found.put(row.id(), row)).isNull();
-                }
-            }
-        }
-    }
-
-    private void collectRuns(RecordStream records, Range created, Map<Long, Row> found) {
-        RecordRun run = new RecordRun();
-        Slice record = new Slice();
-        try (records) {
-            while (records.nextRun(run)) {
-                for (int i = 0; i < run.count(); i++) {
-                    Row row = row(run.record(i, record));
-                    if (created.holds(row)) {
-                        assertThat(found.put(row.id(), row)).isNull();
-                    }
-                }
-                assertThat(record.contentEquals(records.record()))
-                        .as("stands on the last")
-                        .isTrue();
-            }
-        }
     }
 
     private void search(IndexSchema index, Range created, FilterPredicate filter) {

@@ -3,6 +3,8 @@ package io.turbidite.lsm.harness;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordRun;
+import io.turbidite.core.scan.RecordStream;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -27,6 +29,38 @@ public final class BentViews {
                     } catch (InvocationTargetException failed) {
                         throw failed.getTargetException();
                     }
+                });
+    }
+
+    /** A view that shows what {@code view} does, but for its scans in no order. */
+    public static ReadView ofScans(ReadView view, UnaryOperator<RecordStream> bug) {
+        return (ReadView) Proxy.newProxyInstance(
+                BentViews.class.getClassLoader(),
+                new Class<?>[] {ReadView.class},
+                (self, method, given) -> {
+                    try {
+                        Object answer = method.invoke(view, given);
+                        return method.getName().equals("scanUnordered")
+                                ? bug.apply((RecordStream) answer)
+                                : answer;
+                    } catch (InvocationTargetException failed) {
+                        throw failed.getTargetException();
+                    }
+                });
+    }
+
+    /** Each run has its first record alone; the stream goes on behind the last. */
+    public static RecordStream withShortRuns(RecordStream sound) {
+        return (RecordStream) Proxy.newProxyInstance(
+                BentViews.class.getClassLoader(),
+                new Class<?>[] {RecordStream.class},
+                (self, method, given) -> {
+                    Object answer = method.invoke(sound, given);
+                    if (method.getName().equals("nextRun") && Boolean.TRUE.equals(answer)) {
+                        RecordRun run = (RecordRun) given[0];
+                        run.begin(run.record(0, new Slice()));
+                    }
+                    return answer;
                 });
     }
 

@@ -66,12 +66,16 @@ class RecordRunTest {
     }
 
     private void check(ReadView view, Map<Long, Long> records) {
+        check(view, KeyRange.all(), records);
+    }
+
+    private void check(ReadView view, KeyRange keys, Map<Long, Long> records) {
         TreeMap<Long, Long> found = new TreeMap<>();
         RecordView record = new RecordView(dataset.type());
         Slice bytes = new Slice();
         RecordRun run = new RecordRun();
         moves = 0;
-        try (RecordStream stream = view.scanUnordered(0, KeyRange.all(), FilterPredicate.none())) {
+        try (RecordStream stream = view.scanUnordered(0, keys, FilterPredicate.none())) {
             while (stream.nextRun(run)) {
                 moves++;
                 for (int i = 0; i < run.count(); i++) {
@@ -131,6 +135,41 @@ class RecordRunTest {
         }
         try (ReadView view = dataset.openView()) {
             check(view, expected);
+        }
+    }
+
+    @Test
+    void a_few_newer_versions_in_another_component_cut_few_runs() {
+        upsert(id -> true, 1);
+        dataset.flush();
+        upsert(id -> id % 100 == 50, 2);
+        dataset.flush();
+        try (ReadView view = dataset.openView()) {
+            check(view, expected);
+        }
+        // one before each of them, and one of each
+        assertThat(moves).isLessThan(3 * COUNT / 100 + COUNT / 32);
+    }
+
+    @Test
+    void a_range_of_keys_is_read_by_runs_up_to_its_end() {
+        upsert(id -> true, 1);
+        dataset.flush();
+        for (long end : new long[] {1, 2, 63, 64, 65, 1_000, COUNT - 1, COUNT, COUNT + 1}) {
+            check(KeyRange.of(null, key(end)), expected.headMap(end));
+            assertThat(moves).isLessThan(4 + end / 16);
+        }
+        check(KeyRange.between(key(500), false, key(900), true), expected.subMap(501L, 901L));
+        assertThat(moves).isLessThan(4 + 400 / 16);
+    }
+
+    private byte[] key(long id) {
+        return dataset.primaryKeySpec().encode(id);
+    }
+
+    private void check(KeyRange keys, Map<Long, Long> records) {
+        try (ReadView view = dataset.openView()) {
+            check(view, keys, records);
         }
     }
 

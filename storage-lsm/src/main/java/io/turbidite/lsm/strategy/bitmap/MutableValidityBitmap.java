@@ -142,6 +142,29 @@ public final class MutableValidityBitmap implements AutoCloseable {
     }
 
     /**
+     * The first entry from one ordinal up to another that is invalid for a reader; the latter if
+     * there is none.
+     *
+     * @param end at most {@link #entryCount}
+     */
+    public long nextInvalid(long from, long end, long snapshot) {
+        long at = from;
+        while (at < end) {
+            long word = (long) WORD.getAcquire(words, offset(at)) >>> at;
+            if (word == 0) {
+                at = (at | (Long.SIZE - 1)) + 1;
+                continue;
+            }
+            at += Long.numberOfTrailingZeros(word);
+            if (at < end && isInvalid(at, snapshot)) {
+                return at;
+            }
+            at++;
+        }
+        return end;
+    }
+
+    /**
      * The first timestamp at which an entry is invalid; {@link #VALID} or {@link #SETTLED} if there
      * is none.
      */

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.strategy.bitmap;
 
+import io.turbidite.lsm.entry.EntriesAhead;
 import io.turbidite.lsm.entry.OrdinalCursor;
 import io.turbidite.lsm.entry.SelectingCursor;
 
@@ -38,5 +39,10 @@ public final class ValidEntryCursor implements SelectingCursor {
         validTo = invalidEntries.next(ordinal);
         validFrom = invalidEntries.previous(ordinal) + 1;
         return ordinal < validTo;
+    }
+
+    @Override
+    public void cutToShown(EntriesAhead ahead) {
+        ahead.cutTo(validTo - entries.ordinal() - 1);
     }
 }

@@ -1,6 +1,7 @@
 package io.turbidite.lsm.strategy.bitmap;
 
 import io.turbidite.lsm.btree.TreeCursor;
+import io.turbidite.lsm.entry.EntriesAhead;
 import io.turbidite.lsm.entry.SelectingCursor;
 
 /**
@@ -31,5 +32,12 @@ public final class VisibleCursor implements SelectingCursor {
         return entries.timestamp() <= snapshot
                 && !bitmap.isInvalid(entries.ordinal(), snapshot)
                 && !entries.isAntimatter();
+    }
+
+    @Override
+    public void cutToShown(EntriesAhead ahead) {
+        ahead.cutToMatter(snapshot);
+        long next = entries.ordinal() + 1;
+        ahead.cutTo(bitmap.nextInvalid(next, next + ahead.count(), snapshot) - next);
     }
 }

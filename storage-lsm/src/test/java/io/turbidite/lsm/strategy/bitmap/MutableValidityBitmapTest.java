@@ -53,6 +53,32 @@ class MutableValidityBitmapTest {
     }
 
     @Test
+    void the_next_invalid_entry_is_the_one_that_is_found_one_by_one() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        int entries = 300;
+        try (MutableValidityBitmap bitmap = MutableValidityBitmap.create(
+                new MutableValidityBitmap.Memory(account, account), entries)) {
+            for (int i = 0; i < 12; i++) {
+                long ordinal = random.nextInt(entries);
+                if (random.nextInt(4) == 0) {
+                    bitmap.settle(ordinal);
+                } else {
+                    bitmap.invalidate(ordinal, 1 + random.nextInt(20), () -> 0);
+                }
+                for (int from = 0; from < entries; from++) {
+                    int end = from + random.nextInt(entries - from + 1);
+                    long snapshot = random.nextInt(22);
+                    long next = from;
+                    while (next < end && !bitmap.isInvalid(next, snapshot)) {
+                        next++;
+                    }
+                    assertThat(bitmap.nextInvalid(from, end, snapshot)).isEqualTo(next);
+                }
+            }
+        }
+    }
+
+    @Test
     void an_entry_dies_once() {
         try (MutableValidityBitmap bitmap = MutableValidityBitmap.create(
                 new MutableValidityBitmap.Memory(account, account), 1)) {
