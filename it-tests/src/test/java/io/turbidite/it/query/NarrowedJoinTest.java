@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
 import java.time.LocalDate;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -269,6 +270,71 @@ class NarrowedJoinTest {
             try (QueryResult result = rows.run()) {
                 assertThat(result.count()).isEqualTo(10);
             }
+        }
+    }
+
+    /**
+     * Nothing connects the two small relations, and all pairs of them are cheap: but a scan of the
+     * large one is not, which the keys of one of them spare.
+     */
+    @Test
+    void the_order_is_one_in_which_keys_spare_the_scan_of_the_largest() {
+        try (Store store = open("order")) {
+            Dataset large = store.createDataset(DatasetSpec.named("Large")
+                    .field("id", "int64")
+                    .field("a", "int64")
+                    .field("b", "int64")
+                    .primaryKey("id")
+                    .index(IndexSpec.btree("by_a", "a")));
+            Dataset few = store.createDataset(DatasetSpec.named("A")
+                    .field("a", "int64")
+                    .field("name", "string")
+                    .primaryKey("a"));
+            Dataset others = store.createDataset(DatasetSpec.named("B")
+                    .field("b", "int64")
+                    .field("name", "string")
+                    .primaryKey("b"));
+            for (long i = 0; i < 20_000; i++) {
+                large.upsert(Map.of("id", i, "a", i % 2_000, "b", i % 50));
+            }
+            for (long i = 0; i < 2_000; i++) {
+                few.upsert(Map.of("a", i, "name", "a" + i / 4));
+            }
+            for (long i = 0; i < 50; i++) {
+                others.upsert(Map.of("b", i, "name", "b" + i / 5));
+            }
+            List.of(large, few, others).forEach(Dataset::flush);
+            Answer answer = answer(
+                    store,
+                    "select l.id from A a cross join B b join Large l on l.a = a.a and l.b = b.b"
+                            + " where a.name = 'a7' and b.name = 'b0' order by 1");
+            List<Long> wanted = new ArrayList<>();
+            for (long i = 0; i < 20_000; i++) {
+                if (i % 2_000 / 4 == 7 && i % 50 / 5 == 0) {
+                    wanted.add(i);
+                }
+            }
+            assertThat(answer.rows()).extracting(row -> row.get("id")).isEqualTo(wanted);
+            assertThat(isNarrowed(answer.explanation()))
+                    .as(answer.explanation().toString())
+                    .isTrue();
+        }
+    }
+
+    /** The smaller side of all pairs is held by what joins them too: their number is known. */
+    @Test
+    void all_pairs_have_an_estimate() {
+        try (Store store = open("pairs")) {
+            create(store, Maintenance.EAGER);
+            fill(store, new SplittableRandom(9));
+            Explanation explanation = answer(
+                            store,
+                            "select a.id as a, b.id as b from Few a, Few b, Few c where c.id > b.id")
+                    .explanation();
+            assertThat(explanation.operators())
+                    .filteredOn(step -> step.detail().contains("all pairs"))
+                    .isNotEmpty()
+                    .allSatisfy(step -> assertThat(step.estimatedRows()).isPresent());
         }
     }
 }

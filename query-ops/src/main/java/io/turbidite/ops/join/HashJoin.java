@@ -49,7 +49,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     private static final int NO_NOTES = -1;
 
     /** With more keys in the table the other side is read as it was planned. */
-    private static final int NARROWING_KEYS_MAX = 1_000;
+    public static final int NARROWING_KEYS_MAX = 1_000;
 
     private final HeldRows held;
     private final JoinSide passing;

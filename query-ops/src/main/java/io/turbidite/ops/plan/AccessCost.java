@@ -70,6 +70,17 @@ final class AccessCost {
     }
 
     /**
+     * Reading records by an index of some values.
+     *
+     * @param values that are searched for
+     * @param count records that have one
+     * @param of about how many there are
+     */
+    static double byKeys(double values, double count, double of) {
+        return values * OPEN + count * BTREE_ENTRY + fetches(count, of);
+    }
+
+    /**
      * A hash join, beside its sides.
      *
      * @param held rows that are put into the table

@@ -2,6 +2,7 @@ package io.turbidite.ops.plan;
 
 import io.turbidite.core.expr.Expression;
 import io.turbidite.core.expr.Operator;
+import io.turbidite.ops.join.HashJoin;
 import io.turbidite.ops.plan.JoinGraph.Condition;
 import io.turbidite.ops.plan.JoinGraph.LeafField;
 
@@ -38,10 +39,20 @@ final class JoinEstimates {
     /** The relations of each class. */
     private final List<Long> classes = new ArrayList<>();
 
+    /**
+     * What a scan of each relation costs that may be read by keys of the class instead, once they
+     * are known; 0 of others.
+     */
+    private final List<double[]> scans = new ArrayList<>();
+
     private final Map<Long, Double> known = new HashMap<>();
 
-    private JoinEstimates(JoinGraph graph, double[] leafRows) {
+    /** Whether the relations have other rows than their plans expect. */
+    private final boolean areGiven;
+
+    private JoinEstimates(JoinGraph graph, double[] leafRows, boolean areGiven) {
         this.graph = graph;
+        this.areGiven = areGiven;
         this.leafCount = leafRows.length;
         this.leafRows = leafRows;
         this.baseRows = new double[leafCount];
@@ -70,18 +81,19 @@ final class JoinEstimates {
             leafRows[i] = (double) Math.max(1, rows);
             all += rows;
         }
-        return all < rowsMin ? null : new JoinEstimates(graph, leafRows);
+        return all < rowsMin ? null : new JoinEstimates(graph, leafRows, false);
     }
 
     /** Of relations that have so many rows. */
     static JoinEstimates ofRows(JoinGraph graph, double[] leafRows) {
-        return new JoinEstimates(graph, leafRows);
+        return new JoinEstimates(graph, leafRows, true);
     }
 
     private void findClasses() {
         DistinctValues distinct = new DistinctValues();
         for (List<LeafField> fields : graph.sames()) {
             double[] of = new double[leafCount];
+            double[] scan = new double[leafCount];
             long mask = 0;
             for (LeafField field : fields) {
                 int leaf = field.leaf();
@@ -90,7 +102,12 @@ final class JoinEstimates {
                 // of unknown fields a tenth of the rows: so it was guessed in System R
                 double told = count == DistinctValues.UNKNOWN ? leafRows[leaf] / 10 : count;
                 of[leaf] = Math.max(1, Math.max(of[leaf], told));
+                if (graph.leaves().get(leaf) instanceof Plan plan
+                        && graph.top(field).equals(field)) {
+                    scan[leaf] = Math.max(scan[leaf], plan.scanCostBeside(field.field()));
+                }
             }
+            scans.add(scan);
             values.add(of);
             classes.add(mask);
         }
@@ -208,7 +225,23 @@ final class JoinEstimates {
         components.add(united);
     }
 
-    /** What joining two parts costs beside what these cost, the smaller one held. */
+    /** What scans of the relations cost that may be read by keys instead. */
+    double scans() {
+        double all = 0;
+        for (int leaf = 0; leaf < leafCount; leaf++) {
+            double most = 0;
+            for (double[] of : scans) {
+                most = Math.max(most, of[leaf]);
+            }
+            all += most;
+        }
+        return all;
+    }
+
+    /**
+     * What joining two parts costs beside what these cost, the smaller one held. Below 0 where the
+     * keys that it holds spare a scan of the other one.
+     */
     double cost(long a, long b) {
         return cost(a, b, rows(a) < rows(b));
     }
@@ -216,16 +249,58 @@ final class JoinEstimates {
     private double cost(long a, long b, boolean holdsFirst) {
         double held = rows(holdsFirst ? a : b);
         double passing = rows(holdsFirst ? b : a);
-        double tried = areEqual(a, b) ? passing : passing * Math.max(1, held);
-        return AccessCost.join(held, tried, rows(a | b));
+        if (!areEqual(a, b)) {
+            return AccessCost.join(held, passing * Math.max(1, held), rows(a | b));
+        }
+        Narrowed by = narrowed(holdsFirst ? a : b, holdsFirst ? b : a);
+        return AccessCost.join(held, passing * by.share, rows(a | b)) - by.saved;
+    }
+
+    /**
+     * What comes of reading a side by the keys of the other.
+     *
+     * @param share of its records that are read
+     * @param saved of the cost of its scan
+     */
+    private record Narrowed(double share, double saved) {
+        static final Narrowed NOT = new Narrowed(1, 0);
+    }
+
+    /** As {@link PassingSide} does it when the keys are known. */
+    private Narrowed narrowed(long held, long passing) {
+        int leaf = Long.numberOfTrailingZeros(passing);
+        int by = -1;
+        for (int i = 0; i < classes.size(); i++) {
+            if ((classes.get(i) & held) != 0 && (classes.get(i) & passing) != 0) {
+                if (by >= 0) {
+                    return Narrowed.NOT;
+                }
+                by = i;
+            }
+        }
+        if (Long.bitCount(passing) != 1 || by < 0 || scans.get(by)[leaf] == 0) {
+            return Narrowed.NOT;
+        }
+        double[] of = values.get(by);
+        double keys = Math.min(rows(held), of[fewest(of, classes.get(by) & held)]);
+        double share = Math.min(1, keys / of[leaf]);
+        double all = baseRows[leaf];
+        double read = AccessCost.byKeys(keys, all * share, all);
+        return keys <= HashJoin.NARROWING_KEYS_MAX && read < scans.get(by)[leaf]
+                ? new Narrowed(share, scans.get(by)[leaf] - read)
+                : Narrowed.NOT;
     }
 
     /** What an order costs, with each side held that a join as it is written holds. */
     double written(JoinTree tree) {
         return switch (tree) {
             case JoinTree.Leaf _ -> 0;
-            case JoinTree.Pair(JoinTree left, JoinTree right, var _) -> {
-                boolean holdsLeft = JoinRows.isLeftSmaller(rows(left.mask()), rows(right.mask()));
+            case JoinTree.Pair pair -> {
+                JoinTree left = pair.left();
+                JoinTree right = pair.right();
+                boolean holdsLeft = areGiven
+                        ? JoinRows.isLeftSmaller(rows(left.mask()), rows(right.mask()))
+                        : graph.isLeftHeld(pair);
                 yield written(left) + written(right) + cost(left.mask(), right.mask(), holdsLeft);
             }
         };

@@ -54,6 +54,10 @@ final class JoinGraph {
     private final List<Equality> equalities = new ArrayList<>();
     private final List<Condition> conditions = new ArrayList<>();
     private final List<JoinPlan> joins = new ArrayList<>();
+
+    /** By the relations that each has. */
+    private final Map<Long, JoinPlan> byMask = new HashMap<>();
+
     private final List<List<LeafField>> sames;
     private final Rows rows;
 
@@ -177,6 +181,7 @@ final class JoinGraph {
             tops.put(targets.get(i), sources.get(i));
         }
         Rows joined = new Rows(JoinTree.Pair.of(left.tree, right.tree), type.rowType(), tops);
+        byMask.put(joined.tree.mask(), join);
         for (Expression condition : join.request().where()) {
             List<Expression> terms = condition instanceof Expression.And(List<Expression> inner)
                     ? inner
@@ -262,6 +267,12 @@ final class JoinGraph {
     /** All joins of the tree, the top one first. */
     List<JoinPlan> joins() {
         return joins;
+    }
+
+    /** Whether a join that is written so holds its left side. */
+    boolean isLeftHeld(JoinTree.Pair written) {
+        JoinPlan join = byMask.get(written.mask());
+        return join != null && join.isBuiltFromLeft();
     }
 
     /** The order as it is written. */

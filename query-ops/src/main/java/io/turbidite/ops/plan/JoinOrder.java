@@ -31,7 +31,8 @@ final class JoinOrder {
      * An order, and what is told of it.
      *
      * @param tree the cheapest that was found, or the written one
-     * @param cost of all its joins, without the relations
+     * @param cost of all its joins, and of the relations that it may read by an index of keys that
+     *     another one has; without the others
      * @param writtenCost the same of the order as it is written
      * @param isWritten whether the order is the written one
      */
@@ -89,7 +90,8 @@ final class JoinOrder {
     }
 
     static Chosen of(JoinGraph graph, JoinEstimates estimates) {
-        double writtenCost = estimates.written(graph.written());
+        double scans = estimates.scans();
+        double writtenCost = scans + estimates.written(graph.written());
         List<Costed> parts = new ArrayList<>();
         for (long component : estimates.components()) {
             parts.add(
@@ -98,9 +100,9 @@ final class JoinOrder {
                             : greedily(estimates, leavesOf(component)));
         }
         Costed best = greedily(estimates, parts);
-        boolean isWritten =
-                best.tree.equals(graph.written()) || !(best.cost < BETTER * writtenCost);
-        return new Chosen(graph, estimates, best.tree, best.cost, writtenCost, isWritten);
+        double cost = scans + best.cost;
+        boolean isWritten = best.tree.equals(graph.written()) || !(cost < BETTER * writtenCost);
+        return new Chosen(graph, estimates, best.tree, cost, writtenCost, isWritten);
     }
 
     private record Costed(JoinTree tree, double cost) {}

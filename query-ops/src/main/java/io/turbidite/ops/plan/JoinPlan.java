@@ -106,6 +106,11 @@ public final class JoinPlan implements ResultPlan, Joining {
             }
         }
 
+        /** Whether each left row meets each right one. */
+        boolean isOfAllPairs() {
+            return kind == JoinKind.INNER && on.isEmpty() && where.isEmpty();
+        }
+
         private Request with(List<Equal> ordered) {
             return new Request(kind, ordered, where, isCross, looksUp);
         }
@@ -323,7 +328,7 @@ public final class JoinPlan implements ResultPlan, Joining {
     private JoinRows estimated() {
         JoinRows known = estimated;
         if (known == null) {
-            known = JoinRows.of(left, right, kind, type);
+            known = JoinRows.of(left, right, request, type);
             estimated = known;
         }
         return known;
@@ -334,7 +339,7 @@ public final class JoinPlan implements ResultPlan, Joining {
         return kind != JoinKind.FULL && kind != JoinKind.NOT_IN && !looksUp;
     }
 
-    private boolean isBuiltFromLeft() {
+    boolean isBuiltFromLeft() {
         return isTurnable() && estimated().isLeftSmaller();
     }
 

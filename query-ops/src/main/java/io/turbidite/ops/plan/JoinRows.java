@@ -20,11 +20,22 @@ record JoinRows(long left, long right, long joined) {
      */
     private static final int SMALLER_BY = 2;
 
-    static JoinRows of(ResultPlan left, ResultPlan right, JoinKind kind, JoinedType type) {
+    static JoinRows of(
+            ResultPlan left, ResultPlan right, JoinPlan.Request request, JoinedType type) {
         long leftRows = left.estimatedRows();
         long rightRows = right.estimatedRows();
         return new JoinRows(
-                leftRows, rightRows, joined(left, right, kind, type, leftRows, rightRows));
+                leftRows,
+                rightRows,
+                request.isOfAllPairs()
+                        ? product(leftRows, rightRows)
+                        : joined(left, right, request.kind(), type, leftRows, rightRows));
+    }
+
+    private static long product(long left, long right) {
+        return left == PlanStep.UNKNOWN || right == PlanStep.UNKNOWN
+                ? PlanStep.UNKNOWN
+                : Math.round((double) left * right);
     }
 
     boolean isLeftSmaller() {

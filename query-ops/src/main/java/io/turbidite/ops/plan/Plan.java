@@ -356,14 +356,9 @@ public final class Plan implements ResultPlan {
     @Nullable
     Plan narrowedTo(String name, List<Object> values) {
         int field = query.columns().isEmpty() ? query.type().indexOf(name) : declared(name);
-        boolean isPlain = !isAccessGiven
-                && query.kind() == CheckedQuery.Kind.ROWS
-                && query.near() == null
-                && query.order().isEmpty()
-                && !query.hasLimit()
-                && choice.chosen() instanceof Access.Scan
-                && !(view instanceof PlannedRows);
-        if (!isPlain || field < 0 || !leadsAnIndex(query.type().field(field).name())) {
+        if (!isNarrowable()
+                || field < 0
+                || !leadsAnIndex(query.type().field(field).name())) {
             return null;
         }
         Conditions narrowed =
@@ -373,6 +368,34 @@ public final class Plan implements ResultPlan {
                         && scan.range().keys().isAll()
                 ? null
                 : plan;
+    }
+
+    /**
+     * What its scan costs, where {@link #narrowedTo} may find a cheaper way by a field of its rows;
+     * 0: it does not.
+     */
+    double scanCostBeside(int field) {
+        String name = rowType().field(field).name();
+        int read = query.columns().isEmpty() ? query.type().indexOf(name) : declared(name);
+        return isNarrowable()
+                        && read >= 0
+                        && leadsAnIndex(query.type().field(read).name())
+                ? choices().stream()
+                        .filter(Choice::chosen)
+                        .mapToDouble(Choice::cost)
+                        .sum()
+                : 0;
+    }
+
+    /** Whether it reads records by a scan, and would as well read those alone that are asked for. */
+    private boolean isNarrowable() {
+        return !isAccessGiven
+                && query.kind() == CheckedQuery.Kind.ROWS
+                && query.near() == null
+                && query.order().isEmpty()
+                && !query.hasLimit()
+                && choice.chosen() instanceof Access.Scan
+                && !(view instanceof PlannedRows);
     }
 
     /** Whether something may be found by the field without looking at all records. */
