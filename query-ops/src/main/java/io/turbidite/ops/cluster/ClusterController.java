@@ -57,6 +57,7 @@ public final class ClusterController implements JobHost, AutoCloseable {
     private final JobEnds ends;
     private final Members members;
     private final Supplier<Placement> placement;
+    private final Outbox outbox;
     private final AtomicLong jobNumber = new AtomicLong();
     private volatile boolean closed;
 
@@ -73,6 +74,7 @@ public final class ClusterController implements JobHost, AutoCloseable {
         this.ends = ends;
         this.members = members;
         this.placement = placement;
+        this.outbox = new Outbox("controller", service::send);
     }
 
     /**
@@ -94,25 +96,42 @@ public final class ClusterController implements JobHost, AutoCloseable {
      *     is left of it then
      */
     public static ClusterController start(Settings settings, Supplier<Placement> placement) {
+        return start(settings, placement, ClusterMessages.none());
+    }
+
+    /**
+     * As {@link #start(Settings, Supplier)}.
+     *
+     * @param messages takes those that nodes {@linkplain ClusterNode#send send}, from before this
+     *     returns on
+     */
+    public static ClusterController start(
+            Settings settings, Supplier<Placement> placement, ClusterMessages messages) {
         settings.identity().checkName(ClusterIdentity.CONTROLLER);
         SerialFilter.check();
         checkFree(settings.nodePort());
         checkFree(settings.idlePort());
         JobEnds ends = new JobEnds();
-        NodeGate gate =
-                new NodeGate(settings.nodePort(), member -> isNode(placement, member), ends);
+        NodeGate gate = new NodeGate(
+                settings.nodePort(), member -> isNode(placement, member), ends, messages);
         Members members = new Members(settings.identity(), gate);
         EngineController service = Engine.make(
                 "start the controller",
                 () -> new EngineController(
-                        config(settings), new Application(ends), ends, gate, members));
+                        config(settings),
+                        new Application(ends),
+                        ends,
+                        gate,
+                        members,
+                        messages::left));
         ends.forgetIn(service.getResultDirectoryService());
         try {
             Engine.call("start the controller", () -> {
                 service.start();
                 return service;
             });
-            HostedNode door = new HostedNode(DOOR, JobParts.of(List.of()), RunOptions.defaults());
+            HostedNode door =
+                    new HostedNode(DOOR, () -> JobParts.of(List.of()), RunOptions.defaults());
             EngineNode doorNode = EngineNode.start(
                     new ClusterNode.Settings(
                             DOOR,
@@ -120,7 +139,8 @@ public final class ClusterController implements JobHost, AutoCloseable {
                             Engine.LOOPBACK,
                             settings.nodePort(),
                             settings.identity()),
-                    door);
+                    door,
+                    ClusterMessages.none());
             return new ClusterController(service, doorNode, door, ends, members, placement);
         } catch (RuntimeException | Error e) {
             new Cleanup().add(service::stopAll).runAfter(e);
@@ -177,10 +197,28 @@ public final class ClusterController implements JobHost, AutoCloseable {
         return names;
     }
 
+    /**
+     * Sends a message to a node, and does not wait: it may be lost.
+     *
+     * @param message at most {@link ClusterMessages#BYTES_MAX}; not the caller's any more
+     * @throws InvalidRequestException if it is too long
+     */
+    public void send(String node, byte[] message) {
+        outbox.send(node, message);
+    }
+
+    /** Messages that were not sent: no room, or no way to the node. */
+    public long lostMessageCount() {
+        return outbox.lostCount();
+    }
+
     @Override
     public Rows run(JobGraph graph, RunOptions options) {
         checkNotClosed();
         Placement placed = placement.get();
+        if (placed.nodes().isEmpty()) {
+            throw new InvalidRequestException("a cluster needs a node");
+        }
         List<String> joined = nodes();
         for (Placement.Node node : placed.nodes()) {
             if (!joined.contains(node.name())) {
@@ -263,7 +301,11 @@ public final class ClusterController implements JobHost, AutoCloseable {
         ClusterException cause = new ClusterException(CLOSED, null);
         ends.failAll(cause);
         try {
-            new Cleanup().add(doorNode::close).add(service::stopAll).run();
+            new Cleanup()
+                    .add(outbox::close)
+                    .add(doorNode::close)
+                    .add(service::stopAll)
+                    .run();
         } finally {
             // the engine, which has stopped, tells nobody any more
             ends.tellAll(cause);

@@ -1,7 +1,11 @@
 package io.turbidite.ops.cluster;
 
+import io.turbidite.core.Cleanup;
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.ops.job.JobParts;
 import io.turbidite.ops.run.RunOptions;
+
+import java.util.function.Supplier;
 
 /**
  * A node of a cluster in this process: runs the stages of jobs over the datasets that it holds.
@@ -10,10 +14,12 @@ import io.turbidite.ops.run.RunOptions;
 public final class ClusterNode implements AutoCloseable {
     private final EngineNode node;
     private final HostedNode hosted;
+    private final Outbox outbox;
 
     private ClusterNode(EngineNode node, HostedNode hosted) {
         this.node = node;
         this.hosted = hosted;
+        this.outbox = new Outbox(hosted.name(), (_, message) -> node.send(message));
     }
 
     /**
@@ -41,9 +47,39 @@ public final class ClusterNode implements AutoCloseable {
      *     controller can't be reached or refuses it; nothing is left of it then
      */
     public static ClusterNode start(Settings settings, JobParts parts, RunOptions options) {
+        return start(settings, () -> parts, options, ClusterMessages.none());
+    }
+
+    /**
+     * As {@link #start(Settings, JobParts, RunOptions)}.
+     *
+     * @param parts asked for each job
+     * @param messages takes those that the controller {@linkplain ClusterController#send sends},
+     *     from before this returns on
+     */
+    public static ClusterNode start(
+            Settings settings,
+            Supplier<JobParts> parts,
+            RunOptions options,
+            ClusterMessages messages) {
         settings.identity().checkName(settings.name());
         HostedNode hosted = new HostedNode(settings.name(), parts, options);
-        return new ClusterNode(EngineNode.start(settings, hosted), hosted);
+        return new ClusterNode(EngineNode.start(settings, hosted, messages), hosted);
+    }
+
+    /**
+     * Sends a message to the controller, and does not wait: it may be lost.
+     *
+     * @param message at most {@link ClusterMessages#BYTES_MAX}; not the caller's any more
+     * @throws InvalidRequestException if it is too long
+     */
+    public void send(byte[] message) {
+        outbox.send(ClusterIdentity.CONTROLLER, message);
+    }
+
+    /** Messages that were not sent: no room, or no way to the controller. */
+    public long lostMessageCount() {
+        return outbox.lostCount();
     }
 
     /** How many jobs hold something on it. */
@@ -54,6 +90,6 @@ public final class ClusterNode implements AutoCloseable {
     /** Leaves the cluster; jobs that need it fail. */
     @Override
     public void close() {
-        node.close();
+        new Cleanup().add(outbox::close).add(node::close).run();
     }
 }

@@ -7,7 +7,9 @@ import org.apache.hyracks.api.application.ICCApplication;
 import org.apache.hyracks.api.exceptions.HyracksException;
 import org.apache.hyracks.api.job.JobId;
 import org.apache.hyracks.api.job.JobStatus;
+import org.apache.hyracks.api.util.JavaSerializationUtils;
 import org.apache.hyracks.control.cc.ClusterControllerService;
+import org.apache.hyracks.control.cc.NodeControllerState;
 import org.apache.hyracks.control.cc.cluster.INodeManager;
 import org.apache.hyracks.control.cc.cluster.NodeManager;
 import org.apache.hyracks.control.cc.job.IJobManager;
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * The engine's controller, with other habits:
@@ -40,17 +43,21 @@ final class EngineController extends ClusterControllerService {
     private final Members members;
     private final Nodes nodes;
     private final Jobs jobs;
+    private final Consumer<String> left;
 
+    /** @param left told of each node that is taken off the list */
     EngineController(
             CCConfig config,
             ICCApplication application,
             JobEnds ends,
             NodeGate gate,
-            Members members)
+            Members members,
+            Consumer<String> left)
             throws Exception {
         super(config, application);
         this.gate = gate;
         this.members = members;
+        this.left = left;
         this.nodes = new Nodes(config, application);
         this.jobs = new Jobs(config, application, ends);
         Engine.set(ClusterControllerService.class, this, Engine.SECURITY, members);
@@ -75,6 +82,21 @@ final class EngineController extends ClusterControllerService {
     @Override
     protected void stopWebServers() {
         // none
+    }
+
+    /**
+     * Sends a message to a node.
+     *
+     * @throws ClusterException if it is not there
+     */
+    void send(String node, byte[] message) throws Exception {
+        NodeControllerState state = nodes.getNodeControllerState(node);
+        if (state == null) {
+            throw new ClusterException("node '%s' is not there".formatted(node), null);
+        }
+        state.getNodeController()
+                .sendApplicationMessageToNC(
+                        JavaSerializationUtils.serialize(new MemberMessage(message)), null, node);
     }
 
     /** Takes nodes that were silent for so long off the list. */
@@ -147,6 +169,13 @@ final class EngineController extends ClusterControllerService {
                 throws HyracksException {
             failSilent(silentNanos);
             return Pair.of(List.of(), List.of());
+        }
+
+        /** Whoever left, was silent, or joins anew. */
+        @Override
+        public synchronized void failNode(String node) throws HyracksException {
+            super.failNode(node);
+            left.accept(node);
         }
 
         synchronized void failSilent(long nanos) throws HyracksException {

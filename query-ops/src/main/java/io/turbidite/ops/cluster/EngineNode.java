@@ -37,11 +37,14 @@ final class EngineNode implements AutoCloseable {
      *
      * @throws ClusterException if it can't start, or can't reach the controller; nothing is left
      */
-    static EngineNode start(ClusterNode.Settings settings, HostedNode hosted) {
+    static EngineNode start(
+            ClusterNode.Settings settings, HostedNode hosted, ClusterMessages messages) {
         SerialFilter.check();
         String what = "start node '%s'".formatted(settings.name());
         NodeControllerService service = Engine.make(
-                what, () -> new NodeControllerService(config(settings), new Application(hosted)));
+                what,
+                () -> new NodeControllerService(
+                        config(settings), new Application(hosted, messages)));
         Members members =
                 new Members(settings.identity(), new Doorman(service, addressOf(settings)));
         hosted.use(members);
@@ -77,6 +80,11 @@ final class EngineNode implements AutoCloseable {
         config.setNetBufferCount(Engine.BUFFERS_A_CHANNEL);
         config.setResultTTL(Engine.RESULT_MILLIS);
         return config;
+    }
+
+    /** Sends a message to the controller. */
+    void send(byte[] message) throws Exception {
+        service.sendApplicationMessageToCC(service.getPrimaryCcId(), message, null);
     }
 
     /** Leaves the cluster, and stops whatever has been started; nothing of it is left. */
@@ -140,15 +148,20 @@ final class EngineNode implements AutoCloseable {
     /** What the engine's node has of ours. */
     private static final class Application extends BaseNCApplication {
         private final HostedNode hosted;
+        private final ClusterMessages messages;
 
-        Application(HostedNode hosted) {
+        Application(HostedNode hosted, ClusterMessages messages) {
             this.hosted = hosted;
+            this.messages = messages;
         }
 
         @Override
         public void init(IServiceContext context) throws Exception {
             super.init(context);
             context.setThreadFactory(Engine.threads("cluster node " + hosted.name()));
+            // nobody but the controller may speak on the port that they come by
+            context.setMessageBroker((message, _) -> messages.arrived(
+                    ClusterIdentity.CONTROLLER, ((MemberMessage) message).bytes()));
         }
 
         @Override

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 /**
  * What the tasks on a node find there: datasets, memory, what jobs hold, and readers of results.
@@ -20,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class HostedNode {
     private final String name;
-    private final JobParts parts;
+    private final Supplier<JobParts> parts;
     private final RunOptions options;
     private final Map<JobId, HostedJob> jobs = new ConcurrentHashMap<>();
     private final Map<String, Delivery> deliveries = new ConcurrentHashMap<>();
@@ -29,10 +30,11 @@ final class HostedNode {
     private volatile @Nullable Members members;
 
     /**
-     * @param parts the datasets that it holds, and operators of the embedder's own
+     * @param parts the datasets that it holds, and operators of the embedder's own; asked for each
+     *     job
      * @param options what a job may use on it
      */
-    HostedNode(String name, JobParts parts, RunOptions options) {
+    HostedNode(String name, Supplier<JobParts> parts, RunOptions options) {
         this.name = name;
         this.parts = parts;
         this.options = options;
@@ -78,7 +80,7 @@ final class HostedNode {
 
     /** What a job has on the node, until {@link #end}. */
     HostedJob job(JobId id, String graph, List<String> cuts) {
-        return jobs.computeIfAbsent(id, _ -> HostedJob.of(graph, cuts, parts, options));
+        return jobs.computeIfAbsent(id, _ -> HostedJob.of(graph, cuts, parts.get(), options));
     }
 
     /** The last task of a job has ended. */

@@ -23,7 +23,8 @@ import java.util.function.Predicate;
  *       connection is closed, so that nobody joins, leaves or fails in the name of another.
  *   <li>The controller connects to a node at the address that this node has told, and to nobody
  *       else who may be there.
- *   <li>Messages that a job has no need of are not handed over.
+ *   <li>Messages that a job has no need of are not handed over. Those of ours stop here: the engine
+ *       would make Java objects of their bytes.
  * </ol>
  *
  * <em>Thread-safe.</em>
@@ -34,6 +35,7 @@ final class NodeGate implements IIPCI, Members.Doorman {
     private final int nodePort;
     private final Predicate<String> isNode;
     private final JobEnds ends;
+    private final ClusterMessages messages;
 
     /** By the name in its certificate: where a node says that it listens for orders. */
     private final Map<String, SocketAddress> addresses = new ConcurrentHashMap<>();
@@ -47,11 +49,13 @@ final class NodeGate implements IIPCI, Members.Doorman {
     /**
      * @param isNode whether somebody of this name may be a node
      * @param ends told on which node a task has failed
+     * @param messages takes those that nodes send beside
      */
-    NodeGate(int nodePort, Predicate<String> isNode, JobEnds ends) {
+    NodeGate(int nodePort, Predicate<String> isNode, JobEnds ends, ClusterMessages messages) {
         this.nodePort = nodePort;
         this.isNode = isNode;
         this.ends = ends;
+        this.messages = messages;
     }
 
     /**
@@ -87,6 +91,10 @@ final class NodeGate implements IIPCI, Members.Doorman {
             throw new IllegalStateException("'%s' has sent %s, as '%s'"
                     .formatted(member, message.getClass().getSimpleName(), named));
         }
+        if (message instanceof CCNCFunctions.SendApplicationMessageFunction ours) {
+            messages.arrived(member, ours.getMessage());
+            return;
+        }
         InetSocketAddress address = addressIn(message);
         if (address != null) {
             addresses.put(member, address);
@@ -117,6 +125,7 @@ final class NodeGate implements IIPCI, Members.Doorman {
             case CCNCFunctions.RegisterPartitionRequestFunction of ->
                 of.getPartitionRequest().getNodeId();
             case CCNCFunctions.ShutdownResponseFunction of -> of.getNodeId();
+            case CCNCFunctions.SendApplicationMessageFunction of -> of.getNodeId();
             default -> null;
         };
     }

@@ -59,6 +59,7 @@ final class SerialClasses {
             "control.common.ipc.CCNCFunctions$NotifyTaskCompleteFunction",
             "control.common.ipc.CCNCFunctions$NotifyTaskFailureFunction",
             "control.common.ipc.CCNCFunctions$RegisterNodeFunction",
+            "control.common.ipc.CCNCFunctions$SendApplicationMessageFunction",
             "control.common.ipc.CCNCFunctions$ShutdownResponseFunction",
             "control.common.ipc.CCNCFunctions$UnregisterNodeFunction",
             "dataflow.std.base.AbstractConnectorDescriptor",

@@ -70,7 +70,8 @@ public final class SerialFilter implements ObjectInputFilter {
             KeyHash.class,
             KeyOrder.class,
             InTurn.class,
-            JobletEnd.class
+            JobletEnd.class,
+            MemberMessage.class
         }) {
             names.add(ours.getName());
         }

@@ -394,12 +394,25 @@ public final class StoreSchema implements NodeSchema {
      * @throws InvalidRequestException saying what differs
      */
     public void check(ClusterMap map) {
-        List<String> differences = new ArrayList<>();
         Set<String> names = new TreeSet<>(map.datasets().keySet());
         store.datasets().stream()
                 .map(one -> one.name())
                 .filter(name -> !name.startsWith("_"))
                 .forEach(names::add);
+        check(map, names);
+    }
+
+    /**
+     * As {@link #check}, of the cluster's datasets alone: a person's own are let be.
+     *
+     * @throws InvalidRequestException saying what differs
+     */
+    public void checkHas(ClusterMap map) {
+        check(map, map.datasets().keySet());
+    }
+
+    private void check(ClusterMap map, Set<String> names) {
+        List<String> differences = new ArrayList<>();
         for (String name : names) {
             compare(name, map.datasets().get(name), differences);
         }

@@ -1,0 +1,166 @@
+package io.turbidite.feeds.cluster.run;
+
+import io.turbidite.core.Cleanup;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.cluster.agree.ControllerLog;
+import io.turbidite.feeds.cluster.change.ClusterMap;
+import io.turbidite.ops.cluster.ClusterController;
+import io.turbidite.ops.cluster.ClusterIdentity;
+import io.turbidite.ops.cluster.ClusterMessages;
+import io.turbidite.ops.cluster.Placement;
+
+import org.jspecify.annotations.Nullable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The controller of a cluster at work: the log of changes, whose messages go over the engine's
+ * connections, and jobs over what its map says. <em>Thread-safe.</em>
+ *
+ * <pre>
+ * DIRECTORY/cluster/CHANGES   the log
+ * DIRECTORY/engine            files of the engine
+ * </pre>
+ */
+public final class ControllerProcess implements AutoCloseable {
+    /** The log of changes, of a controller and of a node. */
+    static final String LOG = "CHANGES";
+
+    private final ControllerRun changes;
+    private final ClusterController jobs;
+
+    private ControllerProcess(ControllerRun changes, ClusterController jobs) {
+        this.changes = changes;
+        this.jobs = jobs;
+    }
+
+    /**
+     * Where it is, and whose.
+     *
+     * @param directory made where it is not there
+     * @param nodePort the port on which it listens for nodes
+     * @param idlePort a port that the engine opens for clients, on which nobody is let in
+     * @param identity who it is
+     * @param clusterId a random number, the cluster's
+     * @param pace how long things take
+     */
+    public record Settings(
+            Path directory,
+            int nodePort,
+            int idlePort,
+            ClusterIdentity identity,
+            long clusterId,
+            ControllerRun.Settings pace) {}
+
+    /** Of which both ends are there once the process is; until then messages are lost. */
+    private static final class Line implements Post, ClusterMessages {
+        private volatile @Nullable ControllerRun changes;
+        private volatile @Nullable ClusterController jobs;
+
+        @Override
+        public void send(String to, byte[] message) {
+            ClusterController way = jobs;
+            if (way != null) {
+                way.send(to, message);
+            }
+        }
+
+        @Override
+        public void arrived(String sender, byte[] message) {
+            ControllerRun of = changes;
+            if (of != null) {
+                of.arrived(sender, message);
+            }
+        }
+
+        @Override
+        public void left(String node) {
+            ControllerRun of = changes;
+            if (of != null) {
+                of.left(node);
+            }
+        }
+    }
+
+    /**
+     * Starts it, of a new cluster where the directory has no log.
+     *
+     * @throws io.turbidite.core.CorruptionException if the log is damaged
+     * @throws io.turbidite.ops.cluster.ClusterException if it can't start; nothing is left of it
+     *     then
+     */
+    public static ControllerProcess start(Settings settings, Tasks tasks, Clock clock) {
+        Line line = new Line();
+        Disk disk = RealDisk.open(made(settings.directory().resolve("cluster")));
+        long process = new SecureRandom().nextLong();
+        ControllerLog log = disk.exists(LOG)
+                ? ControllerLog.open(disk, LOG, settings.clusterId(), process)
+                : ControllerLog.create(disk, LOG, settings.clusterId(), process);
+        ControllerRun changes = new ControllerRun(log, line, tasks, clock, settings.pace());
+        try {
+            line.changes = changes;
+            ClusterController jobs = ClusterController.start(
+                    new ClusterController.Settings(
+                            made(settings.directory().resolve("engine")).toString(),
+                            settings.nodePort(),
+                            settings.idlePort(),
+                            settings.identity()),
+                    () -> placement(changes.map()),
+                    line);
+            line.jobs = jobs;
+            return new ControllerProcess(changes, jobs);
+        } catch (RuntimeException | Error e) {
+            new Cleanup().add(changes::close).runAfter(e);
+            throw e;
+        }
+    }
+
+    static Path made(Path directory) {
+        try {
+            return Files.createDirectories(directory);
+        } catch (IOException e) {
+            throw new UncheckedIOException("can't make directory " + directory, e);
+        }
+    }
+
+    /** What each node holds by the map. */
+    static Placement placement(ClusterMap map) {
+        List<Placement.Node> nodes = map.nodes().stream()
+                .map(node -> {
+                    Map<String, Integer> partitions = new HashMap<>();
+                    map.datasets()
+                            .forEach((name, placed) -> placed.owners().stream()
+                                    .filter(node::equals)
+                                    .forEach(_ -> partitions.merge(name, 1, Integer::sum)));
+                    return new Placement.Node(node, partitions);
+                })
+                .toList();
+        return new Placement(nodes);
+    }
+
+    /** The log of changes. */
+    public ControllerRun changes() {
+        return changes;
+    }
+
+    /** Runs jobs on the nodes. */
+    public ClusterController jobs() {
+        return jobs;
+    }
+
+    /** Ends all jobs, lets no node in any more, and closes the log. */
+    @Override
+    public void close() {
+        new Cleanup().add(jobs::close).add(changes::close).run();
+    }
+}

@@ -1,0 +1,155 @@
+package io.turbidite.feeds.cluster.run;
+
+import io.turbidite.core.Cleanup;
+import io.turbidite.core.file.Disk;
+import io.turbidite.core.file.RealDisk;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.cluster.agree.NodeLog;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.catalog.StoreCatalog;
+import io.turbidite.ops.cluster.ClusterIdentity;
+import io.turbidite.ops.cluster.ClusterMessages;
+import io.turbidite.ops.cluster.ClusterNode;
+import io.turbidite.ops.job.JobParts;
+import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
+
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+
+/**
+ * A node of a cluster at work over a store: its copy of the log of changes, whose messages go over
+ * the engine's connections, and its part of jobs. The store stays the caller's, and nobody else
+ * changes its datasets. <em>Thread-safe.</em>
+ *
+ * <pre>
+ * DIRECTORY/cluster/CHANGES   its copy of the log
+ * DIRECTORY/cluster/APPLIED   what the store has of it
+ * DIRECTORY/engine            files of the engine
+ * </pre>
+ */
+public final class NodeProcess implements AutoCloseable {
+    private final NodeRun changes;
+    private final ClusterNode jobs;
+
+    private NodeProcess(NodeRun changes, ClusterNode jobs) {
+        this.changes = changes;
+        this.jobs = jobs;
+    }
+
+    /**
+     * Where it is, and whose.
+     *
+     * @param name that the cluster's map has
+     * @param directory made where it is not there
+     * @param controllerAddress of the controller, a number, not a name
+     * @param controllerPort the port on which the controller listens for nodes
+     * @param identity who it is
+     * @param clusterId a random number, the cluster's
+     * @param every how often it says that it is there
+     * @param options what each job may use on it
+     */
+    public record Settings(
+            String name,
+            Path directory,
+            String controllerAddress,
+            int controllerPort,
+            ClusterIdentity identity,
+            long clusterId,
+            Duration every,
+            RunOptions options) {}
+
+    /** Of which both ends are there once the process is; until then messages are lost. */
+    private static final class Line implements Post, ClusterMessages {
+        private volatile @Nullable NodeRun changes;
+        private volatile @Nullable ClusterNode jobs;
+
+        @Override
+        public void send(String to, byte[] message) {
+            ClusterNode way = jobs;
+            if (way != null) {
+                way.send(message);
+            }
+        }
+
+        @Override
+        public void arrived(String sender, byte[] message) {
+            NodeRun of = changes;
+            if (of != null) {
+                of.arrived(message);
+            }
+        }
+    }
+
+    /**
+     * Starts it, and has it join.
+     *
+     * @throws io.turbidite.core.CorruptionException if its copy of the log is damaged
+     * @throws io.turbidite.core.InvalidRequestException if its copy is of another cluster, or its
+     *     store is not what the copy says
+     * @throws io.turbidite.ops.cluster.ClusterException if it can't start, or the controller can't
+     *     be reached or refuses it; nothing is left of it then
+     */
+    public static NodeProcess start(Settings settings, Store store, Tasks tasks, Clock clock) {
+        Line line = new Line();
+        Disk disk = RealDisk.open(ControllerProcess.made(settings.directory().resolve("cluster")));
+        StoreSchema schema = StoreSchema.open(
+                disk,
+                "APPLIED",
+                settings.clusterId(),
+                settings.name(),
+                StoreCatalog.of(store, false));
+        NodeLog log = NodeLog.open(
+                disk,
+                ControllerProcess.LOG,
+                settings.clusterId(),
+                schema,
+                new SecureRandom().nextLong());
+        NodeRun changes;
+        try {
+            schema.checkHas(log.map());
+            changes = new NodeRun(settings.name(), log, line, tasks, clock, settings.every());
+        } catch (RuntimeException | Error e) {
+            new Cleanup().add(log::close).runAfter(e);
+            throw e;
+        }
+        try {
+            line.changes = changes;
+            ClusterNode jobs = ClusterNode.start(
+                    new ClusterNode.Settings(
+                            settings.name(),
+                            ControllerProcess.made(settings.directory().resolve("engine"))
+                                    .toString(),
+                            settings.controllerAddress(),
+                            settings.controllerPort(),
+                            settings.identity()),
+                    () -> JobParts.of(store.datasets()),
+                    settings.options(),
+                    line);
+            line.jobs = jobs;
+            return new NodeProcess(changes, jobs);
+        } catch (RuntimeException | Error e) {
+            new Cleanup().add(changes::close).runAfter(e);
+            throw e;
+        }
+    }
+
+    /** Its copy of the log of changes. */
+    public NodeRun changes() {
+        return changes;
+    }
+
+    /** Its part of jobs. */
+    public ClusterNode jobs() {
+        return jobs;
+    }
+
+    /** Leaves the cluster, and closes its copy; jobs that need it fail. The store stays open. */
+    @Override
+    public void close() {
+        new Cleanup().add(jobs::close).add(changes::close).run();
+    }
+}
