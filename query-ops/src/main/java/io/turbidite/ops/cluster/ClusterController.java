@@ -302,9 +302,9 @@ public final class ClusterController implements JobHost, AutoCloseable {
         ends.failAll(cause);
         try {
             new Cleanup()
-                    .add(outbox::close)
                     .add(doorNode::close)
                     .add(service::stopAll)
+                    .add(outbox::close)
                     .run();
         } finally {
             // the engine, which has stopped, tells nobody any more

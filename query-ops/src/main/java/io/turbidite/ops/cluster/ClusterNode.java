@@ -90,6 +90,6 @@ public final class ClusterNode implements AutoCloseable {
     /** Leaves the cluster; jobs that need it fail. */
     @Override
     public void close() {
-        new Cleanup().add(outbox::close).add(node::close).run();
+        new Cleanup().add(node::close).add(outbox::close).run();
     }
 }

@@ -1,6 +1,8 @@
 package io.turbidite.ops.cluster;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.task.Tasks;
+import io.turbidite.core.task.ThreadTasks;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,10 +23,13 @@ final class Outbox implements AutoCloseable {
     static final int WAITING_BYTES_MAX = 8 << 20;
 
     private static final System.Logger LOG = System.getLogger(Outbox.class.getName());
-    private static final long CLOSE_MILLIS = TimeUnit.SECONDS.toMillis(5);
+
+    /** All that a line waits for wakes it; it needs no thread meanwhile. */
+    private static final long REST_MICROS = TimeUnit.SECONDS.toMicros(10);
 
     private final Wire wire;
     private final String owner;
+    private final Tasks tasks;
     private final Map<String, Line> lines = new HashMap<>();
     private final AtomicLong lost = new AtomicLong();
     private volatile boolean closed;
@@ -40,10 +45,11 @@ final class Outbox implements AutoCloseable {
         void send(String to, byte[] message) throws Exception;
     }
 
-    /** @param owner whose they are, for names of threads */
+    /** @param owner whose they are, for names of workers */
     Outbox(String owner, Wire wire) {
         this.owner = owner;
         this.wire = wire;
+        this.tasks = ThreadTasks.create("cluster messages of " + owner);
     }
 
     /**
@@ -74,86 +80,63 @@ final class Outbox implements AutoCloseable {
         return lost.get();
     }
 
-    /** Ends the threads; what waits is lost. */
+    /** Ends the workers, after what they are sending; what waits is lost. */
     @Override
     public void close() {
         synchronized (lines) {
             closed = true;
-            lines.values().forEach(Line::end);
         }
-        lines.values().forEach(Line::awaitEnd);
+        tasks.close();
     }
 
     /** To one receiver. */
     private final class Line {
         private final String to;
         private final Deque<byte[]> waiting = new ArrayDeque<>();
-        private final Thread thread;
+        private final Tasks.Worker worker;
         private int waitingBytes;
 
         Line(String to) {
             this.to = to;
-            this.thread = new Thread(this::run, "cluster messages " + owner + " to " + to);
-            thread.setDaemon(true);
-            thread.start();
+            this.worker = tasks.start(to, REST_MICROS, this::step);
         }
 
-        synchronized boolean add(byte[] message) {
-            if (waitingBytes + message.length > WAITING_BYTES_MAX) {
-                return false;
+        boolean add(byte[] message) {
+            synchronized (waiting) {
+                if (waitingBytes + message.length > WAITING_BYTES_MAX) {
+                    return false;
+                }
+                waiting.add(message);
+                waitingBytes += message.length;
             }
-            waiting.add(message);
-            waitingBytes += message.length;
-            notifyAll();
+            worker.wake();
             return true;
         }
 
-        private synchronized byte @Nullable [] next() throws InterruptedException {
-            while (waiting.isEmpty() && !closed) {
-                wait();
-            }
-            byte[] message = waiting.poll();
-            waitingBytes -= message == null ? 0 : message.length;
-            return closed ? null : message;
-        }
-
-        private void run() {
-            try {
-                for (byte[] message = next(); message != null; message = next()) {
-                    send(message);
-                }
-            } catch (InterruptedException e) {
-                // it was closed
-                Thread.currentThread().interrupt();
+        private byte @Nullable [] next() {
+            synchronized (waiting) {
+                byte[] message = waiting.poll();
+                waitingBytes -= message == null ? 0 : message.length;
+                return message;
             }
         }
 
-        private void send(byte[] message) throws InterruptedException {
+        private boolean step() {
+            byte[] message = next();
+            if (message == null) {
+                return false;
+            }
             try {
                 wire.send(to, message);
-            } catch (InterruptedException e) {
-                throw e;
             } catch (Exception e) {
+                // a worker is not interrupted but by the end of the process
                 lost.incrementAndGet();
                 LOG.log(
                         System.Logger.Level.DEBUG,
                         () -> "a message of %s to %s was not sent".formatted(owner, to),
                         e);
             }
-        }
-
-        synchronized void end() {
-            thread.interrupt();
-            notifyAll();
-        }
-
-        void awaitEnd() {
-            try {
-                thread.join(CLOSE_MILLIS);
-            } catch (InterruptedException e) {
-                // it is a daemon that sends nothing more
-                Thread.currentThread().interrupt();
-            }
+            return true;
         }
     }
 }
