@@ -9,6 +9,7 @@ import io.turbidite.hashlog.HashLog;
 import io.turbidite.hashlog.IngestSession;
 import io.turbidite.hashlog.RejectedRecord;
 import io.turbidite.hashlog.parse.CsvRows;
+import io.turbidite.hashlog.parse.LineEnds;
 import io.turbidite.hashlog.parse.ParserSpec;
 import io.turbidite.hashlog.parse.Rejection;
 import io.turbidite.hashlog.parse.ScanMode;
@@ -52,6 +53,7 @@ public final class LogLoad implements AutoCloseable {
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private final AtomicLong records = new AtomicLong();
     private final AtomicLong rejected = new AtomicLong();
+    private final LineEnds lineEnds = ScanMode.best().newLineEnds();
     private final boolean json;
     private final ParserSpec.@Nullable Csv csv;
 
@@ -438,11 +440,7 @@ public final class LogLoad implements AutoCloseable {
         }
 
         private int lineEnd(int from) {
-            int end = from;
-            while (end < length && bytes[end] != '\n') {
-                end++;
-            }
-            return end;
+            return (int) lineEnds.end(segment, from, length);
         }
 
         /** Drops the first row if it names the columns. */

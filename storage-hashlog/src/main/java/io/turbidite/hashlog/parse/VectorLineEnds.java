@@ -19,7 +19,7 @@ final class VectorLineEnds implements LineEnds {
     @Override
     public long end(MemorySegment segment, long from, long to) {
         long at = from;
-        if (segment.isNative()) { // vectors take arrays of bytes too, and no others
+        if (isOfBytes(segment)) {
             for (; at + LANES <= to; at += LANES) {
                 long newlines = ByteVector.fromMemorySegment(
                                 SPECIES, segment, at, ByteOrder.LITTLE_ENDIAN)
@@ -31,5 +31,11 @@ final class VectorLineEnds implements LineEnds {
             }
         }
         return rest.end(segment, at, to);
+    }
+
+    /** Vectors are loaded from native memory and arrays of bytes, and from no other array. */
+    private static boolean isOfBytes(MemorySegment segment) {
+        // of an array it is the size of an element
+        return segment.isNative() || segment.maxByteAlignment() == 1;
     }
 }

@@ -51,8 +51,9 @@ class LineEndsTest {
                 MemorySegment.copy(bytes, 0, ofLongs, ValueLayout.JAVA_BYTE, 0, BYTES);
                 int from = random.nextInt(BYTES + 1);
                 int to = random.nextInt(from, BYTES + 1);
+                MemorySegment ofBytes = MemorySegment.ofArray(bytes);
                 for (MemorySegment segment :
-                        List.of(MemorySegment.ofArray(bytes), natively, ofLongs)) {
+                        List.of(ofBytes, ofBytes.asReadOnly(), natively, ofLongs)) {
                     assertThat(ends.end(segment, from, to))
                             .as("round %d, %d to %d", round, from, to)
                             .isEqualTo(plain(bytes, from, to));
