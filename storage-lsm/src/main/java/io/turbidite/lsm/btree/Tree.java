@@ -6,6 +6,8 @@ import io.turbidite.core.cache.CachedFile;
 import io.turbidite.core.cache.PageFrame;
 import io.turbidite.lsm.entry.Found;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -138,8 +140,17 @@ public final class Tree implements AutoCloseable {
 
     /** A cursor over pages that come from elsewhere; it owns them. */
     public TreeCursor cursor(LeafPages pages) {
+        return cursor(pages, null);
+    }
+
+    /**
+     * The same.
+     *
+     * @param choice of the pages that it reads; null for all
+     */
+    public TreeCursor cursor(LeafPages pages, @Nullable PageChoice choice) {
         checkOpen();
-        return new TreeCursor(this, pages);
+        return new TreeCursor(this, pages, choice);
     }
 
     /** A searcher that remembers where it was. */

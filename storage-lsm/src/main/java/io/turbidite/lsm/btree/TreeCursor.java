@@ -10,6 +10,8 @@ import io.turbidite.lsm.entry.EntryHead;
 import io.turbidite.lsm.entry.KeyCopy;
 import io.turbidite.lsm.entry.OrdinalCursor;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -64,9 +66,13 @@ public final class TreeCursor implements OrdinalCursor {
     private boolean closed;
     private long pageCount;
 
-    TreeCursor(Tree tree, LeafPages pages) {
+    /** Null if it reads all pages. */
+    private final @Nullable PageChoice choice;
+
+    TreeCursor(Tree tree, LeafPages pages, @Nullable PageChoice choice) {
         this.tree = tree;
         this.pages = pages;
+        this.choice = choice;
     }
 
     @Override
@@ -325,11 +331,15 @@ public final class TreeCursor implements OrdinalCursor {
     private boolean loadNextPage() {
         checkOpen();
         int pages = tree.fences().pageCount();
-        if (page + 1 >= pages) {
+        int next = page + 1;
+        if (choice != null && next < pages) {
+            next = choice.next(next);
+        }
+        if (next >= pages) {
             leavePages(pages);
             return false;
         }
-        load(page + 1);
+        load(next);
         stretchEntries = Stretch.ENTRIES_MAX;
         return true;
     }
@@ -366,6 +376,18 @@ public final class TreeCursor implements OrdinalCursor {
         tree.wrap(leaf, pages.page(target));
         page = target;
         pageCount++;
+        if (choice != null && choice.wantsValues(target)) {
+            showValues(choice);
+        }
+    }
+
+    private void showValues(PageChoice to) {
+        for (int i = 0; i < leaf.count(); i++) {
+            if (!leaf.isAntimatter(i)) {
+                to.learn(leaf.value(i, value));
+            }
+        }
+        to.learned(page);
     }
 
     private void checkOpen() {

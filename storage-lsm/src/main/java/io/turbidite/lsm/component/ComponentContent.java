@@ -14,6 +14,7 @@ import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.btree.Fences;
+import io.turbidite.lsm.btree.PageChoice;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.btree.Tree;
 import io.turbidite.lsm.btree.TreeCursor;
@@ -184,8 +185,9 @@ record ComponentContent(
         return sum;
     }
 
-    TreeCursor cursor() {
-        return records.cursor(readAhead(recordPages(), PrefetchPlan.ofScan(records.fences())));
+    TreeCursor cursor(@Nullable PageChoice choice) {
+        return records.cursor(
+                readAhead(recordPages(), PrefetchPlan.ofScan(records.fences())), choice);
     }
 
     /** The entries in a window; through the cache, without reading ahead: pages lie apart. */

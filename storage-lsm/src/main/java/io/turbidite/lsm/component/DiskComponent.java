@@ -16,6 +16,7 @@ import io.turbidite.core.memory.NativeMemory;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.lsm.btree.ComingKeys;
 import io.turbidite.lsm.btree.Fences;
+import io.turbidite.lsm.btree.PageChoice;
 import io.turbidite.lsm.btree.PointCursor;
 import io.turbidite.lsm.btree.Tree;
 import io.turbidite.lsm.btree.TreeCursor;
@@ -75,6 +76,9 @@ public final class DiskComponent implements AutoCloseable {
 
     /** Null if the file could not be opened. */
     private final @Nullable ComponentContent content;
+
+    /** Made by the first scan that asks. */
+    private volatile @Nullable PageBounds pageBounds;
 
     /** Why nobody may read it; null while it is sound, as far as one knows. Never changes back. */
     private volatile @Nullable ComponentDamage damage;
@@ -357,7 +361,27 @@ public final class DiskComponent implements AutoCloseable {
      * All entries in order, through the buffer cache; reads ahead where it misses page after page.
      */
     public TreeCursor cursor() {
-        return sound().cursor();
+        return sound().cursor(null);
+    }
+
+    /** As {@link #cursor()}; forward it reads those pages alone that {@code choice} names. */
+    public TreeCursor cursor(PageChoice choice) {
+        return sound().cursor(choice);
+    }
+
+    /**
+     * What scans have learned of the values on its pages.
+     *
+     * @param fieldCount how many filter fields there are
+     */
+    public PageBounds pageBounds(int fieldCount) {
+        PageBounds known = pageBounds;
+        if (known == null) {
+            // should two make them at once, what one of them has learned is learned anew
+            known = new PageBounds(recordPageCount(), fieldCount);
+            pageBounds = known;
+        }
+        return known;
     }
 
     /**

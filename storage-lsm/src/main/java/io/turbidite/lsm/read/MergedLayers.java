@@ -9,7 +9,10 @@ import io.turbidite.core.geo.Zone;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.lsm.btree.PageChoice;
 import io.turbidite.lsm.component.ComponentFilter;
+import io.turbidite.lsm.component.DiskComponent;
+import io.turbidite.lsm.component.FilteredPages;
 import io.turbidite.lsm.entry.CheckedCursor;
 import io.turbidite.lsm.entry.EntryCursor;
 import io.turbidite.lsm.entry.LiveCursor;
@@ -19,6 +22,7 @@ import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.rtree.NearestByCurve;
 import io.turbidite.lsm.rtree.SkippingCursor;
 import io.turbidite.lsm.rtree.WindowWork;
+import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
 import io.turbidite.lsm.schema.Maintenance;
 import io.turbidite.lsm.schema.TreeId;
@@ -75,6 +79,9 @@ final class MergedLayers {
     private final List<MemoryLayer> memory = new ArrayList<>();
 
     private final List<EntryCursor> oldestFirst = new ArrayList<>();
+
+    /** The components that are among {@link #oldestFirst}. */
+    private final List<DiskComponent> read = new ArrayList<>();
 
     /** How many of {@link #oldestFirst}, from the oldest, say how far they are vouched for. */
     private int vouchedCount;
@@ -233,7 +240,10 @@ final class MergedLayers {
     private void add(ComponentHandle handle, boolean isChecked) {
         long checkedUntil = handle.state().repairedTimestamp();
         if (spatial == null) {
-            add(handle.cursor(), isChecked, checkedUntil);
+            PageChoice choice =
+                    mayChoose() && hidesNothing(handle.component()) ? choice(handle) : null;
+            add(choice == null ? handle.cursor() : handle.cursor(choice), isChecked, checkedUntil);
+            read.add(handle.component());
             return;
         }
         if (spatial instanceof IndexSearch.Nearest(SpatialKind kind, Place place)) {
@@ -243,6 +253,35 @@ final class MergedLayers {
         for (WindowSearch search : searches) {
             add(handle.windowCursor(search, work), isChecked, checkedUntil);
         }
+    }
+
+    /**
+     * Whether no entry of a component hides one that may be shown: not of the component itself, nor
+     * of an older one that is read. Then what does not match need not be read either.
+     */
+    private boolean hidesNothing(DiskComponent component) {
+        if (component.keyCount() != component.entryCount()) {
+            return false;
+        }
+        for (DiskComponent older : read) {
+            if (component.minKey().compareBytes(older.maxKey()) <= 0
+                    && component.maxKey().compareBytes(older.minKey()) >= 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The pages of records that the filter leaves; null if it leaves all. */
+    private @Nullable PageChoice choice(ComponentHandle handle) {
+        DatasetSchema schema = version.schema();
+        return mayChoose()
+                ? FilteredPages.of(handle.component(), schema.type(), schema.filter(), filter)
+                : null;
+    }
+
+    private boolean mayChoose() {
+        return tree.isPrimary() && !filter.isNone();
     }
 
     private void add(MemoryLayer layer, boolean isChecked) {
@@ -294,7 +333,7 @@ final class MergedLayers {
                     && band.meets(handle)
                     && handle.state().minTimestamp() <= snapshot
                     && isRead(false, handle)) {
-                EntryCursor visible = handle.visibleCursor(snapshot);
+                EntryCursor visible = handle.visibleCursor(snapshot, choice(handle));
                 oldestFirst.add(
                         band.covers(handle) ? visible : new TimestampRangeCursor(visible, band));
             }

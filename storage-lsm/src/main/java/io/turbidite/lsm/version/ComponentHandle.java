@@ -3,6 +3,7 @@ package io.turbidite.lsm.version;
 import io.turbidite.core.geo.Place;
 import io.turbidite.core.geo.SpatialKind;
 import io.turbidite.core.geo.WindowSearch;
+import io.turbidite.lsm.btree.PageChoice;
 import io.turbidite.lsm.btree.TreeCursor;
 import io.turbidite.lsm.component.DiskComponent;
 import io.turbidite.lsm.entry.EntryCursor;
@@ -241,7 +242,12 @@ public final class ComponentHandle {
         return living(component.cursor());
     }
 
-    /** As {@link #cursor}, without their values. */
+    /** As {@link #cursor()}; forward on those pages alone that {@code choice} names. */
+    public EntryCursor cursor(PageChoice choice) {
+        return living(component.cursor(choice));
+    }
+
+    /** As {@link #cursor()}, without their values. */
     public EntryCursor keyCursor() {
         return living(component.keyCursor());
     }
@@ -259,18 +265,23 @@ public final class ComponentHandle {
                 : new MarkedCursor(entries, live, BuildConcurrency.position(number, 0));
     }
 
-    /** What a snapshot sees of a component with a live bitmap. */
-    public EntryCursor visibleCursor(long snapshot) {
+    /**
+     * What a snapshot sees of a component with a live bitmap.
+     *
+     * @param choice of the pages that are read when it goes forward; null for all
+     */
+    public EntryCursor visibleCursor(long snapshot, @Nullable PageChoice choice) {
         MutableValidityBitmap bitmap = Objects.requireNonNull(live);
-        return new VisibleCursor(component.cursor(), bitmap, snapshot);
+        return new VisibleCursor(
+                choice == null ? component.cursor() : component.cursor(choice), bitmap, snapshot);
     }
 
-    /** As {@link #cursor}, of an R-tree's component: those that are in a window. */
+    /** As {@link #cursor()}, of an R-tree's component: those that are in a window. */
     public EntryCursor windowCursor(WindowSearch search, WindowWork work) {
         return living(component.windowCursor(search, work));
     }
 
-    /** As {@link #cursor}, of an R-tree's component: nearest first, distances before the keys. */
+    /** As {@link #cursor()}, of an R-tree's component: nearest first, distances before the keys. */
     public EntryCursor nearestCursor(SpatialKind kind, Place place, WindowWork work) {
         return living(component.nearestCursor(kind, place, work));
     }
