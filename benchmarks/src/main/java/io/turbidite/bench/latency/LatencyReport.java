@@ -3,8 +3,9 @@ package io.turbidite.bench.latency;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 
+import io.turbidite.bench.report.Picture;
+
 import org.HdrHistogram.Histogram;
-import org.knowm.xchart.BitmapEncoder;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.markers.SeriesMarkers;
@@ -16,8 +17,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-
-import javax.imageio.ImageIO;
 
 /**
  * Percentiles of several loops: table, JSON, and a plot with the share of slower ones on the x
@@ -111,12 +110,12 @@ public final class LatencyReport {
         return histogram.getValueAtPercentile(percentile) / 1e6;
     }
 
-    /** Writes {@code NAME.md}, {@code NAME.json} and {@code NAME.png}. */
+    /** Writes {@code NAME.md}, {@code NAME.json} and {@code NAME.svg}. */
     public void write(Path directory, String name) throws IOException {
         Files.createDirectories(directory);
         Files.writeString(
                 directory.resolve(name + ".md"),
-                table() + "\n![the same as a plot](%s.png)\n".formatted(name));
+                table() + "\n![the same as a plot](%s.svg)\n".formatted(name));
         Map<String, Object> figures = new LinkedHashMap<>();
         loops.forEach((loopName, loop) -> {
             Map<String, Object> figure = new LinkedHashMap<>();
@@ -131,7 +130,7 @@ public final class LatencyReport {
                 .writeValue(
                         directory.resolve(name + ".json").toFile(),
                         Map.of("title", title, "setting", setting, "loops", figures));
-        plot(directory.resolve(name + ".png"));
+        plot(directory.resolve(name + ".svg"));
     }
 
     private static Map<String, Double> percentiles(Histogram histogram) {
@@ -144,7 +143,7 @@ public final class LatencyReport {
 
     private void plot(Path file) throws IOException {
         XYChart chart = new XYChartBuilder()
-                .width(1_000)
+                .width(Picture.WIDTH)
                 .height(520)
                 .title(title)
                 .xAxisTitle("one of so many is slower")
@@ -160,8 +159,8 @@ public final class LatencyReport {
             }
             chart.addSeries(name, shares, millis).setMarker(SeriesMarkers.NONE);
         });
-        if (!ImageIO.write(BitmapEncoder.getBufferedImage(chart), "png", file.toFile())) {
-            throw new IOException("no writer of PNG is there to write " + file);
-        }
+        Picture picture = new Picture();
+        picture.add(chart);
+        picture.write(file);
     }
 }

@@ -36,7 +36,7 @@ public final class Aims {
     }
 
     /**
-     * One row an aim.
+     * One row an aim, and no picture: an aim's figure is no figure of a work.
      *
      * @param report an empty one with {@link #COLUMNS}
      */
@@ -51,7 +51,7 @@ public final class Aims {
             report.add(aim.what, "seen", aim.seen);
             report.add(aim.what, aim.atLeast ? "at least" : "at most", aim.wanted);
         }
-        return report;
+        return report.withoutPicture();
     }
 
     public boolean isEmpty() {

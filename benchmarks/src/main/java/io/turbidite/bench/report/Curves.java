@@ -3,10 +3,12 @@ package io.turbidite.bench.report;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 
-import org.knowm.xchart.BitmapEncoder;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.style.markers.SeriesMarkers;
 
+import java.awt.Color;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,12 +17,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-
-import javax.imageio.ImageIO;
 
 /**
  * A figure of a paper made again: several ways to do something, each a curve over one quantity,
@@ -37,6 +38,7 @@ public final class Curves {
 
     private final List<String> findings = new ArrayList<>();
     private boolean isLinear;
+    private int colours;
 
     /**
      * @param x what the curves run over, with its unit
@@ -123,7 +125,7 @@ public final class Curves {
         List<Map<String, Object>> json = new ArrayList<>();
         for (int i = 0; i < all.size(); i++) {
             Curves curves = all.get(i);
-            String plot = "%s-%d.png".formatted(name, i + 1);
+            String plot = "%s-%d.svg".formatted(name, i + 1);
             text.append(curves.table()).append("\n![the same as a plot](%s)\n\n".formatted(plot));
             json.add(Map.of(
                     "title", curves.title,
@@ -142,7 +144,7 @@ public final class Curves {
 
     private void plot(Path file) throws IOException {
         XYChart chart = new XYChartBuilder()
-                .width(1_000)
+                .width(Picture.WIDTH)
                 .height(520)
                 .title(title)
                 .xAxisTitle(x)
@@ -153,19 +155,41 @@ public final class Curves {
             chart.getStyler().setMarkerSize(4);
             chart.getStyler().setYAxisMin(0.0);
         }
-        figures.forEach((curve, points) -> {
+        figures.forEach((curve, points) -> add(chart, curve, points));
+        Picture picture = new Picture();
+        picture.add(chart);
+        picture.write(file);
+    }
+
+    /** The curve of the medians, and at each place a whisker from the least to the largest. */
+    private void add(XYChart chart, String curve, SortedMap<Double, List<Double>> points) {
+        List<Double> places = new ArrayList<>();
+        List<Double> medians = new ArrayList<>();
+        points.forEach((at, rounds) -> {
+            Panels.Spot spot = Panels.Spot.of(rounds);
             // what cost nothing has no place on a logarithmic axis
-            List<Double> places = points.keySet().stream()
-                    .filter(at -> isLinear || median(curve, at) > 0)
-                    .toList();
-            if (!places.isEmpty()) {
-                List<Double> medians =
-                        places.stream().map(at -> median(curve, at)).toList();
-                chart.addSeries(curve, places, medians);
+            if (isLinear || spot.middle() > 0) {
+                places.add(at);
+                medians.add(spot.middle());
             }
         });
-        if (!ImageIO.write(BitmapEncoder.getBufferedImage(chart), "png", file.toFile())) {
-            throw new IOException("no writer of PNG is there to write " + file);
+        if (places.isEmpty()) {
+            return;
+        }
+        XYSeries line = chart.addSeries(curve, places, medians);
+        Color colour = Panels.colour(colours++);
+        line.setMarkerColor(colour);
+        line.setLineColor(colour);
+        for (double at : places) {
+            Panels.Spot spot = Panels.Spot.of(Objects.requireNonNull(points.get(at)));
+            if (spot.least() < spot.most() && (isLinear || spot.isPositive())) {
+                XYSeries whisker = chart.addSeries(
+                        "%s at %s".formatted(curve, at),
+                        List.of(at, at),
+                        List.of(spot.least(), spot.most()));
+                whisker.setMarker(SeriesMarkers.NONE);
+                whisker.setLineColor(colour).setShowInLegend(false);
+            }
         }
     }
 

@@ -3,10 +3,6 @@ package io.turbidite.bench.report;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 
-import org.knowm.xchart.BitmapEncoder;
-import org.knowm.xchart.CategoryChart;
-import org.knowm.xchart.CategoryChartBuilder;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,9 +12,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
-
-import javax.imageio.ImageIO;
 
 /**
  * Figures of several engines over several rounds. What is quoted is the median of the rounds and
@@ -31,6 +24,8 @@ public final class Report {
 
     /** Work, then engine, then one figure a round. */
     private final Map<String, Map<String, List<Double>>> figures = new LinkedHashMap<>();
+
+    private boolean hasPicture = true;
 
     /**
      * @param engines in the order of the columns; the first is set against each other one
@@ -105,7 +100,17 @@ public final class Report {
                 : " " + String.format(Locale.ROOT, format, figure) + " |";
     }
 
-    /** Writes {@code NAME.md}, {@code NAME.json} and {@code NAME.png}. */
+    /** Has no picture: a table says it all. */
+    public Report withoutPicture() {
+        hasPicture = false;
+        return this;
+    }
+
+    private Picture picture() {
+        return hasPicture ? Panels.of(title, engines, figures) : new Picture();
+    }
+
+    /** Writes {@code NAME.md}, {@code NAME.json} and {@code NAME.svg}. */
     public void write(Path directory, String name) throws IOException {
         writeAll(directory, name, List.of(this));
     }
@@ -118,11 +123,15 @@ public final class Report {
         List<Map<String, Object>> json = new ArrayList<>();
         for (int i = 0; i < reports.size(); i++) {
             Report report = reports.get(i);
-            String plot = reports.size() == 1 ? name + ".png" : "%s-%d.png".formatted(name, i + 1);
-            text.append(report.table()).append("\n![the same as a plot](%s)\n\n".formatted(plot));
+            String plot = reports.size() == 1 ? name + ".svg" : "%s-%d.svg".formatted(name, i + 1);
+            text.append(report.table()).append('\n');
+            Picture picture = report.picture();
+            if (!picture.isEmpty()) {
+                text.append("![the same as a plot](%s)\n\n".formatted(plot));
+                picture.write(directory.resolve(plot));
+            }
             json.add(Map.of(
                     "title", report.title, "setting", report.setting, "figures", report.figures));
-            report.plot(directory.resolve(plot));
         }
         Files.writeString(directory.resolve(name + ".md"), text.toString().stripTrailing() + "\n");
         new ObjectMapper()
@@ -130,32 +139,6 @@ public final class Report {
                 .writeValue(
                         directory.resolve(name + ".json").toFile(),
                         json.size() == 1 ? json.get(0) : json);
-    }
-
-    private void plot(Path file) throws IOException {
-        List<String> works = new ArrayList<>(figures.keySet());
-        CategoryChart chart = new CategoryChartBuilder()
-                .width(1_000)
-                .height(480)
-                .title(engines.size() == 1 ? title : title + ": the largest of each row = 1")
-                .build();
-        chart.getStyler().setXAxisLabelRotation(20);
-        for (String engine : engines) {
-            List<Double> shares = new ArrayList<>();
-            for (String work : works) {
-                Map<String, List<Double>> byEngine = Objects.requireNonNull(figures.get(work));
-                double most = byEngine.keySet().stream()
-                        .mapToDouble(name -> median(byEngine, name))
-                        .max()
-                        .orElse(1);
-                double share = median(byEngine, engine) / (engines.size() == 1 ? 1 : most);
-                shares.add(Double.isNaN(share) ? 0 : share);
-            }
-            chart.addSeries(engine, works, shares);
-        }
-        if (!ImageIO.write(BitmapEncoder.getBufferedImage(chart), "png", file.toFile())) {
-            throw new IOException("no writer of PNG is there to write " + file);
-        }
     }
 
     /** The machine, as far as a JVM can tell. */

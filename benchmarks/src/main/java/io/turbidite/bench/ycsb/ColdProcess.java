@@ -61,9 +61,9 @@ final class ColdProcess {
                 Long.toString(budget.writeMemoryBytes()),
                 Long.toString(budget.cacheBytes()),
                 operations.toString()));
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        Path errors = directory.resolve("errors");
+        Process process =
+                new ProcessBuilder(command).redirectError(errors.toFile()).start();
         Spent spent = null;
         try (BufferedReader said = process.inputReader()) {
             for (String line = said.readLine(); line != null; line = said.readLine()) {
@@ -73,9 +73,8 @@ final class ColdProcess {
             }
             int code = process.waitFor();
             if (code != 0 || spent == null) {
-                throw new IllegalStateException("%s ended with code %d%s"
-                        .formatted(
-                                String.join(" ", command), code, spent == null ? ", silent" : ""));
+                throw new IllegalStateException("%s ended with code %d: %s"
+                        .formatted(String.join(" ", command), code, Files.readString(errors)));
             }
             return spent;
         } catch (InterruptedException stopped) {

@@ -40,6 +40,6 @@ class LatencySuiteTest {
         assertThat(out)
                 .isDirectoryContaining("glob:**latency.md")
                 .isDirectoryContaining("glob:**latency.json")
-                .isDirectoryContaining("glob:**latency.png");
+                .isDirectoryContaining("glob:**latency.svg");
     }
 }
