@@ -80,7 +80,7 @@ final class MergedLayers {
 
     private final List<EntryCursor> oldestFirst = new ArrayList<>();
 
-    /** The components that are among {@link #oldestFirst}. */
+    /** The components that are among {@link #oldestFirst}, where pages may be passed over. */
     private final List<DiskComponent> read = new ArrayList<>();
 
     /** How many of {@link #oldestFirst}, from the oldest, say how far they are vouched for. */
@@ -239,11 +239,14 @@ final class MergedLayers {
 
     private void add(ComponentHandle handle, boolean isChecked) {
         long checkedUntil = handle.state().repairedTimestamp();
-        if (spatial == null) {
-            PageChoice choice =
-                    mayChoose() && hidesNothing(handle.component()) ? choice(handle) : null;
+        if (spatial == null && mayChoose()) {
+            PageChoice choice = hidesNothing(handle.component()) ? choice(handle) : null;
             add(choice == null ? handle.cursor() : handle.cursor(choice), isChecked, checkedUntil);
             read.add(handle.component());
+            return;
+        }
+        if (spatial == null) {
+            add(handle.cursor(), isChecked, checkedUntil);
             return;
         }
         if (spatial instanceof IndexSearch.Nearest(SpatialKind kind, Place place)) {
