@@ -3,6 +3,7 @@ package io.turbidite.hashlog;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.StorageIoException;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
@@ -16,7 +17,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -153,6 +156,76 @@ class HeldRecordsTest {
             ingest(session, events("s", 0, 3));
             assertThat(session.serial()).isEqualTo(3);
             assertThat(LogState.of(bench.log).numbersOf("s")).containsExactly(0, 1, 2);
+        }
+    }
+
+    /**
+     * A full disk stops a batch at the end of a page, while records that were evaluated wait behind
+     * the one that has no place. The serial says which were taken: who goes on there has each
+     * record once, in its order, in the log and in the chains.
+     */
+    @Test
+    void a_batch_that_ends_at_a_full_page_goes_on_where_the_serial_says() {
+        int count = 2_000;
+        Set<Integer> placesInEight = new HashSet<>();
+        for (int seed = 0; seed < 12; seed++) {
+            SimDisk disk = new SimDisk(SEED + seed, Profile.STRICT);
+            try (LogBench bench = LogBench.simulated(SEED + seed, disk, LogBench.options())) {
+                bench.register("type");
+                disk.capacity(90_000 + seed * 17_000L);
+                try (IngestSession session = bench.log.openSession("s")) {
+                    assertThatThrownBy(() -> ingest(session, events("s", 0, count)))
+                            .isInstanceOf(StorageIoException.class)
+                            .hasMessageContaining("the disk is full");
+                    int taken = (int) session.serial();
+                    assertThat(session.acceptedCount()).isEqualTo(taken);
+                    assertThat(LogState.of(bench.log).numbersOf("s"))
+                            .isEqualTo(IntStream.range(0, taken).boxed().toList());
+                    placesInEight.add(taken % HeldRecords.COUNT_MAX);
+                    disk.capacity(Long.MAX_VALUE);
+                    ingest(session, events("s", taken, count));
+                    session.awaitDurable();
+                    assertThat(session.durableSerial()).isEqualTo(count);
+                }
+                checkWhole(bench, count, "seed " + seed);
+            }
+            try (LogBench bench = LogBench.reopened(SEED, disk, LogBench.options())) {
+                checkWhole(bench, count, "reopened, seed " + seed);
+            }
+        }
+        assertThat(placesInEight).hasSizeGreaterThan(3);
+    }
+
+    private static void checkWhole(LogBench bench, int count, String what) {
+        LogState state = LogState.of(bench.log);
+        assertThat(state.numbersOf("s"))
+                .as(what)
+                .isEqualTo(IntStream.range(0, count).boxed().toList());
+        state.checkChains(bench.log, what);
+    }
+
+    /** Every record of eight has the key of the one before: a chain has them all, newest first. */
+    @Test
+    void records_of_one_key_that_are_held_together_are_chained_in_their_order() {
+        SimDisk disk = new SimDisk(SEED, Profile.STRICT);
+        try (LogBench bench = LogBench.simulated(SEED, disk, LogBench.options())) {
+            bench.register("type");
+            try (IngestSession session = bench.log.openSession("s")) {
+                for (int from = 0, size = 1; size <= 40; from += size, size++) {
+                    ingest(
+                            session,
+                            IntStream.range(from, from + size)
+                                    .mapToObj(n -> LogState.event("s", n * LogState.TYPE_COUNT))
+                                    .collect(Collectors.joining("\n")));
+                }
+            }
+            LogState state = LogState.of(bench.log);
+            assertThat(state.numbersOf("s"))
+                    .isEqualTo(IntStream.range(0, 820)
+                            .map(n -> n * LogState.TYPE_COUNT)
+                            .boxed()
+                            .toList());
+            state.checkChains(bench.log, "one key");
         }
     }
 }
