@@ -53,6 +53,9 @@ public final class MemorySource implements Source {
     double estimateFactor = 1;
     public int failAfterMoves = Integer.MAX_VALUE;
 
+    /** Most records of a run; 1: each is shown by itself. */
+    public int runRecordsMax = 40;
+
     /** Whether a view that is closed throws. */
     public volatile boolean failOnClose;
 

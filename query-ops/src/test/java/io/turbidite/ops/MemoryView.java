@@ -13,6 +13,7 @@ import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordCursor;
+import io.turbidite.core.scan.RecordRun;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.MemorySource.Entry;
 import io.turbidite.ops.MemorySource.Opened;
@@ -20,6 +21,9 @@ import io.turbidite.ops.MemorySource.Partition;
 import io.turbidite.ops.MemorySource.Shown;
 import io.turbidite.ops.MemorySource.Stored;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -244,6 +248,8 @@ final class MemoryView implements ReadView {
         private Slice recordSlice = new Slice();
         private long at;
         private long visited;
+        private long runs;
+        private MemorySegment runMemory = MemorySegment.NULL;
 
         Records(List<Stored> found) {
             this.walk = new Walk<>(found, Stored::key);
@@ -269,6 +275,39 @@ final class MemoryView implements ReadView {
         public void seekEnd() {
             opened.checkOpen();
             walk.seekEnd();
+        }
+
+        /** Runs of 1, 2, 3, … records, each in memory of just their length. */
+        @Override
+        public boolean nextRun(RecordRun run) {
+            if (source.runRecordsMax == 1) {
+                return RecordCursor.super.nextRun(run);
+            }
+            int most = 1 + (int) (runs++ % source.runRecordsMax);
+            runMemory.fill((byte) 0xFF);
+            List<byte[]> records = new ArrayList<>();
+            while (records.size() < most && show(walk::next)) {
+                records.add(walk.element().record());
+            }
+            if (records.isEmpty()) {
+                return false;
+            }
+            runMemory = Arena.ofAuto()
+                    .allocate(
+                            records.stream().mapToLong(record -> record.length).sum());
+            int[] offsets = new int[records.size()];
+            int[] lengths = new int[records.size()];
+            int offset = 0;
+            for (int i = 0; i < offsets.length; i++) {
+                offsets[i] = offset;
+                lengths[i] = records.get(i).length;
+                MemorySegment.copy(
+                        records.get(i), 0, runMemory, ValueLayout.JAVA_BYTE, offset, lengths[i]);
+                offset += lengths[i];
+            }
+            run.begin(new Slice().set(runMemory, 0, lengths[0]));
+            run.add(offsets, lengths, 1, offsets.length - 1);
+            return true;
         }
 
         private boolean show(BooleanSupplier move) {
@@ -314,6 +353,7 @@ final class MemoryView implements ReadView {
         public void close() {
             key.spoil();
             record.spoil();
+            runMemory.fill((byte) 0xFF);
             cursor.close();
         }
     }

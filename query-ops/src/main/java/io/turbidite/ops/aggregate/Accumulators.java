@@ -21,6 +21,11 @@ final class Accumulators {
         states.segment().set(Bytes.I64, states.offset() + offset, value);
     }
 
+    /** Where states begin among the words of a group. */
+    private static int wordOf(int offset) {
+        return offset / Long.BYTES;
+    }
+
     private static double getDouble(Slice states, int offset) {
         return Double.longBitsToDouble(get(states, offset));
     }
@@ -35,7 +40,7 @@ final class Accumulators {
      * @param argument whose values are counted; {@link #ROWS}, or {@link #GIVEN} by whoever finds
      *     different values
      */
-    record Count(int offset, int argument) implements Accumulator {
+    record Count(int offset, int argument) implements Accumulator, ColumnAccumulator {
         static final int STATE_BYTES = 8;
         static final int ROWS = -1;
         static final int GIVEN = -2;
@@ -47,6 +52,22 @@ final class Accumulators {
                     : argument == ROWS;
             if (counts) {
                 increment(states);
+            }
+        }
+
+        @Override
+        public void addAll(
+                long[] states, int[] places, int from, int to, ArgumentColumns arguments) {
+            int word = wordOf(offset);
+            if (argument == ROWS) {
+                for (int i = from; i < to; i++) {
+                    states[places[i] + word]++;
+                }
+            } else if (argument >= 0) {
+                boolean[] absent = arguments.absent(argument);
+                for (int i = from; i < to; i++) {
+                    states[places[i] + word] += absent[i] ? 0 : 1;
+                }
             }
         }
 
@@ -73,7 +94,7 @@ final class Accumulators {
      * @param kind of the result: double for the mean of numbers
      */
     record LongSum(int offset, int argument, boolean isMean, TypeKind kind, String field)
-            implements Accumulator {
+            implements Accumulator, ColumnAccumulator {
         private static final int HIGH = 8;
         private static final int COUNT = 16;
         static final int STATE_BYTES = 24;
@@ -93,6 +114,28 @@ final class Accumulators {
                     get(others, offset),
                     get(others, offset + HIGH),
                     get(others, offset + COUNT));
+        }
+
+        @Override
+        public void addAll(
+                long[] states, int[] places, int from, int to, ArgumentColumns arguments) {
+            int low = wordOf(offset);
+            int high = wordOf(offset + HIGH);
+            int count = wordOf(offset + COUNT);
+            long[] numbers = arguments.numbers(argument);
+            boolean[] absent = arguments.absent(argument);
+            for (int i = from; i < to; i++) {
+                if (absent[i]) {
+                    continue;
+                }
+                int place = places[i];
+                long value = numbers[i];
+                long sum = states[place + low] + value;
+                long carry = Long.compareUnsigned(sum, value) < 0 ? 1 : 0;
+                states[place + low] = sum;
+                states[place + high] += (value >> 63) + carry;
+                states[place + count]++;
+            }
         }
 
         private void add(Slice states, long low, long high, long count) {
@@ -147,7 +190,8 @@ final class Accumulators {
      * Sum or mean of doubles: the sum, what rounding has taken from it (after Neumaier), and the
      * count.
      */
-    record DoubleSum(int offset, int argument, boolean isMean) implements Accumulator {
+    record DoubleSum(int offset, int argument, boolean isMean)
+            implements Accumulator, ColumnAccumulator {
         private static final int LOST = 8;
         private static final int COUNT = 16;
         static final int STATE_BYTES = 24;
@@ -168,12 +212,39 @@ final class Accumulators {
                     get(others, offset + COUNT));
         }
 
+        @Override
+        public void addAll(
+                long[] states, int[] places, int from, int to, ArgumentColumns arguments) {
+            int sums = wordOf(offset);
+            int losses = wordOf(offset + LOST);
+            int count = wordOf(offset + COUNT);
+            long[] bits = arguments.numbers(argument);
+            boolean[] absent = arguments.absent(argument);
+            for (int i = from; i < to; i++) {
+                if (absent[i]) {
+                    continue;
+                }
+                int place = places[i];
+                double value = Double.longBitsToDouble(bits[i]);
+                double sum = Double.longBitsToDouble(states[place + sums]);
+                double next = sum + value;
+                double lost = Double.longBitsToDouble(states[place + losses]) + lost(sum, value);
+                states[place + sums] = Double.doubleToRawLongBits(next);
+                states[place + losses] = Double.doubleToRawLongBits(lost);
+                states[place + count]++;
+            }
+        }
+
+        /** What rounding takes from a sum and a value that is added to it. */
+        private static double lost(double sum, double value) {
+            double next = sum + value;
+            return Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+        }
+
         private void add(Slice states, double value, double lostBefore, long count) {
             double sum = getDouble(states, offset);
-            double next = sum + value;
-            double lost =
-                    Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
-            setDouble(states, offset, next);
+            double lost = lost(sum, value);
+            setDouble(states, offset, sum + value);
             setDouble(states, offset + LOST, getDouble(states, offset + LOST) + lostBefore + lost);
             set(states, offset + COUNT, get(states, offset + COUNT) + count);
         }
@@ -193,7 +264,8 @@ final class Accumulators {
     }
 
     /** The least or greatest whole number, and whether there is one. */
-    record NumberExtreme(int offset, int argument, boolean isMax) implements Accumulator {
+    record NumberExtreme(int offset, int argument, boolean isMax)
+            implements Accumulator, ColumnAccumulator {
         private static final int PRESENT = 8;
         static final int STATE_BYTES = 16;
 
@@ -208,6 +280,28 @@ final class Accumulators {
         public void merge(Slice states, Slice others) {
             if (get(others, offset + PRESENT) != 0) {
                 take(states, get(others, offset));
+            }
+        }
+
+        @Override
+        public void addAll(
+                long[] states, int[] places, int from, int to, ArgumentColumns arguments) {
+            int best = wordOf(offset);
+            int present = wordOf(offset + PRESENT);
+            long[] numbers = arguments.numbers(argument);
+            boolean[] absent = arguments.absent(argument);
+            for (int i = from; i < to; i++) {
+                if (absent[i]) {
+                    continue;
+                }
+                int place = places[i];
+                long value = numbers[i];
+                long known = states[place + best];
+                boolean isBetter = isMax ? value > known : value < known;
+                if (isBetter || states[place + present] == 0) {
+                    states[place + best] = value;
+                    states[place + present] = 1;
+                }
             }
         }
 
@@ -232,7 +326,8 @@ final class Accumulators {
     }
 
     /** The least or greatest double, and whether there is one; NaN is above all. */
-    record DoubleExtreme(int offset, int argument, boolean isMax) implements Accumulator {
+    record DoubleExtreme(int offset, int argument, boolean isMax)
+            implements Accumulator, ColumnAccumulator {
         private static final int PRESENT = 8;
         static final int STATE_BYTES = 16;
 
@@ -247,6 +342,29 @@ final class Accumulators {
         public void merge(Slice states, Slice others) {
             if (get(others, offset + PRESENT) != 0) {
                 take(states, getDouble(others, offset));
+            }
+        }
+
+        @Override
+        public void addAll(
+                long[] states, int[] places, int from, int to, ArgumentColumns arguments) {
+            int best = wordOf(offset);
+            int present = wordOf(offset + PRESENT);
+            long[] bits = arguments.numbers(argument);
+            boolean[] absent = arguments.absent(argument);
+            for (int i = from; i < to; i++) {
+                if (absent[i]) {
+                    continue;
+                }
+                int place = places[i];
+                int order = Double.compare(
+                        Double.longBitsToDouble(bits[i]),
+                        Double.longBitsToDouble(states[place + best]));
+                boolean isBetter = isMax ? order > 0 : order < 0;
+                if (isBetter || states[place + present] == 0) {
+                    states[place + best] = bits[i];
+                    states[place + present] = 1;
+                }
             }
         }
 
@@ -278,7 +396,7 @@ final class Accumulators {
      */
     record Moments(
             int offset, int argument, ArgumentFormat.Form form, boolean isRoot, Slice scratch)
-            implements Accumulator {
+            implements Accumulator, ColumnAccumulator {
         private static final int MEAN = 8;
         private static final int SQUARES = 16;
         static final int STATE_BYTES = 24;
@@ -301,6 +419,39 @@ final class Accumulators {
             mean += distance / count;
             double squares = getDouble(states, offset + SQUARES) + distance * (value - mean);
             put(states, count, mean, squares);
+        }
+
+        /** Decimals are no numbers of a column. */
+        @Override
+        public boolean takesColumns() {
+            return form == ArgumentFormat.Form.NUMBER || form == ArgumentFormat.Form.DOUBLE;
+        }
+
+        @Override
+        public void addAll(
+                long[] states, int[] places, int from, int to, ArgumentColumns arguments) {
+            int counts = wordOf(offset);
+            int means = wordOf(offset + MEAN);
+            int squares = wordOf(offset + SQUARES);
+            boolean isWhole = form == ArgumentFormat.Form.NUMBER;
+            long[] numbers = arguments.numbers(argument);
+            boolean[] absent = arguments.absent(argument);
+            for (int i = from; i < to; i++) {
+                if (absent[i]) {
+                    continue;
+                }
+                int place = places[i];
+                double value = isWhole ? (double) numbers[i] : Double.longBitsToDouble(numbers[i]);
+                long count = states[place + counts] + 1;
+                double mean = Double.longBitsToDouble(states[place + means]);
+                double distance = value - mean;
+                mean += distance / count;
+                double sum = Double.longBitsToDouble(states[place + squares])
+                        + distance * (value - mean);
+                states[place + counts] = count;
+                states[place + means] = Double.doubleToRawLongBits(mean);
+                states[place + squares] = Double.doubleToRawLongBits(sum);
+            }
         }
 
         @Override

@@ -14,9 +14,11 @@ import java.util.List;
  * Tuples of two fields: a group key, and behind it what the aggregates need of the record. A record
  * that lies in several groups has the same behind each key. <em>Confined to one thread.</em>
  */
-final class AggregateTuples implements TupleMaker {
+public final class AggregateTuples implements TupleMaker {
     private final TupleMaker keys;
     private final ArgumentWriter arguments;
+    private final List<BoundAggregates.Argument> needed;
+    private final RecordType type;
     private final Slice[] tuple = {new Slice(), new Slice()};
 
     /**
@@ -25,7 +27,24 @@ final class AggregateTuples implements TupleMaker {
      */
     AggregateTuples(TupleMaker keys, RecordType type, List<BoundAggregates.Argument> arguments) {
         this.keys = keys;
+        this.needed = List.copyOf(arguments);
+        this.type = type;
         this.arguments = new ArgumentWriter(arguments, _ -> type);
+    }
+
+    @Override
+    public int @Nullable [] keyFields() {
+        return keys.keyFields();
+    }
+
+    /** The same of many records, for one thread; null where an argument is not one of each. */
+    public @Nullable ArgumentColumns columns() {
+        for (BoundAggregates.Argument argument : needed) {
+            if (argument.expression() == null && type.isEach(argument.field())) {
+                return null;
+            }
+        }
+        return new ArgumentColumns(needed);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.turbidite.core.record.RecordWriter;
 import org.jspecify.annotations.Nullable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -33,6 +34,9 @@ public final class GroupStates {
     private final VariableAccumulator[] variable;
     private final AggregateValue[] results;
 
+    /** All of them; empty where one does not take columns. */
+    private final ColumnAccumulator[] columnar;
+
     /** Arguments whose different values are counted, and the aggregate that each is for. */
     private final int[] distinctArguments;
 
@@ -56,6 +60,7 @@ public final class GroupStates {
         this.variable = all.stream()
                 .filter(VariableAccumulator.class::isInstance)
                 .toArray(VariableAccumulator[]::new);
+        this.columnar = columnar(all, distinct);
         this.results = results.toArray(AggregateValue[]::new);
         this.distinctAggregates =
                 distinct.stream().mapToInt(Distinct::aggregate).toArray();
@@ -64,6 +69,17 @@ public final class GroupStates {
                 distinct.stream().map(Distinct::form).toArray(ArgumentFormat.Form[]::new);
         this.fixedBytes = all.stream().mapToInt(GroupStates::stateBytes).sum();
         this.capacities = new int[variable.length];
+    }
+
+    private static ColumnAccumulator[] columnar(List<Accumulator> all, List<Distinct> distinct) {
+        List<ColumnAccumulator> taking = new ArrayList<>();
+        for (Accumulator one : all) {
+            if (one instanceof ColumnAccumulator column && column.takesColumns()) {
+                taking.add(column);
+            }
+        }
+        boolean takeAll = distinct.isEmpty() && taking.size() == all.size();
+        return takeAll ? taking.toArray(ColumnAccumulator[]::new) : new ColumnAccumulator[0];
     }
 
     // ---- partial --------------------------------------------------------------------------------
@@ -120,6 +136,47 @@ public final class GroupStates {
     public void add(Slice groupStates, Slice arguments) {
         for (Accumulator one : all) {
             one.add(groupStates, arguments);
+        }
+    }
+
+    /** Whether {@link #addAll} may be called: all states are numbers. */
+    public boolean takesColumns() {
+        return columnar.length > 0;
+    }
+
+    /** How many words the states of a group are. */
+    public int words() {
+        return fixedBytes / Long.BYTES;
+    }
+
+    /**
+     * Takes rows, in their order, into states that lie in an array; all zeros are those of no row.
+     *
+     * @param all states of many groups
+     * @param places where the states of each row's group begin
+     * @param from the first row, as the columns count them
+     * @param to behind the last one
+     */
+    public void addAll(long[] all, int[] places, int from, int to, ArgumentColumns arguments) {
+        for (ColumnAccumulator one : columnar) {
+            one.addAll(all, places, from, to, arguments);
+        }
+    }
+
+    /** New states of no row, of aggregates whose states are numbers; valid until the next call. */
+    public Slice empty() {
+        assert variable.length == 0 : variable.length;
+        return empty(made, madeStates);
+    }
+
+    /** Adds to states what those in an array were given. */
+    public void merge(Slice groupStates, long[] others, int place) {
+        Slice copy = empty();
+        for (int i = 0; i < words(); i++) {
+            copy.segment().set(Bytes.I64, copy.offset() + (long) i * Long.BYTES, others[place + i]);
+        }
+        for (Accumulator one : all) {
+            one.merge(groupStates, copy);
         }
     }
 

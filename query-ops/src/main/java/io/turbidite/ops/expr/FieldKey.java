@@ -43,6 +43,14 @@ public final class FieldKey implements OrderKey {
         this.descending = descending;
     }
 
+    int field() {
+        return field;
+    }
+
+    boolean isDescending() {
+        return descending;
+    }
+
     /** Appends the encoded value; null and missing give the null marker. */
     @Override
     public void append(RecordView record, ByteSink sink) {

@@ -2,6 +2,8 @@ package io.turbidite.ops.expr;
 
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.KindValues;
+import io.turbidite.core.record.RecordColumn;
+import io.turbidite.core.record.RecordColumns;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
@@ -132,6 +134,19 @@ final class OneOf {
         public boolean matches(RecordView record) {
             return !record.isAbsent(field)
                     && Arrays.binarySearch(values, record.getLong(field)) >= 0;
+        }
+
+        @Override
+        public int narrow(RecordColumns records, int[] rows, int count) {
+            RecordColumn column = records.longs(field, rows, count, records.own());
+            long[] numbers = column.numbers();
+            boolean[] absent = column.absent();
+            int left = 0;
+            for (int i = 0; i < count; i++) {
+                rows[left] = rows[i];
+                left += !absent[i] && Arrays.binarySearch(values, numbers[i]) >= 0 ? 1 : 0;
+            }
+            return left;
         }
     }
 

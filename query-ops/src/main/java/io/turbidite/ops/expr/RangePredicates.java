@@ -5,6 +5,8 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.KindValues;
+import io.turbidite.core.record.RecordColumn;
+import io.turbidite.core.record.RecordColumns;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.type.RecordType;
@@ -89,6 +91,11 @@ final class RangePredicates {
         public boolean matches(RecordView record) {
             return record.isAbsent(field);
         }
+
+        @Override
+        public int narrow(RecordColumns records, int[] rows, int count) {
+            return leave(records.presence(field, rows, count, records.own()), true, rows, count);
+        }
     }
 
     /** Neither null nor missing. */
@@ -97,6 +104,22 @@ final class RangePredicates {
         public boolean matches(RecordView record) {
             return !record.isAbsent(field);
         }
+
+        @Override
+        public int narrow(RecordColumns records, int[] rows, int count) {
+            return leave(records.presence(field, rows, count, records.own()), false, rows, count);
+        }
+    }
+
+    /** Leaves the rows that have no value, or those that have one. */
+    private static int leave(RecordColumn column, boolean areAbsent, int[] rows, int count) {
+        boolean[] absent = column.absent();
+        int left = 0;
+        for (int i = 0; i < count; i++) {
+            rows[left] = rows[i];
+            left += absent[i] == areAbsent ? 1 : 0;
+        }
+        return left;
     }
 
     /** Whole numbers and what is kept as such. */
@@ -108,6 +131,21 @@ final class RangePredicates {
             }
             long value = record.getLong(field);
             return low <= value && value <= high;
+        }
+
+        // without a jump: whether a record matches can't be foreseen
+        @SuppressWarnings("ShortCircuitBoolean")
+        @Override
+        public int narrow(RecordColumns records, int[] rows, int count) {
+            RecordColumn column = records.longs(field, rows, count, records.own());
+            long[] values = column.numbers();
+            boolean[] absent = column.absent();
+            int left = 0;
+            for (int i = 0; i < count; i++) {
+                rows[left] = rows[i];
+                left += !absent[i] & low <= values[i] & values[i] <= high ? 1 : 0;
+            }
+            return left;
         }
     }
 
@@ -124,9 +162,26 @@ final class RangePredicates {
             if (record.isAbsent(field)) {
                 return false;
             }
-            double value = record.getDouble(field) + 0.0;
+            return matches(record.getDouble(field) + 0.0);
+        }
+
+        private boolean matches(double value) {
             return Double.compare(low, value) <= lowOrderMax
                     && Double.compare(value, high) <= highOrderMax;
+        }
+
+        @Override
+        public int narrow(RecordColumns records, int[] rows, int count) {
+            RecordColumn column = records.doubles(field, rows, count, records.own());
+            long[] bits = column.numbers();
+            boolean[] absent = column.absent();
+            int left = 0;
+            for (int i = 0; i < count; i++) {
+                rows[left] = rows[i];
+                boolean isLeft = !absent[i] && matches(Double.longBitsToDouble(bits[i]) + 0.0);
+                left += isLeft ? 1 : 0;
+            }
+            return left;
         }
     }
 
@@ -169,6 +224,29 @@ final class RangePredicates {
                 return false;
             }
             record.getBytes(field, value);
+            return matches();
+        }
+
+        @Override
+        public int narrow(RecordColumns records, int[] rows, int count) {
+            RecordColumn column = records.bytes(field, rows, count, records.own());
+            long[] places = column.numbers();
+            int[] lengths = column.lengths();
+            boolean[] absent = column.absent();
+            int left = 0;
+            for (int i = 0; i < count; i++) {
+                int row = rows[i];
+                if (!absent[i]) {
+                    value.set(records.segment(), places[i], lengths[i]);
+                    if (matches()) {
+                        rows[left++] = row;
+                    }
+                }
+            }
+            return left;
+        }
+
+        private boolean matches() {
             if (equal && low != null) {
                 return value.contentEquals(low);
             }

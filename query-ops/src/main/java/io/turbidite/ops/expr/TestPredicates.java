@@ -1,6 +1,7 @@
 package io.turbidite.ops.expr;
 
 import io.turbidite.core.expr.BoundExpression;
+import io.turbidite.core.record.RecordColumns;
 import io.turbidite.core.record.RecordView;
 
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,11 @@ final class TestPredicates {
         @Override
         public boolean matches(RecordView record) {
             return false;
+        }
+
+        @Override
+        public int narrow(RecordColumns records, int[] rows, int count) {
+            return 0;
         }
     }
 
@@ -68,6 +74,15 @@ final class TestPredicates {
                 }
             }
             return true;
+        }
+
+        @Override
+        public int narrow(RecordColumns records, int[] rows, int count) {
+            int left = count;
+            for (RecordPredicate term : terms) {
+                left = term.narrow(records, rows, left);
+            }
+            return left;
         }
     }
 

@@ -49,6 +49,14 @@ public interface TupleMaker {
     }
 
     /**
+     * The fields whose keys, one behind the other, are the first field of each tuple, as {@link
+     * FieldKey} has them; null where it is made in another way, or there are several tuples.
+     */
+    default int @Nullable [] keyFields() {
+        return null;
+    }
+
+    /**
      * Leaves the other fields of tuples empty whose first one is dropped by whoever takes them;
      * makers with one field need not.
      *

@@ -210,6 +210,18 @@ public final class Tuples {
         }
 
         @Override
+        public int @Nullable [] keyFields() {
+            int[] fields = new int[keys.length];
+            for (int i = 0; i < fields.length; i++) {
+                if (!(keys[i] instanceof FieldKey key) || key.isDescending()) {
+                    return null;
+                }
+                fields[i] = key.field();
+            }
+            return fields;
+        }
+
+        @Override
         public boolean readsRecord() {
             return keys.length > 0;
         }

@@ -1,11 +1,17 @@
 package io.turbidite.ops.group;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.batch.BatchTaker;
+import io.turbidite.ops.batch.BatchWriter;
+import io.turbidite.ops.batch.ColumnBatch;
+import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.frame.Frame;
-import io.turbidite.ops.frame.TupleWriter;
+
+import org.jspecify.annotations.Nullable;
 
 /** Counts tuples, whatever is in them. <em>Confined to one thread at a time.</em> */
-public final class CountCollector implements TupleWriter {
+public final class CountCollector implements BatchWriter {
     private long count;
 
     @Override
@@ -22,6 +28,16 @@ public final class CountCollector implements TupleWriter {
     @Override
     public boolean tuple(Slice[] tuple) {
         count++;
+        return true;
+    }
+
+    @Override
+    public @Nullable BatchTaker taking(TupleMaker maker, RecordType type) {
+        return maker.isMultiple() ? null : this::batch;
+    }
+
+    private boolean batch(ColumnBatch batch) {
+        count += batch.count();
         return true;
     }
 

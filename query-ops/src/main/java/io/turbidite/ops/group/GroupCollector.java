@@ -5,10 +5,17 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.aggregate.AggregateTuples;
+import io.turbidite.ops.aggregate.ArgumentColumns;
 import io.turbidite.ops.aggregate.GroupStates;
+import io.turbidite.ops.batch.BatchTaker;
+import io.turbidite.ops.batch.BatchWriter;
+import io.turbidite.ops.batch.ColumnBatch;
+import io.turbidite.ops.batch.KeyWords;
+import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.frame.Frame;
 import io.turbidite.ops.frame.OperatorMeter;
-import io.turbidite.ops.frame.TupleWriter;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sort.SpilledRuns;
 
@@ -28,7 +35,7 @@ import java.util.Locale;
  *
  * <p><em>Confined to one thread at a time.</em>
  */
-public final class GroupCollector implements TupleWriter {
+public final class GroupCollector implements BatchWriter {
     /** The tag of a group; different values of aggregate i have tag i + 1. */
     static final int GROUP = 0;
 
@@ -51,6 +58,9 @@ public final class GroupCollector implements TupleWriter {
     private final ByteSink taggedBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
     private final Slice tagged = new Slice();
     private @Nullable SpilledRuns runs;
+
+    /** The groups of batches; null before the first. */
+    private @Nullable GroupBatches batches;
 
     /** The entry that took the last tuple; {@link SortBuffer#NONE}: unknown. */
     private long taken = SortBuffer.NONE;
@@ -99,6 +109,7 @@ public final class GroupCollector implements TupleWriter {
         table.close();
         memoryBytes = bytes;
         table = new GroupTable(options, bytes, meter);
+        batches = null;
     }
 
     @Override
@@ -110,6 +121,9 @@ public final class GroupCollector implements TupleWriter {
         // notes of before are told from later ones; once there are no more numbers none is believed
         generation = Math.min(generation + 1, GENERATIONS);
         table.clear();
+        if (batches != null) {
+            batches.clear();
+        }
         isAtWhole = false;
     }
 
@@ -133,6 +147,56 @@ public final class GroupCollector implements TupleWriter {
         }
         add();
         return true;
+    }
+
+    @Override
+    public @Nullable BatchTaker taking(TupleMaker maker, RecordType type) {
+        int[] fields = maker.keyFields();
+        GroupStates of = states;
+        if (fields == null || !KeyWords.fit(type, fields) || (of != null && !of.takesColumns())) {
+            return null;
+        }
+        ArgumentColumns columns = null;
+        if (of != null) {
+            columns = maker instanceof AggregateTuples tuples ? tuples.columns() : null;
+            if (columns == null) {
+                return null;
+            }
+        }
+        ArgumentColumns needed = columns;
+        return batch -> {
+            GroupBatches groups = batches;
+            if (groups == null) {
+                groups = new GroupBatches(table, type, fields, of, needed, memoryBytes);
+                batches = groups;
+            }
+            take(batch, groups, maker);
+            return true;
+        };
+    }
+
+    private void take(ColumnBatch batch, GroupBatches groups, TupleMaker maker) {
+        if (!groups.begin(batch)) {
+            for (int row = 0; row < batch.count(); row++) {
+                tuple(batch.tuple(maker, row));
+            }
+            return;
+        }
+        int from = 0;
+        while (from < batch.count()) {
+            int to = groups.take(batch, from);
+            for (int row = from; row < to; row++) {
+                if (groups.isLeft(row)) {
+                    tuple(batch.tuple(maker, row));
+                }
+            }
+            if (to < batch.count()) {
+                // makes room, or says that there is none
+                tuple(batch.tuple(maker, to));
+                to++;
+            }
+            from = to;
+        }
     }
 
     /**
@@ -248,6 +312,7 @@ public final class GroupCollector implements TupleWriter {
 
     /** Inputs in key order with counts as numbers, or states; one key may be in several. */
     List<SortedInput> inputs() {
+        flush();
         if (runs == null) {
             return List.of(table.entries().sorted());
         }
@@ -258,6 +323,7 @@ public final class GroupCollector implements TupleWriter {
 
     /** Frees memory and deletes runs; once more does no harm. */
     void release() {
+        batches = null;
         table.close();
         if (runs != null) {
             runs.close();
@@ -279,7 +345,15 @@ public final class GroupCollector implements TupleWriter {
         spill(runs);
     }
 
+    /** Has what batches brought in the table. */
+    private void flush() {
+        if (batches != null) {
+            batches.flush();
+        }
+    }
+
     private void spill(SpilledRuns to) {
+        flush();
         to.add(table.entries(), Long.MAX_VALUE);
         clear();
     }

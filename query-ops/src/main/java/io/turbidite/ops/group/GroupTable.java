@@ -36,6 +36,11 @@ final class GroupTable implements AutoCloseable {
      */
     private long[] slots = new long[SLOTS_FIRST];
 
+    /** What is charged for the slots, which have grown. */
+    private long slotsBytes;
+
+    private long besideBytes;
+
     /** Where {@link #find} has looked last. */
     private long foundHash;
 
@@ -60,6 +65,28 @@ final class GroupTable implements AutoCloseable {
         }
         increment(entry);
         return entry;
+    }
+
+    /**
+     * Sets how much memory what belongs to the table has beside it; false, and nothing changes,
+     * where there is not so much.
+     */
+    boolean chargeBeside(long bytes) {
+        boolean is = memory.charge(slotsBytes + bytes);
+        if (is) {
+            besideBytes = bytes;
+        }
+        return is;
+    }
+
+    /** Adds a key that {@link #find} has just not found, with a count of 0; as the others. */
+    long addCount(Slice newKey) {
+        return add(newKey, 0, NO_PAYLOAD);
+    }
+
+    /** Adds to the number of an entry. */
+    void count(long entry, long more) {
+        entries.setNumber(entry, entries.number(entry) + more);
     }
 
     /** Adds one to the number of an entry. */
@@ -153,9 +180,11 @@ final class GroupTable implements AutoCloseable {
 
     private boolean grow() {
         // old and new are both there while the new one is filled
-        if (slots.length > 1 << 29 || !memory.charge(slots.length * 3L * Long.BYTES)) {
+        long bytes = slots.length * 3L * Long.BYTES;
+        if (slots.length > 1 << 29 || !memory.charge(bytes + besideBytes)) {
             return false;
         }
+        slotsBytes = bytes;
         slots = new long[slots.length * 2];
         // in the order of the memory, which is read sooner than that of the slots
         long entry = SortBuffer.FIRST;

@@ -10,6 +10,8 @@ import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.batch.BatchTaker;
+import io.turbidite.ops.batch.BatchWriter;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.expr.Projection;
 import io.turbidite.ops.expr.RecordPredicate;
@@ -216,10 +218,23 @@ final class SourceBuilder {
         if (target instanceof TupleWriter taker) {
             maker.spare(taker::drops);
         }
+        BatchTaker batches = hasRuns() && target instanceof BatchWriter taking
+                ? taking.taking(maker, query.type())
+                : null;
         return new RecordSource(
                 selected(wayIn(partitions, Long.MAX_VALUE, memoryBytes), maker, true),
                 target,
-                CallTimer.of(options, timed()));
+                batches,
+                batches == null
+                        ? CallTimer.of(options, timed())
+                        : CallTimer.ofBatches(options, timed()));
+    }
+
+    /** Whether the records come in runs; all others come one by one. */
+    private boolean hasRuns() {
+        return choice.chosen() instanceof Access.Scan scan
+                && !scan.order().isOrdered()
+                && !(view instanceof PlannedRows);
     }
 
     private EntryTuples entryTuples(JoinedRanges ranges) {

@@ -23,6 +23,9 @@ public final class CallTimer {
     private static final int FIRST_CALLS = 8;
     private static final int INTERVAL = 512;
 
+    /** Of calls for some dozens of rows each, of which no two are alike: each is timed. */
+    private static final int BATCH_INTERVAL = 1;
+
     /** The time of a few rows: of a short call that takes longer, others had the processor. */
     private static final long SHORT_NANOS_MAX = 20_000;
 
@@ -36,6 +39,7 @@ public final class CallTimer {
 
     private final Clock clock;
     private final OperatorMeter meter;
+    private final int interval;
 
     /** What two looks at the clocks take by themselves. */
     private final long shortLookNanos;
@@ -53,8 +57,9 @@ public final class CallTimer {
     private long sampledNanos;
     private long told;
 
-    private CallTimer(Clock clock, OperatorMeter meter) {
+    private CallTimer(Clock clock, OperatorMeter meter, int interval) {
         this.clock = clock;
+        this.interval = interval;
         this.meter = meter;
         this.random = TIMERS.incrementAndGet() * 0x9E3779B97F4A7C15L;
         this.shortLookNanos = lookNanos(clock::monotonicNanos);
@@ -77,7 +82,13 @@ public final class CallTimer {
      */
     public static @Nullable CallTimer of(RunOptions options, OperatorMeter meter) {
         Clock clock = options.clock();
-        return clock == null ? null : new CallTimer(clock, meter);
+        return clock == null ? null : new CallTimer(clock, meter, INTERVAL);
+    }
+
+    /** As {@link #of}, for calls for some dozens of rows each, all of which are timed. */
+    public static @Nullable CallTimer ofBatches(RunOptions options, OperatorMeter meter) {
+        Clock clock = options.clock();
+        return clock == null ? null : new CallTimer(clock, meter, BATCH_INTERVAL);
     }
 
     /** Begins a call; says whether it is timed, so that its end must be told. */
@@ -122,7 +133,7 @@ public final class CallTimer {
         random ^= random << 13;
         random ^= random >>> 7;
         random ^= random << 17;
-        return 1 + Long.remainderUnsigned(random, 2 * INTERVAL - 1);
+        return 1 + Long.remainderUnsigned(random, 2L * interval - 1);
     }
 
     /** Tells the meter what was found since it was told last. */

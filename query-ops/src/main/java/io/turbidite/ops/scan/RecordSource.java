@@ -1,6 +1,8 @@
 package io.turbidite.ops.scan;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.ops.batch.BatchTaker;
+import io.turbidite.ops.batch.ColumnBatch;
 import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
@@ -11,9 +13,10 @@ import io.turbidite.ops.scan.SelectedRecords.Look;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Begins a stage with selected records: hands their tuples one by one to a writer that takes them
- * so, and pushes frames of them to others. A tuple that goes through a frame is copied twice, which
- * took half the time of a count of all records. <em>Confined to one thread.</em>
+ * Begins a stage with selected records: hands batches of them to who takes those, their tuples one
+ * by one to a writer that takes them so, and pushes frames of them to others. A tuple that goes
+ * through a frame is copied twice, which took half the time of a count of all records.
+ * <em>Confined to one thread.</em>
  */
 public final class RecordSource implements FrameSource {
     /** Tuples of a step, as many as one look goes through: some tens of microseconds. */
@@ -29,13 +32,22 @@ public final class RecordSource implements FrameSource {
     /** Null where the target takes tuples. */
     private final @Nullable FrameEmitter emitter;
 
+    /** Null where the target must have tuples. */
+    private final @Nullable BatchTaker batches;
+
     private boolean paused;
 
     /**
-     * @param timer of looks for a record; null: nobody asks
+     * @param batches takes batches of the records in place of their tuples; null: nobody does
+     * @param timer of looks for a record, or for a batch; null: nobody asks
      */
-    public RecordSource(SelectedRecords records, FrameWriter target, @Nullable CallTimer timer) {
+    public RecordSource(
+            SelectedRecords records,
+            FrameWriter target,
+            @Nullable BatchTaker batches,
+            @Nullable CallTimer timer) {
         this.timer = timer;
+        this.batches = records.hasBatches() ? batches : null;
         this.records = records;
         this.target = target;
         this.emitter = target instanceof TupleWriter
@@ -52,7 +64,7 @@ public final class RecordSource implements FrameSource {
     public boolean step() {
         paused = false;
         if (target instanceof TupleWriter taker) {
-            return handOn(taker);
+            return batches == null ? handOn(taker) : handOn(taker, batches);
         }
         return emitter == null || emit(emitter);
     }
@@ -77,6 +89,27 @@ public final class RecordSource implements FrameSource {
         return true;
     }
 
+    private boolean handOn(TupleWriter taker, BatchTaker taking) {
+        long visited = records.visitedCount();
+        do {
+            Look look = look();
+            if (look == Look.FOUND) {
+                ColumnBatch batch = records.batch();
+                boolean goesOn = batch == null
+                        ? taker.tuple(records.tuple())
+                        : records.handOn(batch, taking);
+                if (!goesOn) {
+                    records.count();
+                    return false;
+                }
+            } else if (look != Look.MORE) {
+                return look != Look.END && goOn(look);
+            }
+        } while (records.visitedCount() - visited < TUPLES_A_STEP);
+        records.count();
+        return true;
+    }
+
     private boolean emit(FrameEmitter frames) {
         Look look;
         while ((look = look()) == Look.FOUND) {
@@ -95,13 +128,17 @@ public final class RecordSource implements FrameSource {
     private Look look() {
         CallTimer timed = timer;
         if (timed == null || !timed.begin()) {
-            return records.next();
+            return look(batches);
         }
         try {
-            return records.next();
+            return look(batches);
         } finally {
             timed.end();
         }
+    }
+
+    private Look look(@Nullable BatchTaker taking) {
+        return taking == null ? records.next() : records.nextBatch();
     }
 
     /** There may be more, at once or once others have worked. */

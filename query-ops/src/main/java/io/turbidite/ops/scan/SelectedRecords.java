@@ -6,11 +6,15 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.RecordRun;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.batch.BatchTaker;
+import io.turbidite.ops.batch.ColumnBatch;
 import io.turbidite.ops.expr.RecordPredicate;
 import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.frame.OperatorMeter;
 
 import org.jspecify.annotations.Nullable;
+
+import java.util.Objects;
 
 /**
  * Select and project, where records are still where the storage has them: a record that does not
@@ -31,6 +35,9 @@ public final class SelectedRecords implements AutoCloseable {
     /** Most records that one look goes through: some tens of microseconds. */
     private static final int RECORDS_A_LOOK = 1_024;
 
+    /** Of a run of fewer records each is looked at by itself: a batch takes longer to begin. */
+    private static final int BATCH_RECORDS_MIN = 4;
+
     private static final Slice[] NONE = {};
 
     private final WayIn wayIn;
@@ -42,6 +49,7 @@ public final class SelectedRecords implements AutoCloseable {
     private final boolean readsRecord;
 
     private final OperatorMeter meter;
+    private final RecordType type;
     private final RecordView view;
 
     /** Records that the stream went over in one go; null where it must stand on each. */
@@ -53,6 +61,13 @@ public final class SelectedRecords implements AutoCloseable {
     private final Slice record = new Slice();
     private @Nullable RecordStream records;
     private Slice[] tuple = NONE;
+
+    /** Made by the first run that is long enough: a short query needs none. */
+    private @Nullable ColumnBatch batch;
+
+    /** Whether the last look has found a batch. */
+    private boolean isBatch;
+
     private long matching;
     private long visitedMetered;
 
@@ -75,6 +90,7 @@ public final class SelectedRecords implements AutoCloseable {
         this.isMultiple = maker.isMultiple();
         this.readsRecord = predicates.length > 0 || maker.readsRecord();
         this.meter = meter;
+        this.type = type;
         this.view = new RecordView(type);
         this.run = readsAll && !maker.readsStream() ? new RecordRun() : null;
     }
@@ -86,17 +102,85 @@ public final class SelectedRecords implements AutoCloseable {
 
     /** Looks for the next record that matches; the first look opens the way in. */
     public Look next() {
+        RecordStream stream = opened();
+        try {
+            return look(stream, RECORDS_A_LOOK);
+        } catch (RuntimeException e) {
+            if (run != null) {
+                failIfClosed(stream, e);
+            }
+            throw e;
+        }
+    }
+
+    private RecordStream opened() {
         RecordStream stream = records;
         if (stream == null) {
             stream = wayIn.opener().get();
             records = stream;
         }
+        return stream;
+    }
+
+    /** Whether {@link #nextBatch} may be called in place of {@link #next}. */
+    boolean hasBatches() {
+        return run != null && !isMultiple;
+    }
+
+    /**
+     * As {@link #next}, for a run of records at once: it is found if one of them matches. Where
+     * {@link #batch} is null then, one was found as by {@link #next}.
+     */
+    Look nextBatch() {
+        RecordStream stream = opened();
+        RecordRun going = Objects.requireNonNull(run);
         try {
-            return look(stream);
-        } catch (RuntimeException e) {
-            if (run != null) {
-                failIfClosed(stream, e);
+            if (next >= going.count()) {
+                if (!stream.nextRun(going)) {
+                    return end(stream);
+                }
+                next = 0;
             }
+            int left = going.count() - next;
+            isBatch = left >= BATCH_RECORDS_MIN;
+            return isBatch ? select(stream, going) : look(stream, left);
+        } catch (RuntimeException e) {
+            failIfClosed(stream, e);
+            throw e;
+        }
+    }
+
+    private Look select(RecordStream stream, RecordRun going) {
+        ColumnBatch selected = batch;
+        if (selected == null) {
+            selected = new ColumnBatch(type, stream);
+            batch = selected;
+        }
+        int from = next;
+        next = going.count();
+        selected.select(going, from, readsRecord);
+        for (RecordPredicate predicate : predicates) {
+            selected.narrow(predicate);
+        }
+        matching += selected.count();
+        return selected.count() > 0 ? Look.FOUND : Look.MORE;
+    }
+
+    /** What {@link #nextBatch} has found; null where it was one record. */
+    @Nullable
+    ColumnBatch batch() {
+        return isBatch ? batch : null;
+    }
+
+    /**
+     * Hands on the batch that was found. What is read of it while it is closed is of no account:
+     * the next look says that it was closed.
+     */
+    boolean handOn(ColumnBatch found, BatchTaker taker) {
+        try {
+            return taker.batch(found);
+        } catch (RuntimeException e) {
+            failIfClosed(opened(), e);
             throw e;
         }
     }
@@ -113,16 +197,13 @@ public final class SelectedRecords implements AutoCloseable {
         }
     }
 
-    private Look look(RecordStream stream) {
+    private Look look(RecordStream stream, int recordsMax) {
         if (isMultiple && nextOfRecord()) {
             return Look.FOUND;
         }
-        for (int i = 0; i < RECORDS_A_LOOK; i++) {
+        for (int i = 0; i < recordsMax; i++) {
             if (!move(stream)) {
-                count();
-                return stream instanceof PausingRecords pausing && pausing.isPaused()
-                        ? Look.PAUSED
-                        : Look.END;
+                return end(stream);
             }
             if (matches()) {
                 matching++;
@@ -134,6 +215,13 @@ public final class SelectedRecords implements AutoCloseable {
         }
         count();
         return Look.MORE;
+    }
+
+    private Look end(RecordStream stream) {
+        count();
+        return stream instanceof PausingRecords pausing && pausing.isPaused()
+                ? Look.PAUSED
+                : Look.END;
     }
 
     /** Moves the view to the next record; false at the end. */
@@ -180,6 +268,12 @@ public final class SelectedRecords implements AutoCloseable {
             }
         }
         return true;
+    }
+
+    /** Records that were looked at. */
+    long visitedCount() {
+        RecordStream stream = records;
+        return stream == null ? 0 : stream.visitedCount();
     }
 
     /** What was found; valid until the next look. */

@@ -35,10 +35,10 @@ import java.util.Objects;
  */
 public final class RecordView {
     /** Two bits each. */
-    private static final int STATES_IN_WORD = Long.SIZE / 2;
+    static final int STATES_IN_WORD = Long.SIZE / 2;
 
     /** The lower bit of each pair. */
-    private static final long LOW_BITS = 0x5555_5555_5555_5555L;
+    static final long LOW_BITS = 0x5555_5555_5555_5555L;
 
     private final RecordType type;
     private final RecordLayout layout;
@@ -173,6 +173,21 @@ public final class RecordView {
     /** Moves {@code slice} to the record; valid as long as the record is. */
     public Slice record(Slice slice) {
         return slice.set(segment, origin, length);
+    }
+
+    /** The states of all fields that the record knows, if they fit a word; the others are 0. */
+    long knownStates() {
+        return fieldCount == STATES_IN_WORD ? states : states & ((1L << (fieldCount << 1)) - 1);
+    }
+
+    /** Where the variable area begins, from the start of the record. */
+    int variableOffset() {
+        return variableOffset;
+    }
+
+    /** Where the variable area ends, from the start of the record. */
+    int openOffset() {
+        return openOffset;
     }
 
     /** Bytes of the record. */

@@ -1,8 +1,10 @@
 package io.turbidite.core.scan;
 
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordColumns;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * Records that lie in one piece of memory, at most {@value #RECORDS_MAX}: what a stream moved over
@@ -10,10 +12,13 @@ import java.lang.foreign.MemorySegment;
  */
 public final class RecordRun {
     /** Most records of a run. */
-    public static final int RECORDS_MAX = 64;
+    public static final int RECORDS_MAX = 1_024;
 
-    private final long[] offsets = new long[RECORDS_MAX];
-    private final int[] lengths = new int[RECORDS_MAX];
+    /** A short query has short runs. */
+    private static final int RECORDS_FIRST = 16;
+
+    private long[] offsets = new long[RECORDS_FIRST];
+    private int[] lengths = new int[RECORDS_FIRST];
     private MemorySegment segment = MemorySegment.NULL;
     private int count;
 
@@ -33,6 +38,12 @@ public final class RecordRun {
      * @param added how many, for which there is room
      */
     public void add(int[] newOffsets, int[] newLengths, int from, int added) {
+        assert count + added <= RECORDS_MAX : count + " and " + added;
+        if (count + added > offsets.length) {
+            int room = Math.max(2 * offsets.length, count + added);
+            offsets = Arrays.copyOf(offsets, room);
+            lengths = Arrays.copyOf(lengths, room);
+        }
         for (int i = 0; i < added; i++) {
             offsets[count + i] = newOffsets[from + i];
         }
@@ -48,5 +59,15 @@ public final class RecordRun {
     /** Moves {@code slice} to a record. */
     public Slice record(int index, Slice slice) {
         return slice.set(segment, offsets[index], lengths[index]);
+    }
+
+    /**
+     * Shows the records by columns, until the run is filled again.
+     *
+     * @throws io.turbidite.core.CorruptionException if a record's header and length don't fit
+     *     together
+     */
+    public void show(RecordColumns columns) {
+        columns.wrap(segment, offsets, lengths, count);
     }
 }

@@ -1,0 +1,275 @@
+package io.turbidite.ops.group;
+
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.record.RecordView;
+import io.turbidite.core.sort.SortBuffer;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.aggregate.ArgumentColumns;
+import io.turbidite.ops.aggregate.GroupStates;
+import io.turbidite.ops.batch.ColumnBatch;
+import io.turbidite.ops.batch.KeyWords;
+import io.turbidite.ops.expr.FieldKey;
+
+import org.jspecify.annotations.Nullable;
+
+import java.util.Arrays;
+
+/**
+ * The groups of batches, in front of a {@link GroupTable}: found by the words of their keys, with
+ * their counts or states in one array, to which columns are added. The key of a group is encoded
+ * when it is new, and gets an entry of the table at once; {@link #flush} adds to the entries what
+ * was collected here, so that the table has all of it.
+ *
+ * <p>Records whose keys have no words, and those of new groups for which there is no room here, are
+ * left to the caller. <em>Confined to one thread at a time.</em>
+ */
+final class GroupBatches {
+    private static final int SLOTS_FIRST = 64;
+
+    /** More would lie in no cache: such groups go straight to the table. */
+    private static final int GROUPS_MAX = 1 << 16;
+
+    /** The share of the table's memory that this may have. */
+    private static final int MEMORY_PART = 4;
+
+    private final GroupTable table;
+    private final long bytesMax;
+    private final @Nullable GroupStates states;
+    private final @Nullable ArgumentColumns arguments;
+    private final KeyWords words;
+    private final FieldKey[] keys;
+    private final ByteSink keyBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
+    private final Slice key = new Slice();
+    private final Slice groupStates = new Slice();
+
+    /** Words of a key, and of its states, of which a count is one. */
+    private final int keyWords;
+
+    private final int stateWords;
+
+    /**
+     * The number of a group, and above it half of its hash; 0 is free. A power of two long, at most
+     * half full.
+     */
+    private long[] slots = {};
+
+    /** Keys, states and entries of the groups, from 1 on: the states of 0 are those of no group. */
+    private long[] groupKeys = {};
+
+    private long[] groupWords = {};
+    private long[] entries = {};
+    private int groups;
+    private boolean isFull;
+
+    /** Where the states of each row's group begin; 0: the row is left to the caller. */
+    private int[] places = {};
+
+    /**
+     * @param fields of the key, which {@link KeyWords#fit}
+     * @param states null: groups are counted
+     * @param arguments of the states
+     * @param memoryBytes of the table
+     */
+    GroupBatches(
+            GroupTable table,
+            RecordType type,
+            int[] fields,
+            @Nullable GroupStates states,
+            @Nullable ArgumentColumns arguments,
+            long memoryBytes) {
+        this.table = table;
+        this.states = states;
+        this.arguments = arguments;
+        this.bytesMax = memoryBytes / MEMORY_PART;
+        this.words = new KeyWords(type, fields);
+        this.keys = new FieldKey[fields.length];
+        for (int i = 0; i < keys.length; i++) {
+            keys[i] = new FieldKey(type, fields[i], false);
+        }
+        this.keyWords = words.words();
+        this.stateWords = states == null ? 1 : states.words();
+    }
+
+    /**
+     * Reads the columns of a batch; its rows are then taken by {@link #take}.
+     *
+     * @return false where there is no memory for any group
+     */
+    boolean begin(ColumnBatch batch) {
+        if (slots.length == 0 && (isFull || !grow())) {
+            return false;
+        }
+        int count = batch.count();
+        if (places.length < count) {
+            places = new int[Math.max(count, 2 * places.length)];
+        }
+        words.read(batch.records(), batch.rows(), count);
+        if (arguments != null) {
+            arguments.read(batch.records(), batch.rows(), count);
+        }
+        return true;
+    }
+
+    /**
+     * Takes rows from one on, up to the first that needs an entry for which the table has no
+     * memory.
+     *
+     * @return behind the last one that was taken or is {@link #isLeft left}
+     */
+    int take(ColumnBatch batch, int from) {
+        int count = batch.count();
+        int to = isWhole() && groups == 1 ? ofWhole(from, count) : placed(batch, from, count);
+        if (states == null || arguments == null) {
+            for (int i = from; i < to; i++) {
+                groupWords[places[i]]++;
+            }
+        } else {
+            states.addAll(groupWords, places, from, to, arguments);
+        }
+        return to;
+    }
+
+    /** Whether all records are one group. */
+    private boolean isWhole() {
+        return keys.length == 0;
+    }
+
+    private int ofWhole(int from, int to) {
+        Arrays.fill(places, from, to, stateWords);
+        return to;
+    }
+
+    private int placed(ColumnBatch batch, int from, int count) {
+        long[] hashes = words.hashes();
+        for (int row = from; row < count; row++) {
+            if (!words.has(row)) {
+                places[row] = 0;
+                continue;
+            }
+            int group = find(hashes[row], row);
+            if (group == 0 && !isFull) {
+                group = add(batch, hashes[row], row);
+                if (group < 0) {
+                    return row;
+                }
+            }
+            places[row] = group * stateWords;
+        }
+        return count;
+    }
+
+    /** Whether a row that was gone over has to be taken by the caller. */
+    boolean isLeft(int row) {
+        return places[row] == 0;
+    }
+
+    /** The group of a row; 0 if it is not here. */
+    private int find(long hash, int row) {
+        int mask = slots.length - 1;
+        int slot = (int) (hash >>> Integer.SIZE) & mask;
+        for (; slots[slot] != 0; slot = (slot + 1) & mask) {
+            long found = slots[slot];
+            if ((found ^ hash) >>> Integer.SIZE == 0 && isKey((int) found, row)) {
+                return (int) found;
+            }
+        }
+        return 0;
+    }
+
+    private boolean isKey(int group, int row) {
+        long[] all = words.all();
+        int of = group * keyWords;
+        int at = row * keyWords;
+        for (int i = 0; i < keyWords; i++) {
+            if (groupKeys[of + i] != all[at + i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A new group; 0 where there is no room for it here, -1 where the table has none. */
+    private int add(ColumnBatch batch, long hash, int row) {
+        if (groups == entries.length - 1 && !grow()) {
+            return 0;
+        }
+        long entry = entryOf(batch.view(row));
+        if (entry == SortBuffer.FULL) {
+            return -1;
+        }
+        groups++;
+        System.arraycopy(words.all(), row * keyWords, groupKeys, groups * keyWords, keyWords);
+        entries[groups] = entry;
+        put(hash >>> Integer.SIZE << Integer.SIZE | groups);
+        return groups;
+    }
+
+    /** The entry of a record's group, which may have come by rows before. */
+    private long entryOf(RecordView record) {
+        keyBytes.clear();
+        for (FieldKey field : keys) {
+            field.append(record, keyBytes);
+        }
+        long entry = table.find(keyBytes.asSlice(key));
+        if (entry != SortBuffer.NONE) {
+            return entry;
+        }
+        return states == null ? table.addCount(key) : table.add(key, states.empty());
+    }
+
+    /** Puts what the slot of a group has where its hash says. */
+    private void put(long value) {
+        int mask = slots.length - 1;
+        int slot = (int) (value >>> Integer.SIZE) & mask;
+        while (slots[slot] != 0) {
+            slot = (slot + 1) & mask;
+        }
+        slots[slot] = value;
+    }
+
+    /** Makes room for twice as many groups; false, and nothing changes, where it has all it may. */
+    private boolean grow() {
+        int newSlots = slots.length == 0 ? SLOTS_FIRST : slots.length * 2;
+        int room = newSlots / 2;
+        long bytes = (newSlots + (long) room * (keyWords + stateWords + 1)) * Long.BYTES;
+        // old and new are both there while the new ones are filled
+        if (room > GROUPS_MAX || bytes * 3 / 2 > bytesMax || !table.chargeBeside(bytes * 3 / 2)) {
+            isFull = true;
+            return false;
+        }
+        long[] old = slots;
+        slots = new long[newSlots];
+        groupKeys = Arrays.copyOf(groupKeys, room * keyWords);
+        groupWords = Arrays.copyOf(groupWords, room * stateWords);
+        entries = Arrays.copyOf(entries, room);
+        for (long slot : old) {
+            if (slot != 0) {
+                put(slot);
+            }
+        }
+        return true;
+    }
+
+    /** Adds to the entries of the table what was collected. */
+    void flush() {
+        GroupStates of = states;
+        for (int group = 1; group <= groups; group++) {
+            int place = group * stateWords;
+            if (of == null) {
+                table.count(entries[group], groupWords[place]);
+            } else {
+                of.merge(table.states(entries[group], groupStates), groupWords, place);
+            }
+        }
+        Arrays.fill(groupWords, 0);
+    }
+
+    /** Forgets all groups, as the table does. */
+    void clear() {
+        groups = 0;
+        isFull = false;
+        Arrays.fill(slots, 0);
+        Arrays.fill(groupWords, 0);
+    }
+}

@@ -1,0 +1,265 @@
+package io.turbidite.ops;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.scan.Source;
+import io.turbidite.core.sim.Profile;
+import io.turbidite.core.sim.Seeds;
+import io.turbidite.core.sim.SimClock;
+import io.turbidite.core.sim.SimDisk;
+import io.turbidite.core.sim.SimTasks;
+import io.turbidite.core.sim.Tier;
+import io.turbidite.core.type.Field;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.aggregate.Aggregate;
+import io.turbidite.ops.run.RunOptions;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalTime;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.UUID;
+
+/**
+ * Random queries over a source whose records come in runs, which are taken by batches, and over the
+ * same one whose records come one by one: the answers are the same, failures and counts of
+ * operators included.
+ */
+class BatchesAndRowsTest {
+    private static final RecordType TYPE = RecordType.builder()
+            .field("id", "int64")
+            .field("text", "string?")
+            .field("name", "string?")
+            .field("bytes", "bytes?")
+            .field("uuid", "uuid?")
+            .field("flag", "bool?")
+            .field("tiny", "int8?")
+            .field("short", "int16?")
+            .field("whole", "int32?")
+            .field("big", "int64?")
+            .field("real", "double?")
+            .field("small", "float?")
+            .field("price", "decimal?")
+            .field("day", "date?")
+            .field("hour", "time?")
+            .field("at", "datetime?")
+            .build();
+    private static final List<String> NAMES = TYPE.fields().stream()
+            .map(Field::name)
+            .filter(name -> !name.equals("id"))
+            .toList();
+    private static final List<String> CONDITIONS = List.of(
+            "whole > 10",
+            "whole >= -5 && whole < 40",
+            "real > 0.0",
+            "real <= -0.0",
+            "small < 3.5",
+            "text = 'b'",
+            "text != 'b'",
+            "text > 'a'",
+            "name < 'a name that is long 3'",
+            "whole = null",
+            "whole != null",
+            "uuid != null",
+            "flag = true",
+            "tiny = 1 || tiny = 2 || tiny = 3 || tiny = -1",
+            "text = 'a' || text = 'b' || text = 'c' || text = 'd' || text = ''",
+            "whole > 5 || real > 1.0",
+            "whole + tiny > 20",
+            "price > 1.5",
+            "day > '1970-01-03'",
+            "id >= 20");
+    private static final List<String> NUMBERS =
+            List.of("whole", "tiny", "short", "big", "real", "small");
+
+    @Test
+    void answers_are_the_same() {
+        String test = "BatchesAndRowsTest#answers_are_the_same";
+        long first = Seeds.of(test);
+        int count = Tier.count(40, 600, 20_000);
+        int rows = 0;
+        int failures = 0;
+        for (int i = 0; i < (Seeds.isReplay() ? 1 : count); i++) {
+            long seed = Seeds.isReplay() ? first : Seeds.mix(first, i);
+            try {
+                List<String> answer = run(seed);
+                rows += answer.size();
+                failures += answer.getFirst().startsWith("failed") ? 1 : 0;
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError(e.getMessage() + "\n" + Seeds.replay(test, seed), e);
+            }
+        }
+        if (!Seeds.isReplay()) {
+            assertThat(rows).isGreaterThan(2 * count);
+            assertThat(failures).as("queries that fail").isBetween(1, count / 2);
+        }
+    }
+
+    private static List<String> run(long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        MemorySource source =
+                new MemorySource(TYPE, List.of("id"), List.of(), List.of(), 1 + random.nextInt(3));
+        RandomRecords made = new RandomRecords(random);
+        for (long id = random.nextInt(600); id >= 0; id--) {
+            source.upsert(made.record(id));
+        }
+        List<String> answer = List.of("failed: nothing was asked");
+        for (int i = 0; i < 4; i++) {
+            long asked = random.nextLong();
+            source.runRecordsMax = 1;
+            List<String> byRows = answer(query(source, new SplittableRandom(asked), seed));
+            source.runRecordsMax = 1 + random.nextInt(100);
+            answer = answer(query(source, new SplittableRandom(asked), seed));
+            assertThat(answer)
+                    .as(() -> query(source, new SplittableRandom(asked), seed)
+                            .explain()
+                            .toString())
+                    .isEqualTo(byRows);
+            assertThat(source.openCount).hasValue(0);
+        }
+        return answer;
+    }
+
+    /** Rows, and what operators counted; or the failure. */
+    private static List<String> answer(Query query) {
+        List<String> rows = new ArrayList<>();
+        try (QueryResult result = query.run()) {
+            for (Map<String, @Nullable Object> row : result.toList()) {
+                rows.add(shown(row));
+            }
+            result.explain()
+                    .operators()
+                    .forEach(operator -> rows.add(operator.name() + ": " + operator.actualRows()));
+        } catch (InvalidRequestException e) {
+            rows.clear();
+            rows.add("failed: " + e.getMessage());
+        }
+        return rows;
+    }
+
+    private static String shown(Map<String, @Nullable Object> row) {
+        Map<String, @Nullable Object> values = new LinkedHashMap<>(row);
+        values.replaceAll(
+                (_, value) -> value instanceof byte[] bytes ? Arrays.toString(bytes) : value);
+        return values.toString();
+    }
+
+    private static Query query(MemorySource source, SplittableRandom random, long seed) {
+        Query query = Query.on((Source) source).with(options(random, seed));
+        for (int i = random.nextInt(3); i > 0; i--) {
+            query.where(CONDITIONS.get(random.nextInt(CONDITIONS.size())));
+        }
+        if (random.nextInt(4) == 0) {
+            return order(query, random);
+        }
+        List<String> by = new ArrayList<>();
+        if (random.nextInt(4) == 0) {
+            // so many groups that they spill
+            by.add("id");
+        }
+        for (int i = random.nextInt(4); i > 0; i--) {
+            by.add(any(NAMES, random));
+        }
+        List<String> distinct = by.stream().distinct().toList();
+        query.groupBy(distinct.toArray(String[]::new));
+        List<Aggregate> aggregates = new ArrayList<>();
+        for (int i = random.nextInt(distinct.isEmpty() ? 1 : 0, 5); i > 0; i--) {
+            aggregates.add(aggregate(random).as("a" + i));
+        }
+        return query.aggregate(aggregates.toArray(Aggregate[]::new));
+    }
+
+    private static Query order(Query query, SplittableRandom random) {
+        for (int i = random.nextInt(1, 3); i > 0; i--) {
+            String by = i == 1 && random.nextBoolean() ? "id" : any(NAMES, random);
+            query.orderBy(by + (random.nextBoolean() ? ":desc" : ""));
+        }
+        return random.nextInt(4) == 0 ? query : query.limit(random.nextInt(1, 40));
+    }
+
+    private static Aggregate aggregate(SplittableRandom random) {
+        return switch (random.nextInt(9)) {
+            case 0 -> Aggregate.count();
+            case 1 -> Aggregate.count(any(NAMES, random));
+            case 2 -> Aggregate.sum(any(NUMBERS, random));
+            case 3 -> Aggregate.avg(any(NUMBERS, random));
+            case 4 -> Aggregate.min(any(NUMBERS, random));
+            case 5 -> Aggregate.max(any(NUMBERS, random));
+            case 6 -> Aggregate.sum("whole * tiny");
+            // overflows now and then
+            case 7 -> Aggregate.sum("big * big");
+            default -> Aggregate.max(any(NAMES, random));
+        };
+    }
+
+    private static String any(List<String> names, SplittableRandom random) {
+        return names.get(random.nextInt(names.size()));
+    }
+
+    private static RunOptions options(SplittableRandom random, long seed) {
+        RunOptions options = RunOptions.defaults();
+        if (random.nextInt(3) == 0) {
+            options = options.withMemoryBytesMax(RunOptions.MEMORY_BYTES_MIN)
+                    .withSpill(new SimDisk(seed, Profile.STRICT), "spill");
+        }
+        return random.nextInt(4) == 0
+                ? options.withTasks(new SimTasks(seed, new SimClock())).withSideBySideRows(0)
+                : options;
+    }
+
+    /** Records whose sums are exact in any order. */
+    private record RandomRecords(SplittableRandom random) {
+        private static final double[] REALS = {-0.0, 0.0, -1.5, 2.25, 1e6, 0.5};
+        private static final double[] ODD = {Double.NaN, Double.POSITIVE_INFINITY, -0.0};
+
+        Map<String, @Nullable Object> record(long id) {
+            Map<String, @Nullable Object> record = new LinkedHashMap<>();
+            record.put("id", id);
+            record.put("text", String.valueOf((char) ('a' + random.nextInt(4))).repeat(few(11)));
+            record.put("name", "a name that is long " + random.nextInt(5));
+            record.put("bytes", bytes());
+            record.put("uuid", new UUID(random.nextInt(2), random.nextInt(2)));
+            record.put("flag", random.nextBoolean());
+            record.put("tiny", (byte) random.nextInt(-3, 4));
+            record.put("short", (short) random.nextInt(-300, 300));
+            record.put("whole", random.nextInt(-50, 50));
+            record.put("big", random.nextInt(400) == 0 ? 1L << 40 : random.nextLong(-4, 4));
+            record.put("real", REALS[random.nextInt(REALS.length)]);
+            record.put("small", (float) ODD[random.nextInt(ODD.length)]);
+            record.put("price", BigDecimal.valueOf(random.nextInt(40), 1));
+            record.put("day", LocalDate.ofEpochDay(random.nextInt(5)));
+            record.put("hour", LocalTime.ofSecondOfDay(random.nextInt(5)));
+            record.put("at", Instant.ofEpochSecond(random.nextInt(-2, 2)));
+            record.keySet().removeIf(field -> !field.equals("id") && random.nextInt(8) == 0);
+            record.replaceAll(
+                    (field, value) -> !field.equals("id") && random.nextInt(8) == 0 ? null : value);
+            if (random.nextInt(10) == 0) {
+                record.put("undeclared", "x".repeat(few(9)));
+            }
+            return record;
+        }
+
+        private int few(int bound) {
+            return random.nextInt(1 + random.nextInt(bound));
+        }
+
+        /** Some that differ in zeros alone, and some on both sides of what words hold. */
+        private byte[] bytes() {
+            byte[] bytes = new byte[few(19)];
+            if (bytes.length > 0) {
+                bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(2);
+            }
+            return bytes;
+        }
+    }
+}
