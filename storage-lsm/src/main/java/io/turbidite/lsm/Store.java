@@ -218,8 +218,9 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Does all operations of a batch or none, at one timestamp. Returns when they are visible and
-     * as durable as the mode says. An empty batch writes nothing, and is refused while others are.
+     * Does all operations of a batch or none, so that readers see all at once. Returns when they
+     * are visible and as durable as the mode says. An empty batch writes nothing, and is refused
+     * while others are.
      *
      * @throws io.turbidite.core.DuplicateKeyException if an insert's key is taken; nothing was
      *     changed

@@ -8,8 +8,9 @@ import io.turbidite.lsm.write.Write;
 import java.util.BitSet;
 
 /**
- * Operations that happen together or not at all, across datasets and partitions of one store: one
- * timestamp, one log record. Reusable after {@link #clear()}.
+ * Operations that happen together or not at all, across datasets and partitions of one store: in
+ * one log record, and at neighbouring timestamps that readers see together. Reusable after {@link
+ * #clear()}.
  *
  * <p>If several operations have the same key, the last one counts. Each insert is checked as if the
  * operations came one after the other: there must be no record when its turn comes. So an insert
@@ -161,7 +162,10 @@ public final class WriteBatch {
         return (BitSet) write.changed().clone();
     }
 
-    /** The version of the records that the last write put; 0 if it did nothing. */
+    /**
+     * The version of the record that the last write put under the key of {@link #onlyIf}; without
+     * that, of the last record. 0 if it did nothing.
+     */
     public long version() {
         return write.version();
     }

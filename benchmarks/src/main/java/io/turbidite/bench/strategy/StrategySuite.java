@@ -206,11 +206,11 @@ public final class StrategySuite {
             double validation = report.figure(indexOnly, Recipe.VALIDATION.name());
             aims.atMost(
                     "validation / eager, " + indexOnly,
-                    3,
+                    1.5,
                     validation / report.figure(indexOnly, Recipe.EAGER.name()));
             aims.atMost(
                     "validation / %s, %s".formatted(PEER, indexOnly),
-                    0.15,
+                    0.06,
                     validation / report.figure(indexOnly, PEER));
         }
     }

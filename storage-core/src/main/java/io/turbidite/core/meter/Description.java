@@ -145,6 +145,10 @@ public record Description(String name, String kind, String unit, String text) {
             timestamps
             validation.searches | counter | searches of key trees on disk for \
             validation.candidates
+            validation.decided | counter | index entries that readers needed not validate, \
+            since it was known which versions are live
+            validation.keys | counter | keys of the primary that were read to know which \
+            versions are live
             memory.used.bytes | gauge, bytes | memory off the heap that the store has taken \
             from its budget, with those that share its runtime
             memory.budget.bytes | gauge, bytes | the most that memory.used.bytes may be: \

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * ReadView#validate(int, IndexDescription, IndexSearch, CandidateBatch)}): by their timestamps,
  * without a look at the records (LUO19 §4.3, timestamp validation); or, for an always valid index,
  * by the records if the search skipped a layer that may hide them. The first batch is small, for a
- * reader who stops early; each further batch is four times as large as the one before.
+ * reader who stops early; each further batch is four times as large as the one before. Where most
+ * entries are certainly valid, they are shown where they lie, and only the others make a batch.
  *
  * <em>Confined to one thread.</em>
  */
@@ -27,6 +28,9 @@ public final class ValidSearch implements AutoCloseable {
 
     private static final int FIRST_BATCH_COUNT = 64;
     private static final int BATCH_GROWTH = 4;
+
+    /** Of entries that lie together, the part of which may be doubtful that are shown there. */
+    private static final int CERTAIN_SHARE = 4;
 
     private final ReadView view;
     private final int partition;
@@ -49,6 +53,15 @@ public final class ValidSearch implements AutoCloseable {
 
     /** The first of these that is not in a batch yet. */
     private int nextEntry;
+
+    /**
+     * Whether it shows the entries that the cursor has moved over where they lie; the batch has
+     * those that are not certain.
+     */
+    private boolean showsEntries;
+
+    /** Of the batch then: the next one. */
+    private int nextDoubtful;
 
     private long candidateCount;
 
@@ -121,6 +134,7 @@ public final class ValidSearch implements AutoCloseable {
         at = -1;
         nextEntry = 0;
         entryCount = 0;
+        showsEntries = false;
         batchCountMax = firstCount;
     }
 
@@ -136,8 +150,9 @@ public final class ValidSearch implements AutoCloseable {
             return entryCount > 0;
         }
         do {
-            while (++at < candidates.size()) {
-                if (candidates.isValid(at)) {
+            int count = showsEntries ? entryCount : candidates.size();
+            while (++at < count) {
+                if (showsEntries ? isShown(candidates) : candidates.isValid(at)) {
                     return true;
                 }
             }
@@ -145,23 +160,67 @@ public final class ValidSearch implements AutoCloseable {
         return false;
     }
 
+    private boolean isShown(CandidateBatch candidates) {
+        return isCertain(at) || candidates.isValid(nextDoubtful++);
+    }
+
+    private boolean isCertain(int entry) {
+        return entries.checkedUntil(entry) == Long.MAX_VALUE;
+    }
+
     private boolean fill(CandidateBatch candidates) {
         candidates.clear();
         at = -1;
+        showsEntries = false;
+        if (!isOnEntry(batchCountMax)) {
+            return false;
+        }
+        showsEntries = nextEntry == 0 && areMostCertain() && fillByDoubtful(candidates);
+        if (!showsEntries) {
+            fillByAll(candidates);
+        }
+        batchCountMax = (int) Math.min(Integer.MAX_VALUE, (long) batchCountMax * BATCH_GROWTH);
+        if (candidates.size() > 0) {
+            view.validate(partition, index, search, candidates);
+        }
+        return true;
+    }
+
+    private boolean areMostCertain() {
+        int doubtful = 0;
+        for (int i = 0; i < entryCount; i++) {
+            doubtful += isCertain(i) ? 0 : 1;
+        }
+        return doubtful * CERTAIN_SHARE <= entryCount;
+    }
+
+    /** False, and nothing has changed, if they are too many for a batch. */
+    private boolean fillByDoubtful(CandidateBatch candidates) {
+        int count = entryCount;
+        for (int i = 0; i < count; i++) {
+            if (!isCertain(i) && !candidates.add(entries, i)) {
+                candidates.clear();
+                return false;
+            }
+        }
+        nextDoubtful = 0;
+        nextEntry = count;
+        candidateCount += count;
+        return true;
+    }
+
+    private void fillByAll(CandidateBatch candidates) {
         while (candidates.size() < batchCountMax && isOnEntry(batchCountMax - candidates.size())) {
+            if (nextEntry == 0 && candidates.size() > 0 && areMostCertain()) {
+                break;
+            }
             if (!candidates.add(entries, nextEntry)) {
                 assert candidates.size() > 0 : "a batch holds one longest key";
                 break;
             }
             nextEntry++;
         }
-        batchCountMax = (int) Math.min(Integer.MAX_VALUE, (long) batchCountMax * BATCH_GROWTH);
         candidateCount += candidates.size();
-        if (candidates.size() == 0) {
-            return false;
-        }
-        view.validate(partition, index, search, candidates);
-        return true;
     }
 
     private boolean isOnEntry(int countMax) {
@@ -175,21 +234,21 @@ public final class ValidSearch implements AutoCloseable {
 
     /** The encoded secondary key, without the primary key behind it; valid until it moves. */
     public Slice secondaryKey() {
-        return batch == null
+        return batch == null || showsEntries
                 ? entries.secondaryKey(at, secondaryKey)
                 : batch.secondaryKey(at, secondaryKey);
     }
 
     /** The encoded primary key; valid until it moves. */
     public Slice primaryKey() {
-        return batch == null
+        return batch == null || showsEntries
                 ? entries.primaryKey(at, primaryKey)
                 : batch.primaryKey(at, primaryKey);
     }
 
     /** The timestamp of the operation that wrote the entry. */
     public long timestamp() {
-        return batch == null ? entries.timestamp(at) : batch.timestamp(at);
+        return batch == null || showsEntries ? entries.timestamp(at) : batch.timestamp(at);
     }
 
     /** Entries that the index has returned so far, valid or not. */

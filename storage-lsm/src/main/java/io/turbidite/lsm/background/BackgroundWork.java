@@ -23,6 +23,7 @@ import io.turbidite.lsm.schema.RepairOptions;
 import io.turbidite.lsm.strategy.PrimaryRepair;
 import io.turbidite.lsm.strategy.StrategyHooks;
 import io.turbidite.lsm.strategy.bitmap.run.InvalidationBudget;
+import io.turbidite.lsm.strategy.validation.LiveWork;
 import io.turbidite.lsm.strategy.validation.RepairWork;
 
 import org.jspecify.annotations.Nullable;
@@ -81,6 +82,7 @@ public final class BackgroundWork implements AutoCloseable {
 
     private final MergeWork merges;
     private final RetentionWork retention;
+    private final LiveWork lives;
     private final RepairWork repairs;
     private final GarbageWatch garbage;
     private final DirectoryWatch watch;
@@ -120,8 +122,10 @@ public final class BackgroundWork implements AutoCloseable {
         this.retention = new RetentionWork(partitions);
         // a flush, and as much log meanwhile, of which the next segment is wanted whole
         this.watch = new DirectoryWatch(core, 2 * writeMemoryBytes + segmentBytes);
-        this.repairs =
-                new RepairWork(core, merges::wake, this::lookForGarbage, this::lookRestMicros);
+        this.lives = new LiveWork(partitions);
+        this.repairs = new RepairWork(
+                core, merges::wake, this::lookForGarbage, this::lookRestMicros, lives::step);
+        core.liveVersions().whenAsked(repairs::wake);
         this.garbage = new GarbageWatch(partitions, repairs, merges, this::flushWaits);
         core.quarantine().whenMet(merges::wake);
         repairs.start(options.mergeWorkers());
@@ -447,6 +451,7 @@ public final class BackgroundWork implements AutoCloseable {
                 .add(flusher::close)
                 .add(retention::close)
                 .add(repairs::close)
+                .add(lives::close)
                 .add(merges::close)
                 .add(watch::close)
                 .add(core.reaper()::deleteObsolete)

@@ -247,11 +247,11 @@ public final class DatasetLoad implements AutoCloseable {
 
     /**
      * Under the manifest's lock. From here to the end of the edit nobody takes a snapshot: it would
-     * be at or above the timestamp of the load, and see it appear.
+     * be at or above a timestamp of the load, and see it appear.
      */
     private ManifestState stateAfter(ManifestState before) {
         long loadedFrom =
-                loads.stream().mapToLong(BulkLoad::timestamp).min().orElse(Long.MAX_VALUE);
+                loads.stream().mapToLong(BulkLoad::firstTimestamp).min().orElse(Long.MAX_VALUE);
         holdsSnapshotsBack = core.timestamps().tryHoldBack(loadedFrom);
         if (!holdsSnapshotsBack) {
             snapshotIsOpen = true;

@@ -32,6 +32,9 @@ public final class EngineRuntime implements AutoCloseable {
     /** The part of the write memory that merges may take besides, for build concurrency. */
     private static final int BUILD_CONCURRENCY_SHARE = 4;
 
+    /** Of the write memory: bits for eight times as many versions as it has bytes for. */
+    private static final int LIVE_VERSIONS_SHARE = 16;
+
     /**
      * The part of the cache, or of the write memory if that is more, that regions may take besides
      * for their tables of obsolete keys: these are asked by readers, and 48 bytes a key.
@@ -53,6 +56,7 @@ public final class EngineRuntime implements AutoCloseable {
     private final MutableValidityBitmap.Memory bitmaps;
     private final MemoryBudget.Account builds;
     private final MemoryBudget.Account regions;
+    private final MemoryBudget.Account liveVersions;
     private final MemoryBudget.Account directIo;
     private final QueryMemory queries;
     private final WriteShares shares;
@@ -93,6 +97,7 @@ public final class EngineRuntime implements AutoCloseable {
         this.builds = memory.account("build concurrency", writeBytes / BUILD_CONCURRENCY_SHARE);
         this.regions = memory.account(
                 "regions", Math.max(writeBytes, budgets.cacheBytes()) / REGIONS_SHARE);
+        this.liveVersions = memory.account("live versions", writeBytes / LIVE_VERSIONS_SHARE);
         this.directIo = memory.account("direct I/O");
         long queryBytes = budgets.queryMemoryBytes() > 0
                 ? budgets.queryMemoryBytes()
@@ -208,7 +213,8 @@ public final class EngineRuntime implements AutoCloseable {
 
     /** What a store's memory comes from. */
     StoreCore.Memory memoryOf(BufferCache own, WriteShares.Share unflushed) {
-        return new StoreCore.Memory(own, writeMemory, bitmaps, builds, regions, unflushed);
+        return new StoreCore.Memory(
+                own, writeMemory, bitmaps, builds, regions, liveVersions, unflushed);
     }
 
     /**

@@ -319,6 +319,9 @@ final class OpenStore {
         closers.push(() -> closeLog(log));
         core.attachLog(log);
         core.timestamps().resumeAbove(replay.lastTimestamp());
+        if (mode != OpenMode.READING) {
+            core.manifest().noteOwnFrom(core.timestamps().lastDrawn() + 1);
+        }
         for (OpenDataset dataset : datasets) {
             NewerRegions.refuse(dataset, core, mode == OpenMode.READING)
                     .forEach(index -> toBuild.add(new Rebuild(dataset, index.name())));

@@ -17,6 +17,7 @@ import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.component.ComponentWriter;
 import io.turbidite.lsm.entry.EntryStream;
 import io.turbidite.lsm.entry.Found;
+import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.ComponentBuild;
 import io.turbidite.lsm.partition.ComponentFiles;
 import io.turbidite.lsm.partition.Partition;
@@ -81,11 +82,17 @@ public final class BulkLoad {
     private final EntryKeyList entryKeys = new EntryKeyList();
     private final Map<TreeId, ComponentHandle> loaded = new HashMap<>();
     private @Nullable Build build;
+    private long firstTimestamp = Long.MAX_VALUE;
     private boolean complete;
 
     /** The primary being written, and what the secondaries will hold. */
     private static final class Build implements AutoCloseable {
-        final long timestamp;
+        final Timestamps timestamps;
+
+        /** Of the first record, and of the last one so far. */
+        final long firstTimestamp;
+
+        long timestamp;
         final long wallMicros;
         final ComponentBuild primary;
         final ComponentWriter records;
@@ -94,9 +101,8 @@ public final class BulkLoad {
 
         Build(BulkLoad load, long expectedRecords) {
             StoreCore core = load.core;
-            core.timestamps().awaitRoom();
-            timestamp = core.timestamps().draw();
-            core.timestamps().complete(timestamp);
+            timestamps = core.timestamps();
+            firstTimestamp = drawNext();
             wallMicros = core.clock().wallMicros();
             filter = ComponentFilter.builder(load.schema.filter());
             primary = load.build(TreeId.PRIMARY);
@@ -111,6 +117,15 @@ public final class BulkLoad {
                 }
                 undo.keep();
             }
+        }
+
+        /** Each record has a timestamp of its own. What has it is seen when all are installed. */
+        long drawNext() {
+            timestamps.awaitRoom();
+            long draw = timestamps.draw(1);
+            timestamps.complete(draw);
+            timestamp = Timestamps.lastOf(draw);
+            return timestamp;
         }
 
         @Override
@@ -185,6 +200,8 @@ public final class BulkLoad {
         if (current == null) {
             current = new Build(this, unsorted == null ? expectedRecords : unsorted.entryCount());
             build = current;
+        } else {
+            var _ = current.drawNext();
         }
         view.wrap(record);
         for (int field = 0; field < schema.filter().size(); field++) {
@@ -224,6 +241,7 @@ public final class BulkLoad {
                 unsorted.close();
             }
             if (build != null) {
+                firstTimestamp = build.firstTimestamp;
                 writeComponents(build);
                 build.close();
                 build = null;
@@ -294,9 +312,9 @@ public final class BulkLoad {
                 && primary().component().findKey(key, Long.MAX_VALUE, new Found(0)) != Found.ABSENT;
     }
 
-    /** The timestamp of the loaded records; {@link Long#MAX_VALUE} if there are none. */
-    public long timestamp() {
-        return loaded.isEmpty() ? Long.MAX_VALUE : primary().state().maxTimestamp();
+    /** The first timestamp of the loaded records; {@link Long#MAX_VALUE} if there are none. */
+    public long firstTimestamp() {
+        return firstTimestamp;
     }
 
     /** What the manifest says of the partition once the load is there. */

@@ -23,6 +23,8 @@ import java.util.function.BooleanSupplier;
  * <ol>
  *   <li>A timestamp is drawn once and completed once; the store fails if a drawn one can't
  *       complete.
+ *   <li>Those of a batch are drawn together, one for each of its operations, and completed
+ *       together: the watermark passes all of them in one step, so nobody sees a part of a batch.
  *   <li>The watermark is the highest timestamp at or below which every drawn one is complete. The
  *       store of a slot in {@link #complete} and the loads in {@code advance} are in one order with
  *       the watermark's: of two writers that complete neighbours at once, one sees the other's
@@ -32,15 +34,28 @@ import java.util.function.BooleanSupplier;
  * </ol>
  */
 public final class Timestamps {
-    /** Completed but not yet passed timestamps fit in here; a power of two. */
+    /** Draws that were completed but not yet passed fit in here; a power of two. */
     static final int WINDOW = 1 << 16;
+
+    /** Of a draw: the last of its timestamps. Above it is the draw's number, as far as it fits. */
+    private static final long TIMESTAMP_MASK = Limits.TIMESTAMP_MAX;
+
+    private static final int NUMBER_SHIFT = Long.numberOfTrailingZeros(TIMESTAMP_MASK + 1);
+
+    private static final long NUMBER_ONE = 1L << NUMBER_SHIFT;
 
     /** A snapshot of this age was probably forgotten: five minutes. */
     public static final long SNAPSHOT_OLD_NANOS = 300_000_000_000L;
 
+    /** The last draw. */
     private final AtomicLong lastDrawn;
-    private final AtomicLong watermark;
+
+    /** The last draw that was passed. */
+    private final AtomicLong passed;
+
+    /** By number, the draws that were completed last. */
     private final AtomicLongArray completed = new AtomicLongArray(WINDOW);
+
     private final TreeMap<Long, Registered> snapshots = new TreeMap<>();
     private final Tasks tasks;
     private final Clock clock;
@@ -61,7 +76,7 @@ public final class Timestamps {
     public Timestamps(long last, Tasks tasks, Clock clock, BooleanSupplier failed) {
         this.failed = failed;
         this.lastDrawn = new AtomicLong(last);
-        this.watermark = new AtomicLong(last);
+        this.passed = new AtomicLong(last);
         this.tasks = tasks;
         this.clock = clock;
     }
@@ -102,47 +117,71 @@ public final class Timestamps {
     }
 
     private boolean hasRoom() {
-        return lastDrawn.get() - watermark.get() < WINDOW / 2;
+        return (lastDrawn.get() - passed.get()) >> NUMBER_SHIFT < WINDOW / 2;
     }
 
-    /** Draws the next timestamp; only inside a gate. */
-    public long draw() {
-        long timestamp = lastDrawn.incrementAndGet();
-        if (timestamp >= Limits.TIMESTAMP_MAX) {
+    /**
+     * Draws the next timestamps; only inside a gate.
+     *
+     * @param count how many, at least 1
+     * @return the draw, to be {@link #complete completed}; {@link #lastOf} has its last timestamp,
+     *     the others are those right before it. Not 0
+     */
+    public long draw(int count) {
+        long draw = lastDrawn.addAndGet(NUMBER_ONE + count);
+        if (lastOf(draw) >= Limits.TIMESTAMP_MAX - Integer.MAX_VALUE) {
             throw new StoreFailedException("the store has used all timestamps", null);
         }
-        return timestamp;
+        return draw;
     }
 
-    /** The operation's effects are in the memory components: readers may see it. */
-    public void complete(long timestamp) {
-        completed.set((int) timestamp & (WINDOW - 1), timestamp);
+    /** The last timestamp of a draw. */
+    public static long lastOf(long draw) {
+        return draw & TIMESTAMP_MASK;
+    }
+
+    /** What was drawn is in the memory components: readers may see it. */
+    public void complete(long draw) {
+        completed.set(slot(draw), draw);
         advance();
     }
 
     /**
      * As {@link #complete}, by who can't tell whether it did so before: what has come into the
-     * timestamp's place since stays.
+     * draw's place since stays.
      */
-    public void completeAgain(long timestamp) {
-        completed.accumulateAndGet((int) timestamp & (WINDOW - 1), timestamp, Math::max);
+    public void completeAgain(long draw) {
+        completed.accumulateAndGet(
+                slot(draw), draw, (there, again) -> lastOf(there) > lastOf(again) ? there : again);
         advance();
     }
 
+    private static int slot(long draw) {
+        return (int) (draw >>> NUMBER_SHIFT) & (WINDOW - 1);
+    }
+
     private void advance() {
-        long passed = watermark.get();
+        long last = passed.get();
         boolean moved = false;
-        while (completed.get((int) (passed + 1) & (WINDOW - 1)) == passed + 1) {
-            if (watermark.compareAndSet(passed, passed + 1)) {
+        long next = completed.get(slot(last + NUMBER_ONE));
+        while (isNext(next, last)) {
+            if (passed.compareAndSet(last, next)) {
                 moved = true;
-                passed++;
+                last = next;
             } else {
-                passed = watermark.get();
+                last = passed.get();
             }
+            next = completed.get(slot(last + NUMBER_ONE));
         }
         if (moved && waiting.get() > 0) {
             tasks.signal();
         }
+    }
+
+    /** Whether a draw is the one behind another; a slot may still hold one of long before. */
+    private static boolean isNext(long draw, long last) {
+        return draw >>> NUMBER_SHIFT == (last + NUMBER_ONE) >>> NUMBER_SHIFT
+                && lastOf(draw) > lastOf(last);
     }
 
     /**
@@ -151,9 +190,9 @@ public final class Timestamps {
      * @throws StoreFailedException if the store has failed and they may never
      */
     public void awaitVisible(long timestamp) {
-        if (watermark.get() < timestamp) {
-            await(() -> watermark.get() >= timestamp || failed.getAsBoolean());
-            if (watermark.get() < timestamp) {
+        if (watermark() < timestamp) {
+            await(() -> watermark() >= timestamp || failed.getAsBoolean());
+            if (watermark() < timestamp) {
                 throw new StoreFailedException(
                         "a write before this one has failed with the store; reopen it to recover",
                         null);
@@ -173,17 +212,17 @@ public final class Timestamps {
     /** Goes on above {@code last}, which replay has seen; before anything is drawn. */
     public void resumeAbove(long last) {
         lastDrawn.accumulateAndGet(last, Math::max);
-        watermark.accumulateAndGet(last, Math::max);
+        passed.accumulateAndGet(last, Math::max);
     }
 
     /** The highest timestamp drawn so far. */
     public long lastDrawn() {
-        return lastDrawn.get();
+        return lastOf(lastDrawn.get());
     }
 
     /** The highest timestamp at or below which nothing is in flight. */
     public long watermark() {
-        return watermark.get();
+        return lastOf(passed.get());
     }
 
     /**
@@ -206,7 +245,7 @@ public final class Timestamps {
         while (true) {
             synchronized (this) {
                 if (holdBackCount.get() == 0) {
-                    long timestamp = watermark.get();
+                    long timestamp = watermark();
                     Registered registered = snapshots.computeIfAbsent(
                             timestamp, key -> new Registered(clock.monotonicNanos()));
                     registered.count++;
@@ -317,7 +356,7 @@ public final class Timestamps {
 
     /** The smallest timestamp at which anybody reads, or will. */
     public synchronized long horizon() {
-        return snapshots.isEmpty() ? watermark.get() : snapshots.firstKey();
+        return snapshots.isEmpty() ? watermark() : snapshots.firstKey();
     }
 
     /** What a flush or merge that starts now must keep (D3). */
@@ -327,6 +366,6 @@ public final class Timestamps {
         for (long snapshot : snapshots.keySet()) {
             sorted[i++] = snapshot;
         }
-        return VersionRetention.of(watermark.get(), sorted, includesOldest);
+        return VersionRetention.of(watermark(), sorted, includesOldest);
     }
 }

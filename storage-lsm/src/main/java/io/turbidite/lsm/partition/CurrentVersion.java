@@ -38,10 +38,20 @@ public final class CurrentVersion {
     private final Set<VersionLease> holds = ConcurrentHashMap.newKeySet();
 
     private volatile Version version;
+    private final Runnable notHistory;
     private volatile boolean dropped;
     private long flushedTimestamp;
 
-    CurrentVersion(StoreCore core, Gate gate, Version version, long flushedTimestamp) {
+    /**
+     * @param notHistory called when what was known of live versions may not be so
+     */
+    CurrentVersion(
+            StoreCore core,
+            Gate gate,
+            Version version,
+            long flushedTimestamp,
+            Runnable notHistory) {
+        this.notHistory = notHistory;
         this.core = core;
         this.gate = gate;
         this.version = version;
@@ -272,6 +282,7 @@ public final class CurrentVersion {
         }
         MutableValidityBitmap stale = before.live();
         MutableValidityBitmap live = after.live();
+        notHistory.run();
         swap(
                 now -> now.withMerged(
                         List.of(new Version.MergedTree(tree, List.of(before), after))),
@@ -376,6 +387,7 @@ public final class CurrentVersion {
             last.tree(id).forEach(ComponentHandle::markObsolete);
         }
         last.regions().forEach(region -> region.handle().markObsolete());
+        notHistory.run();
         last.unpin();
         letIdleCursorsGo();
     }

@@ -36,6 +36,7 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
     private final WorkMeter work;
 
     private final GarbageEstimate garbage = new GarbageEstimate();
+    private final LiveVersions liveVersions;
     private final CurrentVersion current;
 
     private Partition(int number, StoreCore core, Version version, long flushedTimestamp) {
@@ -44,7 +45,9 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
         this.order = core.account().newOrder();
         this.gate = new Gate(core.tasks());
         this.work = core.account().work(version.schema().id(), core.manifest().state());
-        this.current = new CurrentVersion(core, gate, version, flushedTimestamp);
+        this.liveVersions = new LiveVersions(core.liveVersions());
+        this.current =
+                new CurrentVersion(core, gate, version, flushedTimestamp, liveVersions::forget);
     }
 
     /**
@@ -149,6 +152,11 @@ public final class Partition implements VersionLease.Source, Quarantine.Member {
     /** How much of its deferred indexes is obsolete. */
     public GarbageEstimate garbage() {
         return garbage;
+    }
+
+    /** What is known of its live versions. */
+    public LiveVersions liveVersions() {
+        return liveVersions;
     }
 
     /** How another version takes its place. */

@@ -58,6 +58,7 @@ public final class StoreCore {
     private final ChunkSource chunks;
     private final MutableValidityBitmap.Memory bitmaps;
     private final MemoryBudget.Account regions;
+    private final LiveVersions.Shared liveVersions;
     private final BuildConcurrency.Shared builds;
     private final Manifest manifest;
     private final Meters meters;
@@ -99,6 +100,7 @@ public final class StoreCore {
      * @param bitmaps pays for live bitmaps and what belongs to them
      * @param builds the most that merges may take to keep invalidations for what they build
      * @param regions pays for what indexes of kinds that the store was given keep in memory
+     * @param liveVersions pays for what is known of live versions
      * @param unflushed the store's part of what memory components hold
      */
     public record Memory(
@@ -107,6 +109,7 @@ public final class StoreCore {
             MutableValidityBitmap.Memory bitmaps,
             MemoryBudget.Account builds,
             MemoryBudget.Account regions,
+            MemoryBudget.Account liveVersions,
             WriteShares.Share unflushed) {}
 
     /**
@@ -133,6 +136,7 @@ public final class StoreCore {
         this.chunks = memory.chunks();
         this.bitmaps = memory.bitmaps();
         this.regions = memory.regions();
+        this.liveVersions = new LiveVersions.Shared(memory.liveVersions());
         this.account = new StoreAccount(memory.unflushed());
         this.manifest = manifest;
         this.meters = meters;
@@ -306,6 +310,11 @@ public final class StoreCore {
     /** Pays for what indexes of such kinds keep in memory. */
     public MemoryBudget.Account regions() {
         return regions;
+    }
+
+    /** What is known of live versions. */
+    public LiveVersions.Shared liveVersions() {
+        return liveVersions;
     }
 
     /** Where entries are sorted that may be more than memory holds. */

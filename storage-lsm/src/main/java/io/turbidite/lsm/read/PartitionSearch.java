@@ -77,6 +77,11 @@ final class PartitionSearch implements IndexCursor {
     /** Whether no layer is passed over, and none can show what another one hides. */
     private final boolean isExact;
 
+    /** Whether entries that are shown together are decided by what is known of live versions. */
+    private final boolean isChecked;
+
+    private final long snapshot;
+
     /** Whether the entries of one version of a record have its timestamp. */
     private final boolean hasTimestampOfVersion;
 
@@ -105,6 +110,8 @@ final class PartitionSearch implements IndexCursor {
         this.lengths = spatial == null ? null : new KeyLengths(spatial.kind());
         this.work = bounds.getFirst().work();
         this.headBytes = spatial instanceof IndexSearch.Nearest ? ScanBounds.DISTANCE_BYTES : 0;
+        this.isChecked = !index.maintenance().isValidWhenFound() && !partition.hasLiveBitmaps();
+        this.snapshot = view.timestamp();
         this.stack = cursor(view, bounds.getFirst());
         this.followers = bounds.stream()
                 .skip(1)
@@ -338,12 +345,16 @@ final class PartitionSearch implements IndexCursor {
             return next() ? 1 : 0;
         }
         int count = stack.nextEntries(countMax);
-        if (count > 0) {
+        while (count > 0) {
             entryCount += count - 1;
             split();
-            together.show(stack, count);
+            int left = together.show(stack, count);
+            if (left > 0) {
+                return left;
+            }
+            count = stack.nextEntries(countMax);
         }
-        return count;
+        return 0;
     }
 
     @Override
@@ -363,20 +374,41 @@ final class PartitionSearch implements IndexCursor {
         private int first;
         private int count;
 
+        /** Decides on entries where they are candidates; made when the first are. */
+        private @Nullable LiveCheck check;
+
         /** The entry that was split last, and the bytes of its secondary key. */
         private int splitEntry = -1;
 
         private int splitBytes;
 
-        void show(SnapshotCursor entries, int entryCount) {
-            batch = entries.batchOfEntry();
+        /**
+         * Shows the last entries of a batch, without those that are certainly not valid.
+         *
+         * @return how many are left
+         */
+        int show(SnapshotCursor entries, int entryCount) {
+            EntryBatch shown = entries.batchOfEntry();
+            batch = shown;
             first = entries.placeInBatch() - entryCount + 1;
             count = entryCount;
             splitEntry = -1;
+            if (isChecked && shown != null) {
+                LiveCheck used = check;
+                if (used == null) {
+                    used = new LiveCheck(partition, entryKeys, snapshot);
+                    check = used;
+                }
+                used.run(shown, first, entryCount);
+                count = used.count();
+            }
+            return count;
         }
 
         private int placeInBatch(int entry) {
-            return first + Objects.checkIndex(entry, count);
+            Objects.checkIndex(entry, count);
+            LiveCheck used = check;
+            return used == null ? first + entry : used.place(entry);
         }
 
         @Override
@@ -423,7 +455,11 @@ final class PartitionSearch implements IndexCursor {
             if (entries == null) {
                 return PartitionSearch.this.checkedUntil();
             }
-            return isExact ? Long.MAX_VALUE : entries.checkedUntil(placeInBatch(entry));
+            int place = placeInBatch(entry);
+            LiveCheck used = check;
+            return used != null
+                    ? used.checkedUntil(place)
+                    : isExact ? Long.MAX_VALUE : entries.checkedUntil(place);
         }
     }
 

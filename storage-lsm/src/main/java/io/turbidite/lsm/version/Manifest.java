@@ -40,6 +40,9 @@ public final class Manifest {
     /** Whether edits name this session. */
     private volatile boolean sessionBegun;
 
+    /** Each timestamp from this one on is of one operation. */
+    private volatile long ownFrom;
+
     /** Of the format of the file that stands. */
     private volatile int version;
 
@@ -50,6 +53,7 @@ public final class Manifest {
         this.disk = disk;
         this.state = state;
         this.version = version;
+        this.ownFrom = state.ownFrom();
         this.sessions = new RegionSessions(state.session(), state.session());
         this.nextFileId = new AtomicLong(state.nextFileId());
     }
@@ -132,6 +136,19 @@ public final class Manifest {
         sessionBegun = true;
     }
 
+    /**
+     * Says that from a timestamp on, which was not drawn yet, each is of one operation: in a store
+     * whose manifest could not say so. From the next edit on it does.
+     */
+    public void noteOwnFrom(long timestamp) {
+        ownFrom = Math.min(ownFrom, timestamp);
+    }
+
+    /** Each timestamp from this one on is of one operation; those below may be of a batch. */
+    public long ownFrom() {
+        return ownFrom;
+    }
+
     /** The session that the manifest named when it was opened, and this one. */
     public RegionSessions sessions() {
         return sessions;
@@ -183,6 +200,7 @@ public final class Manifest {
             if (sessionBegun) {
                 changed = changed.withSession(sessions.now());
             }
+            changed = changed.withOwnFrom(ownFrom);
             ManifestFile.write(disk, changed);
             state = changed;
             version = ManifestFile.VERSION;

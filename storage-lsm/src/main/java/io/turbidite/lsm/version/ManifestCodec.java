@@ -43,13 +43,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The payload of the manifest file, version 15. All integers big-endian, strings as {@link
+ * The payload of the manifest file, version 16. All integers big-endian, strings as {@link
  * DataOutputStream#writeUTF}, lists as a 32-bit count and the elements. It is read only after its
  * checksum was found right, so a count can be believed.
  *
  * <pre>
  * payload   := nextFileId i64, nextDatasetId i32, lastTimestamp i64, logPosition i64, hasLog bool,
- *              session i64, dataset*
+ *              session i64, ownFrom i64, dataset*
  * dataset   := id i32, version i32, name str, field*, partitions i32, primaryKey str*, filterField str*,
  *              keyForm u8, nextIndexId i32, index*, maintenance str, policy str, retain str, repair str,
  *              bitmapHandover str, options, partition*, counts
@@ -68,8 +68,9 @@ import java.util.TreeMap;
  * indexReads := indexId i32, searches i64, entries i64        repairPlace := indexId i32, placement str
  * </pre>
  *
- * <p>Version 14 had no session. Version 13 had no regions. Version 12 had no parameters: every
- * index was a B+-tree. Version 11 had neither hasLog, which was not known then, nor isUntold: the
+ * <p>Version 15 had no ownFrom: no timestamp was known to be of one operation. Version 14 had no
+ * session. Version 13 had no regions. Version 12 had no parameters: every index was a B+-tree.
+ * Version 11 had neither hasLog, which was not known then, nor isUntold: the
  * words of its cause told. Version 10 had no cause: every component was sound, as far as it knew,
  * and all keys had the first form.
  */
@@ -91,6 +92,9 @@ final class ManifestCodec {
     /** Since then the last opening for writing has a number. */
     private static final int SESSION_VERSION = 15;
 
+    /** Since then it is told which timestamps are of one operation. */
+    private static final int OWN_TIMESTAMPS_VERSION = 16;
+
     /** What the causes of components that are untold say in version 11. */
     private static final String UNTOLD = "the log supersedes ";
 
@@ -105,6 +109,7 @@ final class ManifestCodec {
             out.writeLong(state.logPosition());
             out.writeBoolean(state.hasLog());
             out.writeLong(state.session());
+            out.writeLong(state.ownFrom());
             out.writeInt(state.datasets().size());
             for (DatasetState dataset : state.datasets()) {
                 writeSchema(out, dataset.schema());
@@ -134,6 +139,8 @@ final class ManifestCodec {
             long logPosition = in.readLong();
             boolean hasLog = version >= HAS_LOG_VERSION && in.readBoolean();
             long session = version >= SESSION_VERSION ? in.readLong() : 0;
+            long ownFrom =
+                    version >= OWN_TIMESTAMPS_VERSION ? in.readLong() : ManifestState.NONE_OWN;
             List<DatasetState> datasets = new ArrayList<>();
             int datasetCount = in.readInt();
             for (int i = 0; i < datasetCount; i++) {
@@ -153,7 +160,7 @@ final class ManifestCodec {
                     nextFileId,
                     nextDatasetId,
                     session,
-                    new ManifestState.Progress(lastTimestamp, logPosition, hasLog),
+                    new ManifestState.Progress(lastTimestamp, logPosition, hasLog, ownFrom),
                     datasets);
         }
     }

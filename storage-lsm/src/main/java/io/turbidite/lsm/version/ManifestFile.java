@@ -24,7 +24,7 @@ import java.io.IOException;
  */
 final class ManifestFile {
     static final String FORMAT = "manifest";
-    static final int VERSION = 15;
+    static final int VERSION = 16;
 
     /** The oldest version that is read; it is written anew with the next edit. */
     static final int VERSION_MIN = 10;

@@ -1,5 +1,6 @@
 package io.turbidite.lsm.version;
 
+import io.turbidite.core.Limits;
 import io.turbidite.lsm.component.ComponentId;
 import io.turbidite.lsm.schema.DatasetSchema;
 import io.turbidite.lsm.schema.IndexSchema;
@@ -41,20 +42,25 @@ public record ManifestState(
      * @param lastTimestamp no timestamp at or below it will be drawn again
      * @param logPosition the log is replayed from here
      * @param hasLog the log has held records: one without segments was lost, whatever the position
+     * @param ownFrom each timestamp from this one on is of one operation; those below may be of a
+     *     batch
      */
-    public record Progress(long lastTimestamp, long logPosition, boolean hasLog) {
+    public record Progress(long lastTimestamp, long logPosition, boolean hasLog, long ownFrom) {
         private Progress upTo(long timestamp) {
-            return new Progress(Math.max(timestamp, lastTimestamp), logPosition, hasLog);
+            return new Progress(Math.max(timestamp, lastTimestamp), logPosition, hasLog, ownFrom);
         }
 
         private Progress replayedFrom(long position) {
-            return new Progress(lastTimestamp, Math.max(position, logPosition), hasLog);
+            return new Progress(lastTimestamp, Math.max(position, logPosition), hasLog, ownFrom);
         }
     }
 
+    /** As {@link Progress#ownFrom}, of a store in which no such timestamp is known. */
+    public static final long NONE_OWN = Limits.TIMESTAMP_MAX;
+
     /** A new store. */
     public static ManifestState empty(long storeId) {
-        return new ManifestState(storeId, 1, 1, 0, new Progress(0, 0, false), List.of());
+        return new ManifestState(storeId, 1, 1, 0, new Progress(0, 0, false, 0), List.of());
     }
 
     public long lastTimestamp() {
@@ -67,6 +73,18 @@ public record ManifestState(
 
     public boolean hasLog() {
         return progress.hasLog();
+    }
+
+    /** Each timestamp from this one on is of one operation; {@link #NONE_OWN} if none is known. */
+    public long ownFrom() {
+        return progress.ownFrom();
+    }
+
+    /** The same for a store in which that becomes known, if it was not. */
+    public ManifestState withOwnFrom(long timestamp) {
+        return ownFrom() <= timestamp
+                ? this
+                : withProgress(new Progress(lastTimestamp(), logPosition(), hasLog(), timestamp));
     }
 
     /** The same with a higher next file id. */
@@ -97,12 +115,15 @@ public record ManifestState(
      * components.
      */
     public ManifestState withoutLog(long timestamp) {
-        return withProgress(new Progress(progress.upTo(timestamp).lastTimestamp, 0, false));
+        return withProgress(
+                new Progress(progress.upTo(timestamp).lastTimestamp, 0, false, ownFrom()));
     }
 
     /** The same for a store whose log holds records. */
     public ManifestState withLog() {
-        return hasLog() ? this : withProgress(new Progress(lastTimestamp(), logPosition(), true));
+        return hasLog()
+                ? this
+                : withProgress(new Progress(lastTimestamp(), logPosition(), true, ownFrom()));
     }
 
     /** The same with a partition replaced; as it is if the dataset is gone. */

@@ -9,26 +9,32 @@ import io.turbidite.core.bytes.Varints;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The log record of an operation or an atomic batch, version 3: logical, one for all indexes, so
+ * The log record of an operation or an atomic batch, version 4: logical, one for all indexes, so
  * that replay is doing it again (LUO19 §2.2: no-steal, no-force, redo only).
  *
  * <pre>
- * record    := timestamp i56, version u8 (3), operationCount, operation*
+ * record    := timestamp i56, version u8 (4), operationCount, operation*
  * operation := kind u8, datasetId, keyBytes, recordBytes, key, record
  * kind      := 1 upsert, 2 delete; + 128, the update bit, if a bitmap must be changed
  * </pre>
  *
- * Little-endian; counts, lengths and the dataset's number are {@link Varints}, of four bytes each
- * before version 3. In version 1, which had no update bit, the version's byte was the timestamp's
- * highest and always 0. An insert is logged as an upsert: that its key was free is known when it is
- * logged.
+ * The timestamp is that of the first operation; each further one has the next. Before version 4 all
+ * had the same: such records are read.
+ *
+ * <p>Little-endian; counts, lengths and the dataset's number are {@link Varints}, of four bytes
+ * each before version 3. In version 1, which had no update bit, the version's byte was the
+ * timestamp's highest and always 0. An insert is logged as an upsert: that its key was free is
+ * known when it is logged.
  *
  * <p>The update bit (LUO19 §5.2) says that the superseded version was not in the memory component
  * of its successor: replay finds it by its key and invalidates it. The log holds no ordinals
  * (design §4 rule 7): they are others after a merge.
  */
 final class LogRecords {
-    static final int VERSION = 3;
+    static final int VERSION = 4;
+
+    /** The operations of a batch had one timestamp. */
+    private static final int VERSION_OF_ONE_TIMESTAMP = 3;
 
     private static final int UPSERT = 1;
     private static final int DELETE = 2;
@@ -53,6 +59,7 @@ final class LogRecords {
     /**
      * Writes the head of a record.
      *
+     * @param timestamp of the first operation
      * @return the offset behind it
      */
     public static long begin(MemorySegment target, long at, long timestamp, int operationCount) {
@@ -95,7 +102,7 @@ final class LogRecords {
         check(position, end - at >= Long.BYTES, "a header", payload.length());
         long word = source.get(Bytes.I64, at);
         int version = (int) (word >>> VERSION_SHIFT);
-        if (version != VERSION) {
+        if (version != VERSION && version != VERSION_OF_ONE_TIMESTAMP) {
             throw new FormatVersionException(
                     "log, at position " + position, "log record", Math.max(1, version), VERSION);
         }
@@ -126,7 +133,9 @@ final class LogRecords {
             } else {
                 change.upsert(datasetId, key, record);
             }
-            visitor.operation(timestamp, change.update((kind & UPDATE) != 0));
+            visitor.operation(
+                    version == VERSION ? timestamp + i : timestamp,
+                    change.update((kind & UPDATE) != 0));
         }
         check(position, at == end, "nothing behind the last operation", payload.length());
     }

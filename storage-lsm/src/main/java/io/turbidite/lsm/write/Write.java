@@ -38,8 +38,8 @@ public final class Write {
     /** Of the partitions, those whose gates were entered and not left. */
     int insideCount;
 
-    /** Drawn and not completed; 0 if there is none. */
-    long timestamp;
+    /** Of timestamps, not completed; 0 if there is none. */
+    long draw;
 
     /** Neither published nor given up, as far as is known; null if there is none. */
     @Nullable
@@ -54,7 +54,7 @@ public final class Write {
     /** When it began to wait for being durable, by the monotonic clock; 0 if it does not. */
     long awaitedNanos;
 
-    /** What the records have that it put; 0 if it did nothing. */
+    /** What {@link #version()} says. */
     long version;
 
     /** The operations whose records had changed, as they were put in from outside, from 0. */
@@ -81,7 +81,9 @@ public final class Write {
     }
 
     /**
-     * Of a write that has returned: the version of the records that it put; 0 if it did nothing.
+     * Of a write that has returned: the timestamp of the record that it put under the key that
+     * {@link Operations#onlyIf} was asked for, of the last record without that, or of the last
+     * operation if it put none; 0 if it did nothing.
      */
     public long version() {
         return version;
@@ -97,6 +99,6 @@ public final class Write {
 
     /** Whether others wait for something of it. */
     boolean isHolding() {
-        return claim != null || timestamp != 0 || insideCount > 0;
+        return claim != null || draw != 0 || insideCount > 0;
     }
 }

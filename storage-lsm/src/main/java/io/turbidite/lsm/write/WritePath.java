@@ -10,6 +10,7 @@ import io.turbidite.core.meter.SlowOperations;
 import io.turbidite.lsm.background.BackgroundWork;
 import io.turbidite.lsm.entry.Found;
 import io.turbidite.lsm.order.Gate;
+import io.turbidite.lsm.order.Timestamps;
 import io.turbidite.lsm.partition.Partition;
 import io.turbidite.lsm.partition.StoreCore;
 import io.turbidite.lsm.partition.VersionSearch;
@@ -32,8 +33,8 @@ import java.util.Arrays;
  *   <li>read old records where the strategy or an insert must, make their entry keys where that
  *       takes long (those of new records came with the operations); probe unique indexes,
  *   <li>claim log space,
- *   <li>enter the gates, draw one timestamp, write and publish one log record, apply to the memory
- *       components, leave,
+ *   <li>enter the gates, draw a timestamp for each operation, write and publish one log record,
+ *       apply to the memory components, leave,
  *   <li>unlock, wait until readers see it and until it is as durable as the mode says.
  * </ol>
  *
@@ -202,7 +203,9 @@ public final class WritePath {
         if (timestamp == 0) {
             sequence = awaitOthersVisible();
         } else {
-            write.version = timestamp;
+            if (write.version == 0) {
+                write.version = timestamp;
+            }
             core.timestamps().awaitVisible(timestamp);
         }
         if (waits) {
@@ -381,7 +384,7 @@ public final class WritePath {
     /**
      * Does the batch and ends the claim.
      *
-     * @return the timestamp; 0 if what is superseded has moved: nothing was done
+     * @return the last timestamp; 0 if what is superseded has moved: nothing was done
      */
     private long apply(Claim claim, Write write) {
         try {
@@ -392,15 +395,17 @@ public final class WritePath {
                 write.claim = null;
                 return 0;
             }
-            long timestamp = core.timestamps().draw();
-            write.timestamp = timestamp;
+            int count = write.set.size();
+            write.draw = core.timestamps().draw(count);
+            long last = Timestamps.lastOf(write.draw);
+            long first = last - count + 1;
             note(write);
-            log(claim, timestamp, write);
-            applyToMemory(timestamp, write);
+            log(claim, first, write);
+            applyToMemory(first, write);
             write.claim = null;
             complete(write);
             leaveGates(write);
-            return timestamp;
+            return last;
         } catch (RuntimeException | Error failure) {
             giveUp(write, failure);
             throw failure;
@@ -408,8 +413,8 @@ public final class WritePath {
     }
 
     private void complete(Write write) {
-        core.timestamps().complete(write.timestamp);
-        write.timestamp = 0;
+        core.timestamps().complete(write.draw);
+        write.draw = 0;
     }
 
     /**
@@ -424,10 +429,10 @@ public final class WritePath {
             }
             write.claim = null;
         }
-        if (write.timestamp > 0) {
-            core.timestamps().completeAgain(write.timestamp);
+        if (write.draw != 0) {
+            core.timestamps().completeAgain(write.draw);
         }
-        write.timestamp = 0;
+        write.draw = 0;
         leaveGates(write);
     }
 
@@ -535,9 +540,9 @@ public final class WritePath {
         }
     }
 
-    private static void log(Claim claim, long timestamp, Write write) {
+    private static void log(Claim claim, long first, Write write) {
         WriteSet set = write.set;
-        long end = LogRecords.begin(claim.segment(), claim.offset(), timestamp, set.size());
+        long end = LogRecords.begin(claim.segment(), claim.offset(), first, set.size());
         for (int i = 0; i < set.size(); i++) {
             int at = set.at(i);
             int datasetId = set.dataset(at).schema().id();
@@ -551,10 +556,12 @@ public final class WritePath {
         claim.publish((int) (end - claim.offset()));
     }
 
-    private static void applyToMemory(long timestamp, Write write) {
+    private static void applyToMemory(long first, Write write) {
         WriteSet set = write.set;
+        boolean isExpectedPut = false;
         for (int i = 0; i < set.size(); i++) {
             int at = set.at(i);
+            long timestamp = first + i;
             Partition partition = set.partition(at);
             MemoryLayer layer = partition.currentLayer();
             Maintainer maintainer = set.maintainer(at);
@@ -564,6 +571,11 @@ public final class WritePath {
                 maintainer.delete(layer, timestamp, key, old);
             } else {
                 maintainer.upsert(layer, timestamp, key, set.record(at, write.keyedRecord), old);
+                if (!isExpectedPut) {
+                    write.version = timestamp;
+                    isExpectedPut =
+                            write.operations.isConditional() && write.operations.isExpected(at);
+                }
             }
             write.positions.of(at).supersede(partition, key, timestamp);
         }

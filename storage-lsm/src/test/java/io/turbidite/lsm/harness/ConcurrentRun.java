@@ -16,6 +16,7 @@ import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.time.Clock;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.Inside;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.WriteBatch;
 
@@ -73,6 +74,7 @@ public final class ConcurrentRun {
      */
     public static RegisterCalls run(
             Store store, Dataset dataset, long seed, int threads, int callCount) throws Exception {
+        Inside.core(store).liveVersions().lookAtOnce();
         return new ConcurrentRun(store, dataset, seed, callCount).run(threads);
     }
 

@@ -17,6 +17,7 @@ import io.turbidite.core.sim.SimClock;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.Inside;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.StoreOptions;
 import io.turbidite.lsm.check.VerifyReport;
@@ -67,7 +68,10 @@ public final class SimStore implements AutoCloseable {
             UnaryOperator<Disk> lens,
             SimClock clock) {
         SimTasks tasks = new SimTasks(seed, clock);
-        return new SimStore(disk, tasks, Store.open(lens.apply(disk), tasks, clock, options));
+        Store store = Store.open(lens.apply(disk), tasks, clock, options);
+        // else no history would be long enough
+        Inside.core(store).liveVersions().lookAtOnce();
+        return new SimStore(disk, tasks, store);
     }
 
     /** All rows of a dataset, by a scan of every partition at one view. */

@@ -57,9 +57,10 @@ public class MemoryCursorLincheckTest {
     }
 
     private void write(int key, boolean antimatter) {
-        long timestamp = timestamps.draw();
+        long draw = timestamps.draw(1);
+        long timestamp = Timestamps.lastOf(draw);
         component.put(key(number(key)), timestamp, antimatter, new Slice());
-        timestamps.complete(timestamp);
+        timestamps.complete(draw);
         timestamps.awaitVisible(timestamp);
     }
 

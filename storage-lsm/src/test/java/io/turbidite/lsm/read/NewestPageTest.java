@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class NewestPageTest {
     private static final Slice KEY = Slice.of(new byte[8]);
 
-    /** All records of a bulk load have one timestamp, and come in one page. */
+    /** The records of an earlier release's bulk load have one timestamp, and come in one page. */
     @Test
     void a_page_that_a_bulk_load_has_made_large_is_not_kept() {
         NewestSearch.Page page = new NewestSearch.Page();

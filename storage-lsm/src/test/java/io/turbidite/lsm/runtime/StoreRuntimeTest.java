@@ -252,7 +252,8 @@ class StoreRuntimeTest {
                 StoreOptions.defaults().withWriteMemoryBytes(64 * MIB).withCacheBytes(32 * MIB);
         try (KeyValueStore values = KeyValueStore.open(directory, options)) {
             Store store = values.store();
-            long parts = 64 + 32 + 64 / 4 + 64 / 4 + 64 / 4; // and merges, regions, queries
+            // and merges, regions, queries; and what is known of live versions
+            long parts = 64 + 32 + 64 / 4 + 64 / 4 + 64 / 4 + 64 / 16;
             assertThat(figure(store, "memory.budget.bytes")).isEqualTo(parts * MIB);
             for (int i = 0; i < 2_000; i++) {
                 values.put(ByteBuffer.allocate(Integer.BYTES).putInt(i).array(), new byte[1_000]);

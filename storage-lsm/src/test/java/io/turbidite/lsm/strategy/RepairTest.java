@@ -411,9 +411,8 @@ class RepairTest {
     }
 
     /**
-     * One scan tells which timestamps are live. A batch has one timestamp: what it says is invalid
-     * is invalid, what it does not say may be invalid too, also where the primary has forgotten the
-     * superseded version.
+     * One scan tells which timestamps are live, those of batches too: what it says is invalid is
+     * invalid, also where the primary has forgotten the superseded version.
      */
     @Test
     void an_entry_is_invalid_though_others_of_its_batch_are_valid() {

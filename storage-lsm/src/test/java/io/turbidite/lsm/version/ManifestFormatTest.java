@@ -143,7 +143,7 @@ class ManifestFormatTest {
                 10,
                 4,
                 0,
-                new ManifestState.Progress(310, 12_345, hasLog),
+                new ManifestState.Progress(310, 12_345, hasLog, ManifestState.NONE_OWN),
                 List.of(new DatasetState(schema(form, more), List.of(partition), counts)));
     }
 
@@ -206,13 +206,30 @@ class ManifestFormatTest {
         return state14().withSession(0x7766_5544_3322_1100L);
     }
 
+    /** What version 16 can say besides. */
+    private static ManifestState state16() {
+        return state15().withOwnFrom(123);
+    }
+
     @Test
     void what_is_written_is_the_archived_manifest() throws IOException {
-        check("/golden/manifest-v15.hex", state15());
+        check("/golden/manifest-v16.hex", state16());
+    }
+
+    @Test
+    void what_is_known_of_own_timestamps_stays() {
+        ManifestState state = state16();
+        assertThat(state.ownFrom()).isEqualTo(123);
+        assertThat(state.withOwnFrom(400)).isEqualTo(state);
+        assertThat(state.withProgress(500, 20_000).withLog().withoutLog(600).ownFrom())
+                .isEqualTo(123);
     }
 
     @Test
     void archived_manifests_are_read_as_they_were_written() throws IOException {
+        assertThat(ManifestFile.decode(
+                        "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v16.hex"))))
+                .isEqualTo(state16());
         assertThat(ManifestFile.decode(
                         "MANIFEST", HexFormat.of().parseHex(golden("/golden/manifest-v15.hex"))))
                 .isEqualTo(state15());
@@ -262,7 +279,7 @@ class ManifestFormatTest {
 
     @Test
     void every_flipped_bit_and_every_cut_is_found() {
-        byte[] whole = ManifestFile.encode(state15());
+        byte[] whole = ManifestFile.encode(state16());
         for (int at = 0; at < whole.length; at++) {
             byte[] damaged = whole.clone();
             damaged[at] ^= (byte) (1 << at % 8);

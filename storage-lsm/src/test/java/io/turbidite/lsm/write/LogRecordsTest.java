@@ -17,10 +17,10 @@ import java.util.List;
 
 class LogRecordsTest {
     /**
-     * Timestamp 0x1234; an upsert of (7) to (8, 9) and a delete of (6) that changes a bitmap,
-     * dataset 3.
+     * Timestamps 0x1234 and 0x1235; an upsert of (7) to (8, 9) and a delete of (6) that changes a
+     * bitmap, dataset 3.
      */
-    private static final String GOLDEN = "3412000000000003" // timestamp, version
+    private static final String GOLDEN = "3412000000000004" // timestamp, version
             + "02" // operations
             + "01" + "03" + "01" + "02" + "07" + "0809"
             + "82" + "03" + "01" + "00" + "06";
@@ -63,6 +63,15 @@ class LogRecordsTest {
     @Test
     void are_read_as_they_were_written() {
         assertThat(replay(golden()))
+                .containsExactly("1234 upsert of 3: [7] [8, 9]", "1235 delete update of 3: [6] []");
+    }
+
+    /** Before version 4 the operations of a batch had one timestamp. */
+    @Test
+    void of_version_3_are_read_as_they_were_written() {
+        byte[] bytes = golden();
+        bytes[7] = 3;
+        assertThat(replay(bytes))
                 .containsExactly("1234 upsert of 3: [7] [8, 9]", "1234 delete update of 3: [6] []");
     }
 
@@ -75,7 +84,7 @@ class LogRecordsTest {
                     .isInstanceOf(FormatVersionException.class)
                     .hasMessageContaining("position 40")
                     .hasMessageContaining("version " + Math.max(1, version))
-                    .hasMessageContaining("version 3");
+                    .hasMessageContaining("version 4");
         }
     }
 

@@ -21,8 +21,9 @@ import java.util.List;
  * whatever its key is: that is told without a hash, a sort or a search, and one scan serves all
  * indexes of a partition.
  *
- * <p>The other way round it says nothing: the writes of a batch have one timestamp, so an entry may
- * be invalid while another key's of its batch is valid. Those are sorted and searched for as ever.
+ * <p>The other way round it says nothing: the writes of a batch may have one timestamp, as they had
+ * in earlier releases, so an entry may be invalid while another key's of its batch is valid. Those
+ * are sorted and searched for as ever.
  *
  * <p><em>Confined to one thread at a time</em> while it is gathered, immutable afterwards, until
  * the owner closes it. Memory: a bit for a timestamp, out of the write memory.

@@ -45,22 +45,26 @@ public final class RepairWork implements AutoCloseable {
     private final Queue<Request> waiting = new ConcurrentLinkedQueue<>();
     private final Runnable betweenSteps;
     private final LongSupplier restMicros;
+    private final BooleanSupplier spareStep;
 
     /**
      * @param afterGiveBack told when components are free again, which a merge may have waited for
      * @param betweenSteps what a worker looks at before each step
      * @param restMicros how long it may leave that alone where nothing is repaired: who asks for a
      *     repair wakes the workers
+     * @param spareStep what a worker does when no repair waits; whether there was something to do
      */
     public RepairWork(
             StoreCore core,
             Runnable afterGiveBack,
             Runnable betweenSteps,
-            LongSupplier restMicros) {
+            LongSupplier restMicros,
+            BooleanSupplier spareStep) {
         this.core = core;
         this.afterGiveBack = afterGiveBack;
         this.betweenSteps = betweenSteps;
         this.restMicros = restMicros;
+        this.spareStep = spareStep;
     }
 
     /**
@@ -212,7 +216,7 @@ public final class RepairWork implements AutoCloseable {
         betweenSteps.run();
         Request request = waiting.poll();
         if (request == null) {
-            return false;
+            return spareStep.getAsBoolean();
         }
         boolean moved = true;
         boolean ended = false;
