@@ -493,7 +493,7 @@ public final class Main implements Runnable {
 
     @Command(
             name = "writers",
-            description = "What a second writing thread costs.",
+            description = "What two and four writing threads cost.",
             mixinStandardHelpOptions = true)
     static final class WritersCommand implements Callable<Integer> {
         @Option(names = "--upserts", description = "tweets a round (default ${DEFAULT-VALUE})")

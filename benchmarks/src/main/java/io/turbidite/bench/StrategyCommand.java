@@ -48,7 +48,12 @@ final class StrategyCommand implements Callable<Integer> {
     private final Experiment experiment;
 
     @Option(names = "--tweets", description = "a store (default ${DEFAULT-VALUE})")
-    int tweets = 200_000;
+    int tweets = 300_000;
+
+    @Option(
+            names = "--warm-up",
+            description = "smaller rounds before those that count (default ${DEFAULT-VALUE})")
+    int warmUpRounds = 3;
 
     @Option(names = "--rounds", description = "counted rounds (default ${DEFAULT-VALUE})")
     int rounds = 3;
@@ -71,7 +76,7 @@ final class StrategyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        StrategySuite suite = new StrategySuite(tweets, rounds, places.directory);
+        StrategySuite suite = new StrategySuite(tweets, warmUpRounds, rounds, places.directory);
         return places.report(experiment.name(), experiment.run().apply(suite));
     }
 }

@@ -14,11 +14,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
- * What a second writing thread costs: CPU time of the whole process per upsert, with the same
- * number of upserts done by one thread and by two. Every thread has tweets of its own.
+ * What more writing threads cost: CPU time of the whole process per upsert, with the same number of
+ * upserts done by one thread, by two and by four. Every thread has tweets of its own.
  */
 public final class WritersSuite {
     private static final long MIB = 1 << 20;
+    private static final List<Integer> WRITERS = List.of(4, 2, 1);
+    private static final List<String> NAMES = List.of("four writers", "two writers", "one writer");
 
     private final int upserts;
     private final int rounds;
@@ -36,9 +38,7 @@ public final class WritersSuite {
     }
 
     public Report run() {
-        Report report = new Report(
-                        "Eager upserts by one and by two writing threads",
-                        List.of("two writers", "one writer"))
+        Report report = new Report("Eager upserts by one, two and four writing threads", NAMES)
                 .setting("machine", Report.machine())
                 .setting("tweets", "%,d a round, 10 %% updates".formatted(upserts))
                 .setting("figure", "CPU time of the whole process, median of " + rounds)
@@ -47,11 +47,12 @@ public final class WritersSuite {
                         "./turbidite bench writers --upserts %d --rounds %d"
                                 .formatted(upserts, rounds));
         for (int round = 0; round <= rounds; round++) {
-            for (int turn = 0; turn < 2; turn++) {
-                int writers = 1 + (round + turn) % 2;
-                double micros = measure(writers, 1_000 + round);
+            for (int turn = 0; turn < WRITERS.size(); turn++) {
+                // who begins a round ends the next
+                int at = round % 2 == 0 ? turn : WRITERS.size() - 1 - turn;
+                double micros = measure(WRITERS.get(at), 1_000 + round);
                 if (round > 0) {
-                    report.add("upsert, us", writers == 1 ? "one writer" : "two writers", micros);
+                    report.add("upsert, us", NAMES.get(at), micros);
                 }
             }
         }

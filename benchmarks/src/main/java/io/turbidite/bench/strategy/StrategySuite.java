@@ -21,7 +21,7 @@ import java.util.SplittableRandom;
  * figure is CPU time of the process, and the papers', with a small cache and direct I/O, where it
  * is wall time. Background work is included: a measured load ends when everything is flushed.
  * Strategies take turns in a round, on the same tweets, and their answers are compared. The first
- * round warms up and is not counted.
+ * rounds warm up and are not counted.
  */
 public final class StrategySuite {
     private static final double[] SELECTED_PERCENTS = {0.01, 0.1, 1, 10};
@@ -34,19 +34,22 @@ public final class StrategySuite {
     private static final String BY_MERGE = "deferred: merge of the primary";
 
     private final int tweets;
+    private final int warmUpRounds;
     private final int rounds;
     private final StrategyTurns turns;
     private final List<String> names;
 
     /**
      * @param tweets a store
+     * @param warmUpRounds before those that count
      * @param rounds counted rounds
      * @param directory for the stores; emptied
      */
-    public StrategySuite(int tweets, int rounds, Path directory) {
+    public StrategySuite(int tweets, int warmUpRounds, int rounds, Path directory) {
         this.tweets = tweets;
+        this.warmUpRounds = warmUpRounds;
         this.rounds = rounds;
-        this.turns = new StrategyTurns(tweets, rounds, directory);
+        this.turns = new StrategyTurns(tweets, warmUpRounds, rounds, directory);
         this.names = Recipe.all().stream().map(Recipe::name).toList();
     }
 
@@ -458,11 +461,14 @@ public final class StrategySuite {
                 .setting("machine", Report.machine())
                 .setting("tweets", "%,d of about 500 bytes".formatted(tweets))
                 .setting("the paper's finding", finding)
-                .setting("figure", "median of %d rounds".formatted(rounds))
+                .setting(
+                        "figure",
+                        "median of %d rounds; %d smaller ones before those, not counted"
+                                .formatted(rounds, warmUpRounds))
                 .setting("the papers' disk", PricedDisk.PRICES)
                 .setting(
                         "command",
-                        "./turbidite bench %s --tweets %d --rounds %d"
-                                .formatted(suite, tweets, rounds));
+                        "./turbidite bench %s --tweets %d --warm-up %d --rounds %d"
+                                .formatted(suite, tweets, warmUpRounds, rounds));
     }
 }

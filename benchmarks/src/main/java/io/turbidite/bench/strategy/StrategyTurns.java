@@ -15,22 +15,25 @@ import java.util.Map;
 
 /**
  * How strategies take turns: each once a round, forth and back, in a store of its own that begins
- * empty. The first round is smaller, warms up and is not counted.
+ * empty. The first rounds are smaller, warm up and are not counted.
  */
 final class StrategyTurns {
     private static final int WARM_UP_DIVISOR = 4;
 
     private final int tweets;
+    private final int warmUpRounds;
     private final int rounds;
     private final Path directory;
 
     /**
      * @param tweets a store
+     * @param warmUpRounds before those that count, of a quarter of the tweets
      * @param rounds counted rounds
      * @param directory for the stores; emptied
      */
-    StrategyTurns(int tweets, int rounds, Path directory) {
+    StrategyTurns(int tweets, int warmUpRounds, int rounds, Path directory) {
         this.tweets = tweets;
+        this.warmUpRounds = warmUpRounds;
         this.rounds = rounds;
         this.directory = directory;
     }
@@ -43,12 +46,12 @@ final class StrategyTurns {
 
     /** Takes all rounds; the figures go into the report's columns of these names. */
     void take(Report report, Regime regime, List<String> columns, Turn turn) {
-        for (int round = 0; round <= rounds; round++) {
-            boolean counted = round > 0;
+        for (int round = -warmUpRounds; round < rounds; round++) {
+            boolean counted = round >= 0;
             int size = counted ? tweets : tweets / WARM_UP_DIVISOR;
             Map<String, Answer> answers = new HashMap<>();
             for (int i = 0; i < columns.size(); i++) {
-                int at = round % 2 == 0 ? i : columns.size() - 1 - i;
+                int at = Math.floorMod(round, 2) == 0 ? i : columns.size() - 1 - i;
                 turn.run(new Column(report, regime, columns.get(at), size, counted, answers));
             }
         }

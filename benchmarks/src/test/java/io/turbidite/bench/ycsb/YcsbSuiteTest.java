@@ -33,7 +33,8 @@ class YcsbSuiteTest {
                 for (Peer peer : Peer.values()) {
                     assertThat(report.figure(mix.title(), peer.title()))
                             .as("%s of %s: %s", mix, peer, report)
-                            .isNotNegative();
+                            .isNotNegative()
+                            .isFinite();
                 }
             }
         }
