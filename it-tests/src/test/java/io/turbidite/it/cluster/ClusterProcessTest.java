@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.StoreInUseException;
 import io.turbidite.core.catalog.DatasetDefinition;
 import io.turbidite.core.catalog.IndexDefinition;
 import io.turbidite.core.sim.LeaksOnPurpose;
@@ -51,6 +52,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -305,5 +307,41 @@ class ClusterProcessTest {
                         && controller.changes().refusedCount() == 1);
         awaitAllServe();
         assertThat(controller.jobs().lostMessageCount()).isEqualTo(1);
+    }
+
+    @Test
+    void a_node_that_holds_nothing_is_in_no_job_and_in_nobodys_way() {
+        change(created());
+        stores.get("n1").dataset("Trips").upsert(Map.of("id", 1L, "city", "x"));
+        change(new NodeAdded("a0"));
+        assertThat(count("scan", Map.of())).isEqualTo(1);
+        startNode("a0");
+        awaitAllServe();
+        assertThat(count("scan", Map.of())).isEqualTo(1);
+        assertThatThrownBy(() -> change(new NodeAdded("door")))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessage("can't add node 'door': that is the controller's process");
+    }
+
+    @Test
+    void a_directory_is_one_process_s() {
+        assertThatThrownBy(this::startController).isInstanceOf(StoreInUseException.class);
+        change(created());
+        controller.close();
+        controller = startController();
+        awaitAllServe();
+        assertThat(controller.changes().map().datasets()).containsOnlyKeys("Trips");
+    }
+
+    @Test
+    void a_node_closes_soon_though_its_controller_is_gone() throws Exception {
+        controller.close();
+        // its messages have no way now
+        assertThat(new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS)).isFalse();
+        Thread closing = new Thread(() -> List.copyOf(nodes.keySet()).forEach(this::endNode));
+        closing.start();
+        closing.join(TimeUnit.SECONDS.toMillis(60));
+        assertThat(closing.isAlive()).isFalse();
+        controller = startController();
     }
 }

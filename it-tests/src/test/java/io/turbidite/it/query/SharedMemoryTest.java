@@ -130,6 +130,23 @@ class SharedMemoryTest {
         assertThat(memory.bytesPeak()).isLessThanOrEqualTo(8 * MIB);
     }
 
+    @Test
+    void a_long_row_that_comes_by_leaves_its_length_at_no_place() {
+        for (long id = 0; id < 2_000; id++) {
+            rows.upsert(
+                    Map.of("id", id, "key", id, "text", id % 101 == 0 ? "y".repeat(1 << 20) : "y"));
+        }
+        try (QueryResult result = Window.of(Query.on(rows).select("id", "text"))
+                .orderBy("id", Order.ASC)
+                .add(WindowFunction.lag("id", 99))
+                .with(RunOptions.defaults().withMemoryBytesMax(4 * MIB))
+                .run()) {
+            for (int i = 0; i < 2_000; i++) {
+                assertThat(result.next()).isTrue();
+            }
+        }
+    }
+
     /** All rows, in order; the number of them. */
     private long sorted() {
         long count = 0;

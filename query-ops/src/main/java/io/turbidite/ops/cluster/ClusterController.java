@@ -219,14 +219,15 @@ public final class ClusterController implements JobHost, AutoCloseable {
         if (placed.nodes().isEmpty()) {
             throw new InvalidRequestException("a cluster needs a node");
         }
+        HostPlan plan = HostPlan.of(graph, placed);
         List<String> joined = nodes();
-        for (Placement.Node node : placed.nodes()) {
-            if (!joined.contains(node.name())) {
-                throw new InvalidRequestException("node '%s' is not there".formatted(node.name()));
+        for (String node : plan.nodes()) {
+            if (!joined.contains(node)) {
+                throw new InvalidRequestException("node '%s' is not there".formatted(node));
             }
         }
         String name = "job " + jobNumber.incrementAndGet();
-        JobSpecification job = JobMaker.make(graph, HostPlan.of(graph, placed), name, DOOR);
+        JobSpecification job = JobMaker.make(graph, plan, name, DOOR);
         Delivery delivery = new Delivery(graph.type(), options);
         door.expect(name, delivery);
         ends.expect(name, new JobEnds.Waiting(delivery::failed, cause -> {

@@ -90,6 +90,7 @@ public final class ClusterNode implements AutoCloseable {
     /** Leaves the cluster; jobs that need it fail. */
     @Override
     public void close() {
-        new Cleanup().add(node::close).add(outbox::close).run();
+        // the outbox first: what it sends ends while the engine is there
+        new Cleanup().add(outbox::close).add(node::close).run();
     }
 }

@@ -90,7 +90,10 @@ final class EngineController extends ClusterControllerService {
      * @throws ClusterException if it is not there
      */
     void send(String node, byte[] message) throws Exception {
-        NodeControllerState state = nodes.getNodeControllerState(node);
+        NodeControllerState state;
+        synchronized (nodes) {
+            state = nodes.getNodeControllerState(node);
+        }
         if (state == null) {
             throw new ClusterException("node '%s' is not there".formatted(node), null);
         }

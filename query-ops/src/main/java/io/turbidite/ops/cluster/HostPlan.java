@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Where the instances of each stage of a graph run, and what their sources read.
@@ -114,7 +116,29 @@ final class HostPlan {
             }
             chosen = wanted;
         }
-        return chosen == null ? inTurn(placement.nodes(), stage.partitions()) : chosen;
+        return chosen == null ? inTurn(holdingAll(), stage.partitions()) : chosen;
+    }
+
+    /**
+     * The nodes that hold some of all datasets of the job: others don't know their types. Where
+     * there is none, all: the one that lacks a dataset says so.
+     */
+    private List<Placement.Node> holdingAll() {
+        Set<String> datasets = graph.operators().stream()
+                .filter(operator -> operator.settings().containsKey("dataset"))
+                .map(HostPlan::dataset)
+                .collect(Collectors.toSet());
+        List<Placement.Node> all = placement.nodes().stream()
+                .filter(node -> datasets.stream().allMatch(dataset -> node.count(dataset) > 0))
+                .toList();
+        return all.isEmpty() ? placement.nodes() : all;
+    }
+
+    /** The nodes that it needs. */
+    Set<String> nodes() {
+        Set<String> needed = new TreeSet<>();
+        stages.forEach(placed -> needed.addAll(placed.nodes()));
+        return needed;
     }
 
     private @Nullable List<Placement.Node> wanted(JobOperator source, int instances) {

@@ -128,8 +128,8 @@ final class Outbox implements AutoCloseable {
             }
             try {
                 wire.send(to, message);
-            } catch (Exception e) {
-                // a worker is not interrupted but by the end of the process
+            } catch (Exception | Error e) {
+                // the next may go out, and whoever needs this one sends it again
                 lost.incrementAndGet();
                 LOG.log(
                         System.Logger.Level.DEBUG,

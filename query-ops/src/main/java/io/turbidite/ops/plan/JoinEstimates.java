@@ -10,8 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * About how many rows some relations of a graph have when they are joined, in whatever order, and
@@ -225,10 +227,18 @@ final class JoinEstimates {
         components.add(united);
     }
 
-    /** What scans of the relations cost that may be read by keys instead. */
-    double scans() {
+    /**
+     * What scans cost of those relations that one order or the other reads by keys instead.
+     *
+     * @param a holds the right part of each pair
+     * @param written holds what {@link #written} says
+     */
+    double scans(JoinTree a, JoinTree written) {
+        Set<Integer> spared = new HashSet<>();
+        addSpared(a, false, spared);
+        addSpared(written, true, spared);
         double all = 0;
-        for (int leaf = 0; leaf < leafCount; leaf++) {
+        for (int leaf : spared) {
             double most = 0;
             for (double[] of : scans) {
                 most = Math.max(most, of[leaf]);
@@ -236,6 +246,26 @@ final class JoinEstimates {
             all += most;
         }
         return all;
+    }
+
+    private void addSpared(JoinTree tree, boolean isWritten, Set<Integer> spared) {
+        if (tree instanceof JoinTree.Pair pair) {
+            addSpared(pair.left(), isWritten, spared);
+            addSpared(pair.right(), isWritten, spared);
+            boolean holdsLeft = isWritten && holdsLeft(pair);
+            long held = (holdsLeft ? pair.left() : pair.right()).mask();
+            long passing = pair.mask() & ~held;
+            if (narrowed(held, passing).saved > 0) {
+                spared.add(Long.numberOfTrailingZeros(passing));
+            }
+        }
+    }
+
+    private boolean holdsLeft(JoinTree.Pair written) {
+        return areGiven
+                ? JoinRows.isLeftSmaller(
+                        rows(written.left().mask()), rows(written.right().mask()))
+                : graph.isLeftHeld(written);
     }
 
     /**
@@ -298,9 +328,7 @@ final class JoinEstimates {
             case JoinTree.Pair pair -> {
                 JoinTree left = pair.left();
                 JoinTree right = pair.right();
-                boolean holdsLeft = areGiven
-                        ? JoinRows.isLeftSmaller(rows(left.mask()), rows(right.mask()))
-                        : graph.isLeftHeld(pair);
+                boolean holdsLeft = holdsLeft(pair);
                 yield written(left) + written(right) + cost(left.mask(), right.mask(), holdsLeft);
             }
         };

@@ -86,12 +86,15 @@ final class JoinOrder {
     static @Nullable Chosen of(JoinPlan top) {
         JoinGraph graph = JoinGraph.of(top);
         JoinEstimates estimates = graph == null ? null : JoinEstimates.of(graph, ROWS_MIN);
-        return graph == null || estimates == null ? null : of(graph, estimates);
+        if (graph == null || estimates == null) {
+            return null;
+        }
+        // costs ask what joins below have: they are as they are written, whatever is best for them
+        graph.joins().stream().filter(join -> join != top).forEach(JoinPlan::stayAsWritten);
+        return of(graph, estimates);
     }
 
     static Chosen of(JoinGraph graph, JoinEstimates estimates) {
-        double scans = estimates.scans();
-        double writtenCost = scans + estimates.written(graph.written());
         List<Costed> parts = new ArrayList<>();
         for (long component : estimates.components()) {
             parts.add(
@@ -100,7 +103,9 @@ final class JoinOrder {
                             : greedily(estimates, leavesOf(component)));
         }
         Costed best = greedily(estimates, parts);
+        double scans = estimates.scans(best.tree, graph.written());
         double cost = scans + best.cost;
+        double writtenCost = scans + estimates.written(graph.written());
         boolean isWritten = best.tree.equals(graph.written()) || !(cost < BETTER * writtenCost);
         return new Chosen(graph, estimates, best.tree, cost, writtenCost, isWritten);
     }

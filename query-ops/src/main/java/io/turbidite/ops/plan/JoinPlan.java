@@ -254,10 +254,6 @@ public final class JoinPlan implements ResultPlan, Joining {
                 // nobody asked for the rows: it is as it was written
             }
             order = chosen;
-            if (chosen != null) {
-                // those below are in the same order, whatever is best for them alone
-                chosen.graph().joins().forEach(join -> join.isOrdered = true);
-            }
         }
         JoinOrder.Chosen chosen = order;
         if (ordered == null && chosen != null && !chosen.isWritten()) {
@@ -268,9 +264,14 @@ public final class JoinPlan implements ResultPlan, Joining {
 
     /** Takes an order, whatever it costs. */
     void joinAs(JoinOrder.Chosen chosen) {
-        isOrdered = true;
+        chosen.graph().joins().forEach(JoinPlan::stayAsWritten);
         order = chosen;
-        chosen.graph().joins().forEach(join -> join.isOrdered = true);
+    }
+
+    /** It is no join that is put in order: one above it is, or it stays. */
+    void stayAsWritten() {
+        isOrdered = true;
+        order = null;
         ordered = null;
     }
 

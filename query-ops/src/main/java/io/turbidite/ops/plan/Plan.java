@@ -387,7 +387,7 @@ public final class Plan implements ResultPlan {
                 : 0;
     }
 
-    /** Whether it reads records by a scan, and would as well read those alone that are asked for. */
+    /** Whether it reads records by a scan, and may as well read those alone with some values. */
     private boolean isNarrowable() {
         return !isAccessGiven
                 && query.kind() == CheckedQuery.Kind.ROWS

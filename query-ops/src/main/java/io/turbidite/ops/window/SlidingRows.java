@@ -38,6 +38,9 @@ final class SlidingRows implements Rows {
     /** A kept row beside its bytes: three objects and their arrays' heads. */
     private static final long KEPT_BYTES = 256;
 
+    /** Memory of a place up to here is kept for its next row, however short. */
+    private static final int LARGE_BYTES = 4 << 10;
+
     private final Rows input;
     private final RunOptions options;
     private final OperatorMemory memory;
@@ -73,7 +76,7 @@ final class SlidingRows implements Rows {
 
     /** A row near the current one. */
     private static final class Kept {
-        private final ByteSink bytes = new ByteSink(64, Integer.MAX_VALUE - 8);
+        private ByteSink bytes = sink();
         private final Slice slice = new Slice();
         private final RecordView view;
         private long partition;
@@ -81,6 +84,19 @@ final class SlidingRows implements Rows {
 
         Kept(RecordType type) {
             view = new RecordView(type);
+        }
+
+        private static ByteSink sink() {
+            return new ByteSink(64, Integer.MAX_VALUE - 8);
+        }
+
+        void keep(Slice row) {
+            long held = bytes.segment().byteSize();
+            if (held > LARGE_BYTES && held / 4 > row.length()) {
+                // one long row that comes by would leave its length at each place
+                bytes = sink();
+            }
+            bytes.clear().putBytes(row);
         }
     }
 
@@ -156,9 +172,10 @@ final class SlidingRows implements Rows {
         }
         RecordView row = input.row();
         Kept kept = kept(loaded);
-        keptBytes -= kept.bytes.length();
-        kept.bytes.clear().putBytes(row.record(bytes));
-        keptBytes += kept.bytes.length();
+        row.record(bytes);
+        keptBytes -= kept.bytes.segment().byteSize();
+        kept.keep(bytes);
+        keptBytes += kept.bytes.segment().byteSize();
         if (keptBytes > countedBytes) {
             count();
         }

@@ -40,6 +40,9 @@ public record ClusterMap(SortedSet<String> nodes, SortedMap<String, PlacedDatase
     /** As of a dataset on one machine. */
     public static final int PARTITIONS_MAX = 256;
 
+    /** What the controller's process is called: as itself, and as the node that takes results. */
+    private static final Set<String> CONTROLLERS = Set.of("controller", "door");
+
     private static final int PARTITIONS_MIN = 16;
     private static final int PARTITIONS_PER_NODE = 4;
 
@@ -82,6 +85,9 @@ public record ClusterMap(SortedSet<String> nodes, SortedMap<String, PlacedDatase
     }
 
     private ClusterMap with(NodeAdded added) {
+        if (CONTROLLERS.contains(added.node())) {
+            throw refused(added, "that is the controller's process");
+        }
         SortedSet<String> more = new TreeSet<>(nodes);
         if (!more.add(added.node())) {
             throw refused(added, "there is a node of this name");

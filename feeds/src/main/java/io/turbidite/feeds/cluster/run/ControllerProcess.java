@@ -36,10 +36,15 @@ public final class ControllerProcess implements AutoCloseable {
     /** The log of changes, of a controller and of a node. */
     static final String LOG = "CHANGES";
 
+    /** Held by the process that works on the directory. */
+    static final String LOCK = "LOCK";
+
+    private final Disk.Lock lock;
     private final ControllerRun changes;
     private final ClusterController jobs;
 
-    private ControllerProcess(ControllerRun changes, ClusterController jobs) {
+    private ControllerProcess(Disk.Lock lock, ControllerRun changes, ClusterController jobs) {
+        this.lock = lock;
         this.changes = changes;
         this.jobs = jobs;
     }
@@ -95,6 +100,7 @@ public final class ControllerProcess implements AutoCloseable {
     /**
      * Starts it, of a new cluster where the directory has no log.
      *
+     * @throws io.turbidite.core.StoreInUseException if another one works on the directory
      * @throws io.turbidite.core.CorruptionException if the log is damaged
      * @throws io.turbidite.ops.cluster.ClusterException if it can't start; nothing is left of it
      *     then
@@ -102,11 +108,14 @@ public final class ControllerProcess implements AutoCloseable {
     public static ControllerProcess start(Settings settings, Tasks tasks, Clock clock) {
         Line line = new Line();
         Disk disk = RealDisk.open(made(settings.directory().resolve("cluster")));
-        long process = new SecureRandom().nextLong();
-        ControllerLog log = disk.exists(LOG)
-                ? ControllerLog.open(disk, LOG, settings.clusterId(), process)
-                : ControllerLog.create(disk, LOG, settings.clusterId(), process);
-        ControllerRun changes = new ControllerRun(log, line, tasks, clock, settings.pace());
+        Disk.Lock lock = disk.tryLock(LOCK).orRefuse(disk.description());
+        ControllerRun changes;
+        try {
+            changes = changes(settings, disk, line, tasks, clock);
+        } catch (RuntimeException | Error e) {
+            new Cleanup().add(lock::close).runAfter(e);
+            throw e;
+        }
         try {
             line.changes = changes;
             ClusterController jobs = ClusterController.start(
@@ -118,9 +127,23 @@ public final class ControllerProcess implements AutoCloseable {
                     () -> placement(changes.map()),
                     line);
             line.jobs = jobs;
-            return new ControllerProcess(changes, jobs);
+            return new ControllerProcess(lock, changes, jobs);
         } catch (RuntimeException | Error e) {
-            new Cleanup().add(changes::close).runAfter(e);
+            new Cleanup().add(changes::close).add(lock::close).runAfter(e);
+            throw e;
+        }
+    }
+
+    private static ControllerRun changes(
+            Settings settings, Disk disk, Post post, Tasks tasks, Clock clock) {
+        long process = new SecureRandom().nextLong();
+        ControllerLog log = disk.exists(LOG)
+                ? ControllerLog.open(disk, LOG, settings.clusterId(), process)
+                : ControllerLog.create(disk, LOG, settings.clusterId(), process);
+        try {
+            return new ControllerRun(log, post, tasks, clock, settings.pace());
+        } catch (RuntimeException | Error e) {
+            new Cleanup().add(log::close).runAfter(e);
             throw e;
         }
     }
@@ -161,6 +184,6 @@ public final class ControllerProcess implements AutoCloseable {
     /** Ends all jobs, lets no node in any more, and closes the log. */
     @Override
     public void close() {
-        new Cleanup().add(jobs::close).add(changes::close).run();
+        new Cleanup().add(jobs::close).add(changes::close).add(lock::close).run();
     }
 }

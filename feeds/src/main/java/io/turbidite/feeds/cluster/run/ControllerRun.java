@@ -29,6 +29,9 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class ControllerRun implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(ControllerRun.class.getName());
 
+    /** More than that is not kept: who needs it sends it again. */
+    private static final long WAITING_BYTES_MAX = 32 << 20;
+
     private final ControllerLog log;
     private final Post post;
     private final Clock clock;
@@ -36,6 +39,9 @@ public final class ControllerRun implements AutoCloseable {
     private final Turns turns;
     private final Mail mail;
     private final AtomicLong refused = new AtomicLong();
+
+    /** Of messages that have come and were not looked at. */
+    private final AtomicLong waitingBytes = new AtomicLong();
 
     /** When each node was heard last; by the worker alone. */
     private final Map<String, Long> heard = new HashMap<>();
@@ -113,13 +119,24 @@ public final class ControllerRun implements AutoCloseable {
             return;
         }
         if (!isOfNodes(message)) {
-            refuse(node, "a node does not send " + message);
+            refuse(
+                    node,
+                    "a node does not send a %s".formatted(message.getClass().getSimpleName()));
             return;
         }
-        turn(() -> {
+        if (waitingBytes.addAndGet(bytes.length) > WAITING_BYTES_MAX) {
+            // it is sent again
+            waitingBytes.addAndGet(-bytes.length);
+            return;
+        }
+        boolean isTaken = turn(() -> {
+            waitingBytes.addAndGet(-bytes.length);
             heard.put(node, clock.monotonicNanos());
             log.receive(node, message, mail);
         });
+        if (!isTaken) {
+            waitingBytes.addAndGet(-bytes.length);
+        }
     }
 
     private static boolean isOfNodes(Message message) {

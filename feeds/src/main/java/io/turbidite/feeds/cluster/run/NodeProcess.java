@@ -32,10 +32,12 @@ import java.time.Duration;
  * </pre>
  */
 public final class NodeProcess implements AutoCloseable {
+    private final Disk.Lock lock;
     private final NodeRun changes;
     private final ClusterNode jobs;
 
-    private NodeProcess(NodeRun changes, ClusterNode jobs) {
+    private NodeProcess(Disk.Lock lock, NodeRun changes, ClusterNode jobs) {
+        this.lock = lock;
         this.changes = changes;
         this.jobs = jobs;
     }
@@ -87,6 +89,7 @@ public final class NodeProcess implements AutoCloseable {
     /**
      * Starts it, and has it join.
      *
+     * @throws io.turbidite.core.StoreInUseException if another one works on the directory
      * @throws io.turbidite.core.CorruptionException if its copy of the log is damaged
      * @throws io.turbidite.core.InvalidRequestException if its copy is of another cluster, or its
      *     store is not what the copy says
@@ -96,24 +99,12 @@ public final class NodeProcess implements AutoCloseable {
     public static NodeProcess start(Settings settings, Store store, Tasks tasks, Clock clock) {
         Line line = new Line();
         Disk disk = RealDisk.open(ControllerProcess.made(settings.directory().resolve("cluster")));
-        StoreSchema schema = StoreSchema.open(
-                disk,
-                "APPLIED",
-                settings.clusterId(),
-                settings.name(),
-                StoreCatalog.of(store, false));
-        NodeLog log = NodeLog.open(
-                disk,
-                ControllerProcess.LOG,
-                settings.clusterId(),
-                schema,
-                new SecureRandom().nextLong());
+        Disk.Lock lock = disk.tryLock(ControllerProcess.LOCK).orRefuse(disk.description());
         NodeRun changes;
         try {
-            schema.checkHas(log.map());
-            changes = new NodeRun(settings.name(), log, line, tasks, clock, settings.every());
+            changes = changes(settings, disk, store, line, tasks, clock);
         } catch (RuntimeException | Error e) {
-            new Cleanup().add(log::close).runAfter(e);
+            new Cleanup().add(lock::close).runAfter(e);
             throw e;
         }
         try {
@@ -130,9 +121,35 @@ public final class NodeProcess implements AutoCloseable {
                     settings.options(),
                     line);
             line.jobs = jobs;
-            return new NodeProcess(changes, jobs);
+            return new NodeProcess(lock, changes, jobs);
         } catch (RuntimeException | Error e) {
-            new Cleanup().add(changes::close).runAfter(e);
+            new Cleanup().add(changes::close).add(lock::close).runAfter(e);
+            throw e;
+        }
+    }
+
+    private static NodeRun changes(
+            Settings settings, Disk disk, Store store, Post post, Tasks tasks, Clock clock) {
+        StoreSchema schema = StoreSchema.open(
+                disk,
+                "APPLIED",
+                settings.clusterId(),
+                settings.name(),
+                StoreCatalog.of(store, false));
+        NodeLog log = NodeLog.open(
+                disk,
+                ControllerProcess.LOG,
+                settings.clusterId(),
+                schema,
+                new SecureRandom().nextLong());
+        try {
+            if (schema.applied() == log.number()) {
+                // a copy that is older than the store gets what is between when it registers
+                schema.checkHas(log.map());
+            }
+            return new NodeRun(settings.name(), log, post, tasks, clock, settings.every());
+        } catch (RuntimeException | Error e) {
+            new Cleanup().add(log::close).runAfter(e);
             throw e;
         }
     }
@@ -150,6 +167,6 @@ public final class NodeProcess implements AutoCloseable {
     /** Leaves the cluster, and closes its copy; jobs that need it fail. The store stays open. */
     @Override
     public void close() {
-        new Cleanup().add(jobs::close).add(changes::close).run();
+        new Cleanup().add(jobs::close).add(changes::close).add(lock::close).run();
     }
 }

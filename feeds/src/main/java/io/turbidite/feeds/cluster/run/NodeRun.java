@@ -58,7 +58,8 @@ public final class NodeRun implements AutoCloseable {
             return;
         }
         if (!isOfControllers(message)) {
-            refuse("a controller does not send " + message);
+            refuse("a controller does not send a %s"
+                    .formatted(message.getClass().getSimpleName()));
             return;
         }
         turns.offer(() -> {

@@ -436,21 +436,32 @@ public final class StoreSchema implements NodeSchema {
             return;
         }
         DatasetDefinition is = store.describe(name);
+        DatasetDefinition wanted = placed.definition();
         if (is.partitions() != owned) {
             differences.add("dataset '%s' has %d partitions, and the node owns %d"
                     .formatted(name, is.partitions(), owned));
         }
-        Set<String> wanted = indexes(placed.definition());
-        Set<String> found = indexes(is);
-        if (!wanted.equals(found)) {
-            differences.add("dataset '%s' has the indexes %s, and should have %s"
-                    .formatted(name, found, wanted));
+        compare(name, "fields", fields(is), fields(wanted), differences);
+        compare(name, "primary key", is.primaryKey(), wanted.primaryKey(), differences);
+        compare(name, "filter fields", is.filterFields(), wanted.filterFields(), differences);
+        compare(name, "indexes", indexes(is), indexes(wanted), differences);
+    }
+
+    private static void compare(
+            String name, String what, Object is, Object wanted, List<String> differences) {
+        if (!is.equals(wanted)) {
+            differences.add("dataset '%s' has the %s %s, and should have %s"
+                    .formatted(name, what, is, wanted));
         }
     }
 
+    /** What each index is on, without what is worked out of options. */
     private static Set<String> indexes(DatasetDefinition definition) {
-        Set<String> names = new TreeSet<>();
-        definition.indexes().forEach(index -> names.add(index.name()));
-        return names;
+        Set<String> indexes = new TreeSet<>();
+        definition
+                .indexes()
+                .forEach(index -> indexes.add("%s (%s on %s)"
+                        .formatted(index.name(), index.kind(), String.join(", ", index.fields()))));
+        return indexes;
     }
 }
