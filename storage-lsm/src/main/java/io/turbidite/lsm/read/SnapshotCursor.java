@@ -191,22 +191,23 @@ final class SnapshotCursor implements AutoCloseable {
     boolean nextRun(RecordRun run) {
         hold.enter();
         try {
-            if (!moveOrLose(true)) {
-                return false;
-            }
-            run.begin(value);
-            EntryCursor cursor = live;
-            if (cursor != null && isPrimary) {
-                int more = runs.extend(run, cursor);
-                if (more > 0) {
-                    visitedCount += more;
-                    untilLook -= more;
-                    show(cursor);
-                }
-            }
-            return true;
+            return moveOrLose(true, run);
         } finally {
             hold.leave();
+        }
+    }
+
+    /** Inside, on the first entry of a run. */
+    private void extend(RecordRun run) {
+        run.begin(value);
+        EntryCursor cursor = live;
+        if (cursor != null && isPrimary) {
+            int more = runs.extend(run, cursor);
+            if (more > 0) {
+                visitedCount += more;
+                untilLook -= more;
+                show(cursor);
+            }
         }
     }
 
@@ -314,13 +315,24 @@ final class SnapshotCursor implements AutoCloseable {
         }
     }
 
-    /** Inside. A move that throws loses the place, or stays where it can be made again. */
     private boolean moveOrLose(boolean forward) {
+        return moveOrLose(forward, null);
+    }
+
+    /**
+     * Inside. A move that throws loses the place, or stays where it can be made again.
+     *
+     * @param run is filled from the entry on; null if that entry alone is wanted
+     */
+    private boolean moveOrLose(boolean forward, @Nullable RecordRun run) {
         Place before = place;
         boolean done = false;
         boolean mayTryAgain = false;
         try {
             boolean found = moveInside(forward);
+            if (found && run != null) {
+                extend(run);
+            }
             done = true;
             return found;
         } catch (CacheFullException full) {

@@ -16,6 +16,7 @@ import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.SimDisk;
 import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Inside;
 import io.turbidite.lsm.harness.AnswerCheck;
 import io.turbidite.lsm.harness.BentViews;
@@ -250,11 +251,13 @@ class PlantedBugTest {
         assertThat(foundCount).isPositive();
     }
 
-    @Test
-    void a_run_of_records_is_passed_over_but_for_its_first() {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_run_of_records_is_passed_over_but_for_its_first(boolean hasFilter) {
         int foundCount = 0;
         try (SimStore sim = store()) {
-            Dataset dataset = sim.store.createDataset(Row.everyKindSpec("T").partitions(1));
+            DatasetSpec spec = hasFilter ? Row.everyKindSpec("T") : Row.blindSpec("T");
+            Dataset dataset = sim.store.createDataset(spec.partitions(1));
             Map<Long, Row> rows = new TreeMap<>();
             for (long id = 1; id <= 40; id++) {
                 Instant created = Instant.ofEpochSecond(id * 25_000);

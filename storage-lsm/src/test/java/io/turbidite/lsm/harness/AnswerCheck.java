@@ -114,6 +114,8 @@ public final class AnswerCheck {
             created = check.range();
             filter = created.filter(dataset);
             check.count();
+        }
+        if (!filter.isNone() || dataset.filterFields().isEmpty()) {
             ScanCheck scans = new ScanCheck(dataset, view, rows.values(), check.random);
             scans.run(filter, created::holds, "created in " + created);
         }

@@ -8,6 +8,7 @@ import io.turbidite.core.scan.RecordStream;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
@@ -49,16 +50,27 @@ public final class BentViews {
                 });
     }
 
-    /** Each run has its first record alone; the stream goes on behind the last. */
+    /**
+     * Each run has its first record alone, and the stream says that it stands there; it goes on
+     * behind the last.
+     */
     public static RecordStream withShortRuns(RecordStream sound) {
+        Slice first = new Slice();
+        AtomicBoolean isBent = new AtomicBoolean();
         return (RecordStream) Proxy.newProxyInstance(
                 BentViews.class.getClassLoader(),
                 new Class<?>[] {RecordStream.class},
                 (self, method, given) -> {
+                    if (method.getName().equals("record") && isBent.get()) {
+                        return first;
+                    }
                     Object answer = method.invoke(sound, given);
+                    if (method.getName().startsWith("next")) {
+                        isBent.set(method.getName().equals("nextRun"));
+                    }
                     if (method.getName().equals("nextRun") && Boolean.TRUE.equals(answer)) {
                         RecordRun run = (RecordRun) given[0];
-                        run.begin(run.record(0, new Slice()));
+                        run.begin(run.record(0, first));
                     }
                     return answer;
                 });
