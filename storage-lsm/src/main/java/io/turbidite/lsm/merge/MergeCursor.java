@@ -26,7 +26,9 @@ import java.util.List;
  * its first entry behind that. So to turn is to move each stream once in the other direction, and
  * to play all matches again the other way round. A layer that grows meanwhile may show, at a turn,
  * an entry that was put since and lies on the wrong side of the current one; whoever reads at a
- * snapshot passes it over, as it is newer.
+ * snapshot passes it over, as it is newer. A stream that passes over pages when it goes forward
+ * would show, at a turn backward, what it passed over behind the current entry: seek in place of
+ * that turn.
  *
  * <p><em>Confined to one thread.</em> Owns the streams. Allocates nothing after construction.
  */

@@ -86,6 +86,14 @@ final class SnapshotCursor implements AutoCloseable {
     /** Whether the open layers stand at the place. */
     private boolean isThere;
 
+    /**
+     * Whether layers pass over pages when they go forward. Then they may stand far behind the
+     * place, with entries before them that come after it.
+     */
+    private final boolean passesOver;
+
+    private boolean wentForward;
+
     /** Whether entries are taken out of the layers together: not in the primary. */
     private final boolean readsAhead;
 
@@ -137,6 +145,7 @@ final class SnapshotCursor implements AutoCloseable {
         this.range = bounds.keys();
         this.bounds = bounds;
         this.readsAhead = !isPrimary && !(bounds.spatial() instanceof IndexSearch.Nearest);
+        this.passesOver = isPrimary && !bounds.filter().isNone();
         this.hold = new VersionLease(partition, view, this::release);
         this.runs = new RunsAhead(range.high());
     }
@@ -358,7 +367,11 @@ final class SnapshotCursor implements AutoCloseable {
         if (isInBatch && previousInBatch()) {
             return true;
         }
+        if (passesOver && wentForward && !forward && isThere) {
+            leaveLayers();
+        }
         EntryCursor cursor = layersAtPlace(forward);
+        wentForward = forward;
         if (forward ? !cursor.next() : !cursor.previous()) {
             place = forward ? Place.END : Place.START;
             return false;
@@ -372,6 +385,16 @@ final class SnapshotCursor implements AutoCloseable {
         visitedCount++;
         show(cursor);
         return true;
+    }
+
+    /** The next move seeks the place anew. */
+    private void leaveLayers() {
+        if (place == Place.ENTRY) {
+            showKey();
+            placeKey().clear().putBytes(key);
+            place = Place.GAP;
+        }
+        isThere = false;
     }
 
     private boolean nextInBatch() {

@@ -2,12 +2,14 @@ package io.turbidite.lsm.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.log.Durability;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.scan.FilterPredicate;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.core.scan.RecordCursor;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.sim.Profile;
 import io.turbidite.core.sim.SimDisk;
@@ -77,9 +79,7 @@ class FilteredPagesTest {
     /** Asks for what is in a range, and compares. */
     private void check(
             Dataset dataset, ReadView view, boolean isOrdered, Map<Long, Row> of, long... range) {
-        KeySpec field = KeySpec.of(dataset.type(), List.of("at"), "test");
-        FilterPredicate filter = new FilterPredicate(
-                List.of(KeyRange.of(field.encode(range[0]), field.encode(range[1]))));
+        FilterPredicate filter = filter(dataset, range[0], range[1]);
         Map<Long, Row> found = new TreeMap<>();
         RecordView record = new RecordView(dataset.type());
         try (RecordStream stream = isOrdered
@@ -252,5 +252,144 @@ class FilteredPagesTest {
             one.view().close();
         }
         assertThat(narrower).isPositive().isLessThanOrEqualTo(wider);
+    }
+
+    private FilterPredicate filter(Dataset dataset, long low, long end) {
+        KeySpec field = KeySpec.of(dataset.type(), List.of("at"), "test");
+        return new FilterPredicate(List.of(KeyRange.of(field.encode(low), field.encode(end))));
+    }
+
+    private static Slice id(Dataset dataset, long id) {
+        return Slice.of(KeySpec.of(dataset.type(), List.of("id"), "test").encode(id));
+    }
+
+    private static KeyRange ids(Dataset dataset, long low, long end) {
+        KeySpec field = KeySpec.of(dataset.type(), List.of("id"), "test");
+        return KeyRange.of(field.encode(low), field.encode(end));
+    }
+
+    @Test
+    void what_comes_before_the_end_of_the_keys_is_among_them() {
+        Dataset dataset = create(Maintenance.EAGER, "no-merge");
+        for (long id = 0; id < 5_000; id++) {
+            upsert(dataset, id, id);
+        }
+        dataset.flush();
+        check(dataset, 0, 5_000);
+        RecordView record = new RecordView(dataset.type());
+        try (ReadView view = dataset.openView();
+                RecordCursor cursor =
+                        view.scan(0, ids(dataset, 0, 2_000), filter(dataset, 4_000, 4_100))) {
+            while (cursor.next()) {}
+            assertThat(cursor.previous()).isTrue();
+            record.wrap(cursor.record());
+            assertThat(record.getLong(0)).isEqualTo(1_999);
+        }
+    }
+
+    @Test
+    void what_comes_before_a_record_of_another_component_is_the_record_before_it() {
+        Dataset dataset = create(Maintenance.EAGER, "no-merge");
+        for (long id = 0; id < 5_000; id++) {
+            upsert(dataset, id, id);
+        }
+        dataset.flush();
+        upsert(dataset, 1_000, 4_005L);
+        dataset.flush();
+        check(dataset, 0, 5_000);
+        RecordView record = new RecordView(dataset.type());
+        try (ReadView view = dataset.openView();
+                RecordCursor cursor = view.scan(0, KeyRange.all(), filter(dataset, 4_000, 4_100))) {
+            long found = -1;
+            while (found != 1_000) {
+                assertThat(cursor.next()).isTrue();
+                record.wrap(cursor.record());
+                found = record.getLong(0);
+            }
+            assertThat(cursor.previous()).isTrue();
+            record.wrap(cursor.record());
+            assertThat(record.getLong(0)).isEqualTo(999);
+            assertThat(cursor.next()).isTrue();
+            record.wrap(cursor.record());
+            assertThat(record.getLong(0)).isEqualTo(1_000);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"EAGER,no-merge", "VALIDATION,tiering", "MUTABLE_BITMAP,correlated-tiering"})
+    void cursors_that_turn_stay_in_order_and_range(Maintenance maintenance, String policy) {
+        Dataset dataset = create(maintenance, policy);
+        for (long id = 0; id < 3_000; id++) {
+            upsert(dataset, id, id);
+            if (id == 2_000) {
+                dataset.flush();
+            }
+        }
+        dataset.flush();
+        for (int i = 0; i < 30; i++) {
+            long id = random.nextInt(3_000);
+            if (random.nextInt(4) == 0) {
+                dataset.delete(id);
+                rows.remove(id);
+            } else {
+                upsert(dataset, id, Long.valueOf(random.nextInt(3_000)));
+            }
+            if (i == 20) {
+                dataset.flush();
+            }
+        }
+        check(dataset, 0, 3_000);
+        try (ReadView view = dataset.openView()) {
+            for (int i = 0; i < 200; i++) {
+                long at = random.nextInt(3_000);
+                long low = random.nextInt(1_500);
+                walk(dataset, view, low, low + 1 + random.nextInt(2_000), at, at + 100);
+            }
+        }
+    }
+
+    /** Moves to and fro between two IDs; a move may pass over what does not match, and no more. */
+    private void walk(Dataset dataset, ReadView view, long low, long end, long... range) {
+        RecordView record = new RecordView(dataset.type());
+        TreeMap<Long, Row> wanted = new TreeMap<>(rows.subMap(low, end));
+        wanted.values().removeIf(row -> !row.isIn(range[0], range[1]));
+        // the smallest ID that may come next, and the largest that may come before
+        long next = low;
+        long previous = low - 1;
+        try (RecordCursor cursor =
+                view.scan(0, ids(dataset, low, end), filter(dataset, range[0], range[1]))) {
+            for (int step = 0; step < 40; step++) {
+                int what = random.nextInt(10);
+                if (what == 0) {
+                    next = random.nextLong(low, end);
+                    previous = next - 1;
+                    cursor.seek(id(dataset, next));
+                    continue;
+                }
+                boolean forward = what < 6;
+                if (what == 5) {
+                    while (cursor.next()) {}
+                    next = end;
+                    previous = end - 1;
+                }
+                Long match = forward ? wanted.ceilingKey(next) : wanted.floorKey(previous);
+                if (!(forward ? cursor.next() : cursor.previous())) {
+                    assertThat(match).isNull();
+                    next = forward ? end : low;
+                    previous = next - 1;
+                    continue;
+                }
+                record.wrap(cursor.record());
+                long found = record.getLong(0);
+                long first = forward ? next : match == null ? low : match;
+                long last = !forward ? previous : match == null ? end - 1 : match;
+                assertThat(found).isBetween(first, last);
+                if (match != null && found == match) {
+                    assertThat(wanted).containsEntry(found, new Row(record.getLong(1)));
+                }
+                next = found + 1;
+                previous = found - 1;
+            }
+        }
     }
 }
