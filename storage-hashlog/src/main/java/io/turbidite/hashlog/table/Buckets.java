@@ -36,7 +36,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  * <p>Folding: when no overflow bucket is left and the budget gives no larger generation, the last
  * bucket of the line is marked, and tags without an entry share the chain of the first bucket's
  * slot 0 from then on. Chains mix properties then and get longer, but nothing is refused and
- * nothing lost. The mark is never taken back: slots that come free stay free.
+ * nothing lost. The mark is never taken back: free slots of a folded bucket that has moved stay
+ * free.
  */
 final class Buckets {
     static final int BUCKET_BYTES = 64;
@@ -276,8 +277,8 @@ final class Buckets {
 
     /**
      * Copies what a bucket holds. Whether it is folded is looked at first: a folded bucket gets no
-     * more entries, so that all it has are seen; one that is folded later only shares more. While
-     * slot 0 is free nothing is shared yet, and the bucket counts as not folded.
+     * more entries, so that all it has are seen; one that is folded later only shares more. Its
+     * slot 0 is taken: a bucket is folded when it is full, or after the shared chain came there.
      */
     void read(int index, BucketEntries into) {
         long first = offsetOf(index);

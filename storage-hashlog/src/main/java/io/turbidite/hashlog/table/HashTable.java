@@ -359,7 +359,7 @@ public final class HashTable {
     }
 
     /**
-     * Copies a bucket's entries: each is there that was complete when the call began. What was read
+     * Copies a bucket's entries: each is there that was made before the call began. What was read
      * counts only if the table {@link #isPinned} afterwards.
      */
     public void read(int bucket, BucketEntries into) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * the range of keys let it, and the run has room. <em>Confined to one thread.</em>
  */
 final class RunsAhead {
-    /** Most moves without a look ahead, after looks that showed nothing. */
+    /** After looks that showed nothing, seven moves do not look ahead at most; the eighth does. */
     private static final int INTERVAL_MAX = 8;
 
     private final EntriesAhead ahead = new EntriesAhead();
@@ -24,7 +24,7 @@ final class RunsAhead {
 
     private final long highSecond;
 
-    /** Moves before it looks ahead again, and how many looks in a row have shown nothing. */
+    /** Which move from now on looks ahead again, and how many looks in a row showed nothing. */
     private int untilLook;
 
     private int misses;
