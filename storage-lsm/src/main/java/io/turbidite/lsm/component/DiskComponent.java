@@ -282,9 +282,14 @@ public final class DiskComponent implements AutoCloseable {
         return bytes;
     }
 
-    /** Bytes that stay in memory while it is open: interiors and Bloom filter. */
+    /**
+     * Bytes that stay in memory while it is open: interiors and Bloom filter, and on the heap what
+     * scans have learned of its pages.
+     */
     public long residentBytes() {
-        return content == null ? 0 : content.residentBytes();
+        PageBounds learned = pageBounds;
+        return (content == null ? 0 : content.residentBytes())
+                + (learned == null ? 0 : learned.bytes());
     }
 
     /** Where the bytes of the file are. */

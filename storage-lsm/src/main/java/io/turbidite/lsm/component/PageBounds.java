@@ -17,6 +17,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 public final class PageBounds {
     static final int GROUPS_MAX = 1_024;
 
+    /** Of one group and field: four words, and flags. */
+    private static final long GROUP_BYTES = 4 * Long.BYTES + Integer.BYTES;
+
     private final int pageCount;
     private final int groupPages;
     private final AtomicReferenceArray<@Nullable Field> fields;
@@ -45,6 +48,16 @@ public final class PageBounds {
 
     boolean isLastOfGroup(int page) {
         return page + 1 == pageCount || isFirstOfGroup(page + 1);
+    }
+
+    /** Bytes on the heap of what is known, or being learned; object headers left out. */
+    long bytes() {
+        long sum = 0;
+        for (int i = 0; i < fields.length(); i++) {
+            Field known = fields.get(i);
+            sum += known == null ? 0 : GROUP_BYTES * known.mins.length;
+        }
+        return sum;
     }
 
     Field field(int index) {

@@ -80,8 +80,8 @@ final class MergedLayers {
 
     private final List<EntryCursor> oldestFirst = new ArrayList<>();
 
-    /** The components that are among {@link #oldestFirst}, where pages may be passed over. */
-    private final List<DiskComponent> read = new ArrayList<>();
+    /** Of the components that are among {@link #oldestFirst}, where pages may be passed over. */
+    private final KeysRead keysRead = new KeysRead();
 
     /** How many of {@link #oldestFirst}, from the oldest, say how far they are vouched for. */
     private int vouchedCount;
@@ -242,7 +242,6 @@ final class MergedLayers {
         if (spatial == null && mayChoose()) {
             PageChoice choice = hidesNothing(handle.component()) ? choice(handle) : null;
             add(choice == null ? handle.cursor() : handle.cursor(choice), isChecked, checkedUntil);
-            read.add(handle.component());
             return;
         }
         if (spatial == null) {
@@ -259,20 +258,16 @@ final class MergedLayers {
     }
 
     /**
-     * Whether no entry of a component hides one that may be shown: not of the component itself, nor
-     * of an older one that is read. Then what does not match need not be read either.
+     * Whether no entry of a component, which is read next, hides one that may be shown: not of the
+     * component itself, nor of an older one that is read. Then what does not match need not be read
+     * either.
      */
     private boolean hidesNothing(DiskComponent component) {
-        if (component.keyCount() != component.entryCount()) {
-            return false;
-        }
-        for (DiskComponent older : read) {
-            if (component.minKey().compareBytes(older.maxKey()) <= 0
-                    && component.maxKey().compareBytes(older.minKey()) >= 0) {
-                return false;
-            }
-        }
-        return true;
+        Slice min = component.minKey();
+        Slice max = component.maxKey();
+        boolean isApart = !keysRead.meet(min, max);
+        keysRead.add(min, max);
+        return isApart && component.keyCount() == component.entryCount();
     }
 
     /** The pages of records that the filter leaves; null if it leaves all. */

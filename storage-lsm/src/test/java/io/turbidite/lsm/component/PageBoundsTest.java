@@ -47,4 +47,17 @@ class PageBoundsTest {
         assertThat(field.rulesOut(1, false, null, null)).isTrue();
         assertThat(field.rulesOut(2, false, words(9, 0), null)).isFalse();
     }
+
+    @Test
+    void what_it_takes_is_36_bytes_a_group_of_each_field_asked_for_and_36_KiB_at_most() {
+        PageBounds small = new PageBounds(3, 2);
+        assertThat(small.bytes()).isZero();
+        small.field(1);
+        assertThat(small.bytes()).isEqualTo(3 * 36);
+        small.field(0);
+        assertThat(small.bytes()).isEqualTo(2 * 3 * 36);
+        PageBounds large = new PageBounds(1_024 * 1_000, 1);
+        large.field(0);
+        assertThat(large.bytes()).isEqualTo(36 << 10);
+    }
 }
