@@ -50,6 +50,11 @@ public final class KeyFilter implements AutoCloseable {
         }
     }
 
+    /** Whether a key was added. */
+    public boolean hasKeys() {
+        return hasKeys;
+    }
+
     /** False: the key of this hash was never added. True: it was, or the filter errs. */
     public boolean mayContain(long hash) {
         if (!hasKeys) {

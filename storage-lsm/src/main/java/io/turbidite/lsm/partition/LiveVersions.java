@@ -45,11 +45,6 @@ public final class LiveVersions {
             keysPerCandidate = Long.MAX_VALUE;
         }
 
-        /** For tests of what queries pay without it. */
-        public void lookNever() {
-            askedMin = Long.MAX_VALUE;
-        }
-
         public MemoryBudget.Account account() {
             return account;
         }

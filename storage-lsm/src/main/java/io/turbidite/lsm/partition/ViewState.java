@@ -35,6 +35,9 @@ public final class ViewState {
      */
     private volatile int searchedIndex;
 
+    /** Whether that search has told of the entries that it shows as certainly valid. */
+    private volatile boolean tellsCertain;
+
     private volatile boolean closed;
 
     public ViewState(long timestamp, StoreHealth health) {
@@ -56,14 +59,36 @@ public final class ViewState {
         return timestamp;
     }
 
-    /** An index is searched whose entries the reader has to validate. */
-    public void searching(int index) {
+    /**
+     * An index is searched whose entries the reader has to validate.
+     *
+     * @param certain whether the search {@link #decided tells} of those that it shows as certainly
+     *     valid, so that whoever validates the others does not count them again
+     */
+    public void searching(int index, boolean certain) {
+        tellsCertain = certain;
         searchedIndex = index;
+    }
+
+    /** Whether entries that are certainly valid have been told of when they were shown. */
+    public boolean tellsCertain() {
+        return tellsCertain;
     }
 
     /** Whether an index was searched whose entries the reader has to validate. */
     public boolean readsCandidates() {
         return searchedIndex != 0;
+    }
+
+    /**
+     * As {@link #validated}, of what was found out by timestamps alone: the dataset's counts hear
+     * of it too.
+     */
+    public void decided(WorkMeter work, long candidateCount, long obsoleteCount) {
+        if (candidateCount > 0) {
+            work.validated(candidateCount, candidateCount - obsoleteCount);
+            validated(work, candidateCount, obsoleteCount);
+        }
     }
 
     /**

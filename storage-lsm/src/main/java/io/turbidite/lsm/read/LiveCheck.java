@@ -8,6 +8,7 @@ import io.turbidite.lsm.entry.EntryBatch;
 import io.turbidite.lsm.partition.LiveBits;
 import io.turbidite.lsm.partition.LiveVersions;
 import io.turbidite.lsm.partition.Partition;
+import io.turbidite.lsm.partition.ViewState;
 import io.turbidite.lsm.schema.TreeId;
 import io.turbidite.lsm.strategy.validation.ValidationMeter;
 import io.turbidite.lsm.version.ComponentHandle;
@@ -32,11 +33,15 @@ import java.util.List;
  * Only timestamps count that a component covers of which all is known: a merge of newer ones may
  * have dropped a delete with its anti-matter. The rest stays to be validated.
  *
+ * <p>What is decided is told to the view and to the dataset's counts, as what others validate is:
+ * nobody else hears of it, and advice and repairs go by these counts.
+ *
  * <p><em>Confined to one thread.</em> Holds nothing between calls.
  */
 final class LiveCheck {
     private final Partition partition;
     private final EntryKeys entryKeys;
+    private final ViewState view;
     private final long snapshot;
     private final long ownFrom;
     private final ValidationMeter meter;
@@ -51,6 +56,9 @@ final class LiveCheck {
 
     private int count;
 
+    /** Of those that are left: how many are certainly valid. */
+    private int certainCount;
+
     /** The layers that may have what is not known; those on disk. */
     private DiskComponent[] newer = {};
 
@@ -61,10 +69,11 @@ final class LiveCheck {
 
     private long coveredTo;
 
-    LiveCheck(Partition partition, EntryKeys entryKeys, long snapshot) {
+    LiveCheck(Partition partition, EntryKeys entryKeys, ViewState view) {
         this.partition = partition;
         this.entryKeys = entryKeys;
-        this.snapshot = snapshot;
+        this.view = view;
+        this.snapshot = view.timestamp();
         this.ownFrom = partition.core().manifest().ownFrom();
         this.meter = ValidationMeter.of(partition.core().meters());
     }
@@ -84,8 +93,12 @@ final class LiveCheck {
         return checkedUntil[place];
     }
 
-    /** Decides on neighbouring entries of a batch; those are left that may be valid. */
-    void run(EntryBatch batch, int first, int entryCount) {
+    /**
+     * Decides on neighbouring entries of a batch; those are left that may be valid.
+     *
+     * @param mayDrop otherwise all are left if none may be valid, to be validated
+     */
+    void run(EntryBatch batch, int first, int entryCount, boolean mayDrop) {
         LiveVersions versions = partition.liveVersions();
         LiveBits bits = versions.bits();
         long known = bits == null ? 0 : bits.known();
@@ -96,15 +109,21 @@ final class LiveCheck {
         try {
             look(pinned.tree(TreeId.PRIMARY), known);
             count = 0;
+            certainCount = 0;
             unknown = bits == null
                     ? keepAll(batch, first, entryCount)
                     : decide(batch, first, entryCount, bits, known, pinned);
         } finally {
             pinned.unpin();
         }
+        if (count == 0 && !mayDrop) {
+            var _ = keepAll(batch, first, entryCount);
+        }
         if (unknown > 0) {
             versions.asked(unknown);
         }
+        int obsolete = entryCount - count;
+        view.decided(partition.work(), (long) certainCount + obsolete, obsolete);
     }
 
     private void look(List<ComponentHandle> components, long known) {
@@ -144,6 +163,7 @@ final class LiveCheck {
     private void keep(int place, long until) {
         places[count++] = place;
         checkedUntil[place] = until;
+        certainCount += until == Long.MAX_VALUE ? 1 : 0;
     }
 
     private long decide(
@@ -154,7 +174,7 @@ final class LiveCheck {
             long known,
             Version pinned) {
         boolean mayBeNewer = snapshot > known
-                && (newerCount > 0 || !pinned.current().isEmpty() || hasEntries(pinned.frozen()));
+                && (newerCount > 0 || pinned.current().hasKeys() || hasKeys(pinned.frozen()));
         long decided = 0;
         long unknown = 0;
         for (int place = first; place < first + entryCount; place++) {
@@ -180,8 +200,8 @@ final class LiveCheck {
         return unknown;
     }
 
-    private static boolean hasEntries(@Nullable MemoryLayer layer) {
-        return layer != null && !layer.isEmpty();
+    private static boolean hasKeys(@Nullable MemoryLayer layer) {
+        return layer != null && layer.hasKeys();
     }
 
     /** Whether a layer may have a version of an entry's record that is not known. */

@@ -93,7 +93,7 @@ final class NewestSearch implements IndexCursor {
         this.secondaryKey.set(search.secondaryKey());
         this.below = view.timestamp() + 1;
         if (!index.maintenance().isValidWhenFound()) {
-            view.searching(index.id());
+            view.searching(index.id(), false);
         }
     }
 

@@ -97,7 +97,7 @@ final class OccurrenceSearch implements IndexCursor {
         this.hasTimestampOfVersion = !isEager;
         this.shown = Slice.of(search.secondaryKey(0));
         if (!index.maintenance().isValidWhenFound()) {
-            view.searching(index.id());
+            view.searching(index.id(), false);
         }
         this.postings = new Postings[search.terms().size()];
         this.taken = new Postings[postings.length];

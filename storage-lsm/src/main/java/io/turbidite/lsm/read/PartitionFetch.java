@@ -123,11 +123,22 @@ final class PartitionFetch implements RecordStream {
             // what has no record was deleted; behind a filter it may be in a layer passed over
             long decided = filter.isNone() ? keys.size() : foundCount;
             long obsolete = decided - foundCount + outdatedCount;
-            view.validated(partition.work(), decided, obsolete);
+            view.validated(partition.work(), decided - toldCount(), obsolete);
         }
         FetchWork work = lookup.work();
         partition.work().pinned(work.pageCount(), work.missCount());
         FetchMeter.of(partition.core().meters()).add(work);
+    }
+
+    /** Of the keys those that were certain, and counted when they were found. */
+    private long toldCount() {
+        long told = 0;
+        if (view.tellsCertain() && filter.isNone()) {
+            for (int i = 0; i < keys.size(); i++) {
+                told += keys.checkedUntil(i) == Long.MAX_VALUE ? 1 : 0;
+            }
+        }
+        return told;
     }
 
     @Override

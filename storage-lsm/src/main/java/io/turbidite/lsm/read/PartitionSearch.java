@@ -39,6 +39,12 @@ import java.util.Objects;
  * <p><em>Confined to one thread.</em>
  */
 final class PartitionSearch implements IndexCursor {
+    /**
+     * How often it looks for entries that are left before it shows some that are not: the reader is
+     * to see now and then whether he should stop.
+     */
+    private static final int ROUNDS_MAX = 32;
+
     private final SnapshotCursor stack;
 
     /** The other terms. */
@@ -80,7 +86,7 @@ final class PartitionSearch implements IndexCursor {
     /** Whether entries that are shown together are decided by what is known of live versions. */
     private final boolean isChecked;
 
-    private final long snapshot;
+    private final ViewState view;
 
     /** Whether the entries of one version of a record have its timestamp. */
     private final boolean hasTimestampOfVersion;
@@ -101,9 +107,6 @@ final class PartitionSearch implements IndexCursor {
         boolean isEager = index.maintenance() == Maintenance.EAGER;
         this.isExact = isEager && bounds.getFirst().filter().isNone();
         this.hasTimestampOfVersion = !isEager;
-        if (!index.maintenance().isValidWhenFound()) {
-            view.searching(index.id());
-        }
         Slice low = bounds.getFirst().keys().low();
         this.secondaryBytes = isOfTerms && low != null ? low.length() : -1;
         IndexSearch.Spatial spatial = bounds.getFirst().spatial();
@@ -111,7 +114,11 @@ final class PartitionSearch implements IndexCursor {
         this.work = bounds.getFirst().work();
         this.headBytes = spatial instanceof IndexSearch.Nearest ? ScanBounds.DISTANCE_BYTES : 0;
         this.isChecked = !index.maintenance().isValidWhenFound() && !partition.hasLiveBitmaps();
-        this.snapshot = view.timestamp();
+        if (!index.maintenance().isValidWhenFound()) {
+            boolean isTogether = bounds.size() == 1 && headBytes == 0;
+            view.searching(index.id(), isChecked && isTogether);
+        }
+        this.view = view;
         this.stack = cursor(view, bounds.getFirst());
         this.followers = bounds.stream()
                 .skip(1)
@@ -345,10 +352,10 @@ final class PartitionSearch implements IndexCursor {
             return next() ? 1 : 0;
         }
         int count = stack.nextEntries(countMax);
-        while (count > 0) {
+        for (int round = 1; count > 0; round++) {
             entryCount += count - 1;
             split();
-            int left = together.show(stack, count);
+            int left = together.show(stack, count, round < ROUNDS_MAX);
             if (left > 0) {
                 return left;
             }
@@ -385,9 +392,10 @@ final class PartitionSearch implements IndexCursor {
         /**
          * Shows the last entries of a batch, without those that are certainly not valid.
          *
-         * @return how many are left
+         * @param mayDrop whether none may be left
+         * @return how many are
          */
-        int show(SnapshotCursor entries, int entryCount) {
+        int show(SnapshotCursor entries, int entryCount, boolean mayDrop) {
             EntryBatch shown = entries.batchOfEntry();
             batch = shown;
             first = entries.placeInBatch() - entryCount + 1;
@@ -396,11 +404,13 @@ final class PartitionSearch implements IndexCursor {
             if (isChecked && shown != null) {
                 LiveCheck used = check;
                 if (used == null) {
-                    used = new LiveCheck(partition, entryKeys, snapshot);
+                    used = new LiveCheck(partition, entryKeys, view);
                     check = used;
                 }
-                used.run(shown, first, entryCount);
+                used.run(shown, first, entryCount, mayDrop);
                 count = used.count();
+            } else if (isChecked && PartitionSearch.this.checkedUntil() == Long.MAX_VALUE) {
+                view.decided(partition.work(), 1, 0);
             }
             return count;
         }

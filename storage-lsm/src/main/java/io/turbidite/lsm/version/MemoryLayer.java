@@ -96,6 +96,14 @@ public final class MemoryLayer {
         return keys.mayContain(hash);
     }
 
+    /**
+     * False: no operation of this layer can be seen yet. {@link #isEmpty} may still say so when one
+     * can.
+     */
+    public boolean hasKeys() {
+        return keys.hasKeys();
+    }
+
     /** Widens the filter by a value of a filter field. */
     public void widenFilter(int field, Slice encoded) {
         filter.widen(field, encoded);

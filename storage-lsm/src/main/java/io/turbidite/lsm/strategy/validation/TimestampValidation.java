@@ -56,7 +56,8 @@ public final class TimestampValidation implements AutoCloseable {
 
     private final Room room = ROOM.get();
     private long searchCount;
-    private long validCount;
+    private long certainCount;
+    private long obsoleteCount;
 
     private TimestampValidation(Version version, long snapshot) {
         this.version = version;
@@ -73,9 +74,8 @@ public final class TimestampValidation implements AutoCloseable {
             ValidationMeter meter = ValidationMeter.of(partition.core().meters());
             meter.candidates().add(candidates.size());
             meter.searches().add(validation.searchCount);
-            partition.work().validated(candidates.size(), validation.validCount);
-            view.validated(
-                    partition.work(), candidates.size(), candidates.size() - validation.validCount);
+            long untold = candidates.size() - (view.tellsCertain() ? validation.certainCount : 0);
+            view.decided(partition.work(), untold, validation.obsoleteCount);
         } finally {
             pinned.unpin();
         }
@@ -88,10 +88,12 @@ public final class TimestampValidation implements AutoCloseable {
         for (int i = 0; i < keys.size(); i++) {
             int added = keys.addedIndex(i);
             long checkedUntil = candidates.checkedUntil(added);
-            if (checkedUntil == Long.MAX_VALUE
-                    || isValid(keys.key(i, key), candidates.timestamp(added), checkedUntil)) {
+            boolean isCertain = checkedUntil == Long.MAX_VALUE;
+            certainCount += isCertain ? 1 : 0;
+            if (isCertain || isValid(keys.key(i, key), candidates.timestamp(added), checkedUntil)) {
                 candidates.markValid(added);
-                validCount++;
+            } else {
+                obsoleteCount++;
             }
         }
     }
