@@ -461,6 +461,15 @@ final class Accumulators {
             if (otherCount == 0) {
                 return;
             }
+            if (count == 0) {
+                // the square of their distance from nothing may be more than a double has
+                put(
+                        states,
+                        otherCount,
+                        getDouble(others, offset + MEAN),
+                        getDouble(others, offset + SQUARES));
+                return;
+            }
             double mean = getDouble(states, offset + MEAN);
             double distance = getDouble(others, offset + MEAN) - mean;
             double all = (double) count + otherCount;

@@ -169,14 +169,17 @@ public final class GroupStates {
         return empty(made, madeStates);
     }
 
-    /** Adds to states what those in an array were given. */
-    public void merge(Slice groupStates, long[] others, int place) {
-        Slice copy = empty();
+    /** Copies states to where they begin in an array of those of many groups. */
+    public void load(Slice from, long[] to, int place) {
         for (int i = 0; i < words(); i++) {
-            copy.segment().set(Bytes.I64, copy.offset() + (long) i * Long.BYTES, others[place + i]);
+            to[place + i] = from.segment().get(Bytes.I64, from.offset() + (long) i * Long.BYTES);
         }
-        for (Accumulator one : all) {
-            one.merge(groupStates, copy);
+    }
+
+    /** Copies states from where they begin in an array of those of many groups. */
+    public void store(long[] from, int place, Slice to) {
+        for (int i = 0; i < words(); i++) {
+            to.segment().set(Bytes.I64, to.offset() + (long) i * Long.BYTES, from[place + i]);
         }
     }
 

@@ -18,8 +18,14 @@ import java.util.Arrays;
 /**
  * The groups of batches, in front of a {@link GroupTable}: found by the words of their keys, with
  * their counts or states in one array, to which columns are added. The key of a group is encoded
- * when it is new, and gets an entry of the table at once; {@link #flush} adds to the entries what
- * was collected here, so that the table has all of it.
+ * when it is new, and gets an entry of the table at once; {@link #flush} gives the entries what was
+ * collected here, so that the table has all of it.
+ *
+ * <p>States are those of the entry, moved here, so that rows are added in one order wherever they
+ * are added: sums of doubles depend on it. The number of such an entry is that of the group here,
+ * and a row that goes to the entry is added between {@link #moveBack} and {@link #moveHere}.
+ *
+ * <p>What is here is memory that the table may need more: {@link #giveUp} gives it back.
  *
  * <p>Records whose keys have no words, and those of new groups for which there is no room here, are
  * left to the caller. <em>Confined to one thread at a time.</em>
@@ -119,6 +125,11 @@ final class GroupBatches {
      */
     int take(ColumnBatch batch, int from) {
         int count = batch.count();
+        if (slots.length == 0) {
+            // given up since the batch began
+            Arrays.fill(places, from, count, 0);
+            return count;
+        }
         int to = isWhole() && groups == 1 ? ofWhole(from, count) : placed(batch, from, count);
         if (states == null || arguments == null) {
             for (int i = from; i < to; i++) {
@@ -201,6 +212,10 @@ final class GroupBatches {
         groups++;
         System.arraycopy(words.all(), row * keyWords, groupKeys, groups * keyWords, keyWords);
         entries[groups] = entry;
+        if (states != null) {
+            table.setNumber(entry, groups);
+            moveHere(groups, table.states(entry, groupStates));
+        }
         put(hash >>> Integer.SIZE << Integer.SIZE | groups);
         return groups;
     }
@@ -251,25 +266,62 @@ final class GroupBatches {
         return true;
     }
 
-    /** Adds to the entries of the table what was collected. */
+    /** Takes over the states of a group's entry. */
+    void moveHere(long group, Slice from) {
+        if (states != null) {
+            states.load(from, groupWords, (int) group * stateWords);
+        }
+    }
+
+    /** Gives the entry of a group the states that are here. */
+    void moveBack(long group, Slice to) {
+        if (states != null) {
+            states.store(groupWords, (int) group * stateWords, to);
+        }
+    }
+
+    /** Gives the entries of the table what was collected, and forgets all groups. */
     void flush() {
-        GroupStates of = states;
         for (int group = 1; group <= groups; group++) {
-            int place = group * stateWords;
-            if (of == null) {
-                table.count(entries[group], groupWords[place]);
+            long entry = entries[group];
+            if (states == null) {
+                table.count(entry, groupWords[group * stateWords]);
             } else {
-                of.merge(table.states(entries[group], groupStates), groupWords, place);
+                moveBack(group, table.states(entry, groupStates));
+                table.setNumber(entry, 0);
             }
         }
+        forget();
+    }
+
+    private void forget() {
+        groups = 0;
+        Arrays.fill(slots, 0);
         Arrays.fill(groupWords, 0);
+    }
+
+    /**
+     * Leaves its memory to the table, and all rows to the caller until {@link #clear}.
+     *
+     * @return false where it had none
+     */
+    boolean giveUp() {
+        if (slots.length == 0) {
+            return false;
+        }
+        flush();
+        slots = new long[0];
+        groupKeys = slots;
+        groupWords = slots;
+        entries = slots;
+        isFull = true;
+        table.giveBackBeside();
+        return true;
     }
 
     /** Forgets all groups, as the table does. */
     void clear() {
-        groups = 0;
         isFull = false;
-        Arrays.fill(slots, 0);
-        Arrays.fill(groupWords, 0);
+        forget();
     }
 }

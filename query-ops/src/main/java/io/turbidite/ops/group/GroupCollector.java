@@ -182,6 +182,8 @@ public final class GroupCollector implements BatchWriter {
             }
             return;
         }
+        // its states are moved
+        isAtWhole = false;
         int from = 0;
         while (from < batch.count()) {
             int to = groups.take(batch, from);
@@ -238,12 +240,24 @@ public final class GroupCollector implements BatchWriter {
             return false;
         }
         isAtWhole = false;
-        of.add(groupStates, newArguments);
+        addTo(entry, of, newArguments);
         return true;
     }
 
+    /** Adds a row to an entry whose states are {@link #groupStates} and have room for it. */
+    private void addTo(long entry, GroupStates of, Slice newArguments) {
+        long group = batches == null ? 0 : table.number(entry);
+        if (group == 0 || batches == null) {
+            of.add(groupStates, newArguments);
+        } else {
+            batches.moveBack(group, groupStates);
+            of.add(groupStates, newArguments);
+            batches.moveHere(group, groupStates);
+        }
+    }
+
     private void add() {
-        if (take()) {
+        if (take() || (batches != null && batches.giveUp() && take())) {
             return;
         }
         makeRoom();
@@ -292,8 +306,9 @@ public final class GroupCollector implements BatchWriter {
         if (entry == SortBuffer.FULL) {
             return false;
         }
-        of.add(table.states(entry, groupStates), arguments);
-        isAtWhole = group.length() == 0;
+        table.states(entry, groupStates);
+        addTo(entry, of, arguments);
+        isAtWhole = group.length() == 0 && table.number(entry) == 0;
         taken = of.distinctCount() > 0 ? SortBuffer.NONE : entry;
         return true;
     }
@@ -345,7 +360,7 @@ public final class GroupCollector implements BatchWriter {
         spill(runs);
     }
 
-    /** Has what batches brought in the table. */
+    /** Has what batches brought in the table, and no group of theirs any more. */
     private void flush() {
         if (batches != null) {
             batches.flush();

@@ -79,9 +79,25 @@ final class GroupTable implements AutoCloseable {
         return is;
     }
 
+    /** There is nothing beside the table any more. */
+    void giveBackBeside() {
+        besideBytes = 0;
+        memory.lowerCharge(slotsBytes);
+    }
+
     /** Adds a key that {@link #find} has just not found, with a count of 0; as the others. */
     long addCount(Slice newKey) {
         return add(newKey, 0, NO_PAYLOAD);
+    }
+
+    /** The number of an entry that {@link #find} has found. */
+    long number(long entry) {
+        return entries.number(entry);
+    }
+
+    /** Sets the number of an entry, 0 or more. */
+    void setNumber(long entry, long number) {
+        entries.setNumber(entry, number);
     }
 
     /** Adds to the number of an entry. */

@@ -29,6 +29,9 @@ public final class CallTimer {
     /** The time of a few rows: of a short call that takes longer, others had the processor. */
     private static final long SHORT_NANOS_MAX = 20_000;
 
+    /** What a row adds to that: some conditions go by values of hundreds of bytes. */
+    private static final long ROW_NANOS_MAX = 500;
+
     /** Calls of this and more, on average, are timed by the thread's own time. */
     private static final long LONG_NANOS_MIN = 4_000;
 
@@ -101,22 +104,31 @@ public final class CallTimer {
         return true;
     }
 
-    /** Ends a call that is timed. */
+    /** Ends a call that is timed, for a row or a few. */
     public void end() {
+        end(0);
+    }
+
+    /**
+     * Ends a call that is timed.
+     *
+     * @param rows that it has gone through
+     */
+    public void end(long rows) {
         long took = isLong
                 ? clock.threadNanos() - begun - longLookNanos
                 : clock.monotonicNanos() - begun - shortLookNanos;
-        add(Math.max(0, took));
+        add(Math.max(0, took), SHORT_NANOS_MAX + rows * ROW_NANOS_MAX);
         untilTimed = calls < FIRST_CALLS ? 1 : draw();
     }
 
-    private void add(long took) {
+    private void add(long took, long shortNanosMax) {
         if (calls <= FIRST_CALLS) {
             firstNanos += took;
             isLong = calls < FIRST_CALLS || took >= LONG_NANOS_MIN;
             return;
         }
-        if (!isLong && took > SHORT_NANOS_MAX) {
+        if (!isLong && took > shortNanosMax) {
             // two in a row: the calls have become long
             isLong = wasLeftOut;
             wasLeftOut = true;

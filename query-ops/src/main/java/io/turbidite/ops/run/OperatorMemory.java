@@ -120,6 +120,13 @@ public final class OperatorMemory implements SortMemory, AutoCloseable {
         return true;
     }
 
+    /** Sets the charge for arrays on the heap to less than it was, which is never refused. */
+    public void lowerCharge(long bytes) {
+        assert bytes <= chargedBytes : bytes + " of " + chargedBytes;
+        count(bytes - chargedBytes);
+        chargedBytes = bytes;
+    }
+
     @Override
     public @Nullable MemorySegment take(long bytesMin) {
         for (int i = 0; i < free.size(); i++) {

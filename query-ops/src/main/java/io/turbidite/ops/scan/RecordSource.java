@@ -130,10 +130,11 @@ public final class RecordSource implements FrameSource {
         if (timed == null || !timed.begin()) {
             return look(batches);
         }
+        long before = records.visitedCount();
         try {
             return look(batches);
         } finally {
-            timed.end();
+            timed.end(records.visitedCount() - before);
         }
     }
 

@@ -108,6 +108,22 @@ class CallTimerTest {
     }
 
     @Test
+    void calls_for_many_rows_are_told_where_they_alternate_with_short_ones() {
+        CallTimer batches = Objects.requireNonNull(
+                CallTimer.ofBatches(RunOptions.defaults().withClock(clock), meter));
+        for (int i = 0; i < CALLS; i++) {
+            boolean isTimed = batches.begin();
+            clock.work(i % 2 == 0 ? 30_000 : 100);
+            if (isTimed) {
+                batches.end(i % 2 == 0 ? 600 : 1);
+            }
+        }
+        batches.tell();
+        double expected = CALLS / 2 * 30_100.0;
+        assertThat((double) meter.work().cpuNanos()).isCloseTo(expected, within(expected / 5));
+    }
+
+    @Test
     void without_a_clock_there_is_none() {
         assertThat(CallTimer.of(RunOptions.defaults(), meter)).isNull();
     }

@@ -298,9 +298,8 @@ public final class RecordColumns {
             int start = before < 0 ? 0 : memory.get(Bytes.I32, origin + before);
             int end = memory.get(Bytes.I32, origin + slot);
             if (start < 0 || start > end || end > openOffsets[row] - variable) {
-                // it says what is wrong
-                view(row).getBytes(field, slice);
-                throw new AssertionError("damage that a view does not find: " + view(row));
+                // not read once more, as a close by another thread may have given the memory away
+                throw RecordView.damagedEnd(slot, start, end, openOffsets[row] - variable);
             }
             places[i] = origin + variable + start;
             bytes[i] = end - start;

@@ -275,11 +275,7 @@ public final class RecordView {
             int start = endAt(layout.previousEndOffset(field));
             int end = endAt(slot);
             if (start < 0 || start > end || end > openOffset - variableOffset) {
-                throw damaged(
-                        slot,
-                        "end of bytes",
-                        "%d to %d".formatted(start, openOffset - variableOffset),
-                        end);
+                throw damagedEnd(slot, start, end, openOffset - variableOffset);
             }
             return slice.set(segment, origin + variableOffset + start, end - start);
         }
@@ -548,6 +544,11 @@ public final class RecordView {
     private InvalidRequestException wrongGetter(int field, String what) {
         return new InvalidRequestException("field '%s' of type %s is not %s"
                 .formatted(type.field(field).name(), layout.kind(field).label(), what));
+    }
+
+    /** Of bytes that don't end between where they start and where all of them end. */
+    static CorruptionException damagedEnd(int slot, int start, int end, int endMax) {
+        return damaged(slot, "end of bytes", "%d to %d".formatted(start, endMax), end);
     }
 
     static CorruptionException damaged(

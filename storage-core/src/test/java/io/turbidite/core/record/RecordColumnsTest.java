@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /** Columns of random records show what a view shows of each, and fail as it does. */
@@ -230,6 +231,49 @@ class RecordColumnsTest {
         } catch (CorruptionException e) {
             return String.valueOf(e.getMessage());
         }
+    }
+
+    /** As where memory is given away by another thread. */
+    @Test
+    void bytesThatChangeMeanwhileAreDamaged() throws InterruptedException {
+        RecordType type = RecordType.builder()
+                .field("id", "int64")
+                .field("name", "string?")
+                .build();
+        byte[] record = new RecordWriter(type)
+                .write(Map.of("id", 1L, "name", "x".repeat(77)))
+                .toByteArray();
+        Packed records = Packed.of(List.of(record));
+        long end = 0;
+        while (records.memory().get(ValueLayout.JAVA_INT_UNALIGNED, end) != 77) {
+            end++;
+        }
+        RecordColumns columns = new RecordColumns(type);
+        columns.wrap(records.memory(), records.offsets(), records.lengths(), records.count());
+        RecordColumn column = new RecordColumn();
+        long endPlace = end;
+        AtomicBoolean isDone = new AtomicBoolean();
+        Thread other = new Thread(() -> {
+            for (int i = 0; !isDone.get(); i++) {
+                int shown = i % 2 == 0 ? 1 << 30 : 77;
+                records.memory().set(ValueLayout.JAVA_INT_UNALIGNED, endPlace, shown);
+            }
+        });
+        other.start();
+        int damaged = 0;
+        try {
+            for (int i = 0; i < 20_000_000 && damaged < 100_000; i++) {
+                try {
+                    columns.bytes(1, new int[1], 1, column);
+                } catch (CorruptionException e) {
+                    damaged++;
+                }
+            }
+        } finally {
+            isDone.set(true);
+            other.join();
+        }
+        assertThat(damaged).isPositive();
     }
 
     @Test
