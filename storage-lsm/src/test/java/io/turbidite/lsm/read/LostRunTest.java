@@ -60,7 +60,7 @@ class LostRunTest {
         sim.close();
     }
 
-    /** The layers of the scan, which stand open, throw from now on when a method has been called. */
+    /** The layers of the scan, which stand open, throw once a method has been called. */
     private void breakLayers(String broken, RuntimeException failure)
             throws ReflectiveOperationException {
         Field stack = PartitionScan.class.getDeclaredField("stack");
