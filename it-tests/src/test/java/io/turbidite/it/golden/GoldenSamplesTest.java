@@ -8,10 +8,4 @@ class GoldenSamplesTest extends GoldenColumnsTest {
     String archive(Compression compression) {
         return "golden/columns-%s-v2.zip".formatted(compression.label());
     }
-
-    /** False until a format changes. */
-    @Override
-    boolean isOld() {
-        return false;
-    }
 }
