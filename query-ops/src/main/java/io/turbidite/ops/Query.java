@@ -278,10 +278,10 @@ public final class Query extends Relation {
     }
 
     /**
-     * Orders records by when their present version was written, the newest first; records of one
-     * batch were written at once, and come by primary key. It is an order like those of {@link
-     * #orderBy}: what is ordered by before decides before it, what is ordered by after breaks its
-     * ties.
+     * Orders records by when their present version was written, the newest first; of one batch, or
+     * of one load, the later record is the newer. It is an order like those of {@link #orderBy}:
+     * what is ordered by before decides before it, what is ordered by after breaks its ties, which
+     * records of a batch of an earlier release have.
      *
      * <p>An index of kind {@code pm} has its entries in this order: with equalities on all of its
      * fields and a {@link #limit} only so many of them are read as give the rows.

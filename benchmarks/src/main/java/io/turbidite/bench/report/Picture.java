@@ -24,7 +24,7 @@ public final class Picture {
 
     private static final int MARGIN = 12;
 
-    /** Not the 12 that viewers of SVG are not told of, as it was the default once. */
+    /** Not 12: that is the writer's default, which it leaves out, and viewers take their own. */
     private static final int FONT_SIZE = 11;
 
     private static final double CHARACTER_WIDTH = 6.4;
@@ -50,8 +50,16 @@ public final class Picture {
         return panels.isEmpty();
     }
 
-    /** Draws it into {@code file}. A picture of the same name with points goes. */
+    /** Deletes a picture of an earlier run, of points too; there may be none. */
+    static void delete(Path file) throws IOException {
+        String name = file.getFileName().toString();
+        Files.deleteIfExists(file);
+        Files.deleteIfExists(file.resolveSibling(name.replaceFirst("\\.svg$", ".png")));
+    }
+
+    /** Draws it into {@code file}, in place of one of an earlier run. */
     public void write(Path file) throws IOException {
+        delete(file);
         VectorGraphics2D graphics = new VectorGraphics2D();
         int height = panels.stream().mapToInt(panel -> panel.chart.getHeight()).sum();
         graphics.setColor(Color.WHITE);
@@ -70,8 +78,6 @@ public final class Picture {
                     .getDocument(graphics.getCommands(), new PageSize(0, 0, WIDTH, height))
                     .writeTo(out);
         }
-        String name = file.getFileName().toString();
-        Files.deleteIfExists(file.resolveSibling(name.replaceFirst("\\.svg$", ".png")));
     }
 
     private static String cut(String name) {

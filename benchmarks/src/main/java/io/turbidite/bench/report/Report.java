@@ -126,7 +126,9 @@ public final class Report {
             String plot = reports.size() == 1 ? name + ".svg" : "%s-%d.svg".formatted(name, i + 1);
             text.append(report.table()).append('\n');
             Picture picture = report.picture();
-            if (!picture.isEmpty()) {
+            if (picture.isEmpty()) {
+                Picture.delete(directory.resolve(plot));
+            } else {
                 text.append("![the same as a plot](%s)\n\n".formatted(plot));
                 picture.write(directory.resolve(plot));
             }

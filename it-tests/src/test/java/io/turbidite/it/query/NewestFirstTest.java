@@ -338,7 +338,6 @@ class NewestFirstTest {
         }
     }
 
-    /** Records of a batch are of one moment: what is ordered by behind decides. */
     @Test
     void of_one_batch_the_later_record_is_the_newer() {
         try (Store store = Store.open(directory, options())) {

@@ -16,7 +16,6 @@ import io.turbidite.ops.expr.TupleMaker;
 public final class ColumnBatch {
     private static final int ROOM_FIRST = 16;
 
-    private final RecordType type;
     private final RecordStream stream;
     private final RecordColumns records;
 
@@ -29,7 +28,6 @@ public final class ColumnBatch {
 
     /** Of records of a stream; it has none yet. */
     public ColumnBatch(RecordType type, RecordStream stream) {
-        this.type = type;
         this.stream = stream;
         this.unread = new RecordView(type);
         this.records = new RecordColumns(type);
@@ -62,11 +60,6 @@ public final class ColumnBatch {
     /** Leaves selected what matches. */
     public void narrow(RecordPredicate predicate) {
         count = predicate.narrow(records, rows, count);
-    }
-
-    /** The type of the records. */
-    public RecordType type() {
-        return type;
     }
 
     /** The records, those included that are not selected. */

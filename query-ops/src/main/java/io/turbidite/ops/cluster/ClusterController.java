@@ -302,10 +302,11 @@ public final class ClusterController implements JobHost, AutoCloseable {
         ClusterException cause = new ClusterException(CLOSED, null);
         ends.failAll(cause);
         try {
+            // the outbox first: what it sends ends while the engine is there
             new Cleanup()
+                    .add(outbox::close)
                     .add(doorNode::close)
                     .add(service::stopAll)
-                    .add(outbox::close)
                     .run();
         } finally {
             // the engine, which has stopped, tells nobody any more

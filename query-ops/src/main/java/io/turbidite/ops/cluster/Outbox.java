@@ -132,7 +132,7 @@ final class Outbox implements AutoCloseable {
                 // the next may go out, and whoever needs this one sends it again
                 lost.incrementAndGet();
                 LOG.log(
-                        System.Logger.Level.DEBUG,
+                        e instanceof Error ? System.Logger.Level.ERROR : System.Logger.Level.DEBUG,
                         () -> "a message of %s to %s was not sent".formatted(owner, to),
                         e);
             }

@@ -25,7 +25,7 @@ import java.util.Arrays;
  * are added: sums of doubles depend on it. The number of such an entry is that of the group here,
  * and a row that goes to the entry is added between {@link #moveBack} and {@link #moveHere}.
  *
- * <p>What is here is memory that the table may need more: {@link #giveUp} gives it back.
+ * <p>The table may need this memory more: {@link #giveUp} gives it back.
  *
  * <p>Records whose keys have no words, and those of new groups for which there is no room here, are
  * left to the caller. <em>Confined to one thread at a time.</em>
@@ -66,6 +66,8 @@ final class GroupBatches {
     private long[] groupWords = {};
     private long[] entries = {};
     private int groups;
+
+    /** No group comes any more: the bound is reached, memory was refused, or was given up. */
     private boolean isFull;
 
     /** Where the states of each row's group begin; 0: the row is left to the caller. */
@@ -253,16 +255,22 @@ final class GroupBatches {
             isFull = true;
             return false;
         }
+        // all or none, should the heap have no room
+        long[] moreSlots = new long[newSlots];
+        long[] moreKeys = Arrays.copyOf(groupKeys, room * keyWords);
+        long[] moreWords = Arrays.copyOf(groupWords, room * stateWords);
+        long[] moreEntries = Arrays.copyOf(entries, room);
         long[] old = slots;
-        slots = new long[newSlots];
-        groupKeys = Arrays.copyOf(groupKeys, room * keyWords);
-        groupWords = Arrays.copyOf(groupWords, room * stateWords);
-        entries = Arrays.copyOf(entries, room);
+        slots = moreSlots;
+        groupKeys = moreKeys;
+        groupWords = moreWords;
+        entries = moreEntries;
         for (long slot : old) {
             if (slot != 0) {
                 put(slot);
             }
         }
+        table.lowerBeside(bytes);
         return true;
     }
 
@@ -315,7 +323,7 @@ final class GroupBatches {
         groupWords = slots;
         entries = slots;
         isFull = true;
-        table.giveBackBeside();
+        table.lowerBeside(0);
         return true;
     }
 

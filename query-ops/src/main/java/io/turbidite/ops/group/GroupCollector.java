@@ -109,7 +109,6 @@ public final class GroupCollector implements BatchWriter {
         table.close();
         memoryBytes = bytes;
         table = new GroupTable(options, bytes, meter);
-        batches = null;
     }
 
     @Override
@@ -233,7 +232,7 @@ public final class GroupCollector implements BatchWriter {
         long entry = (note & NOTE_MASK) - 1;
         GroupStates of = states;
         if (of == null) {
-            table.increment(entry);
+            table.count(entry, 1);
             return true;
         }
         if (!of.takes(table.states(entry, groupStates), newArguments)) {
@@ -327,11 +326,12 @@ public final class GroupCollector implements BatchWriter {
 
     /** Inputs in key order with counts as numbers, or states; one key may be in several. */
     List<SortedInput> inputs() {
-        flush();
         if (runs == null) {
+            flush();
             return List.of(table.entries().sorted());
         }
         spill(runs);
+        batches = null;
         table.close();
         return runs.inputs();
     }

@@ -63,7 +63,7 @@ final class GroupTable implements AutoCloseable {
         if (entry == SortBuffer.NONE) {
             return add(key, 1, NO_PAYLOAD);
         }
-        increment(entry);
+        count(entry, 1);
         return entry;
     }
 
@@ -79,10 +79,10 @@ final class GroupTable implements AutoCloseable {
         return is;
     }
 
-    /** There is nothing beside the table any more. */
-    void giveBackBeside() {
-        besideBytes = 0;
-        memory.lowerCharge(slotsBytes);
+    /** There is no more than that beside the table any more. */
+    void lowerBeside(long bytes) {
+        besideBytes = bytes;
+        memory.lowerCharge(slotsBytes + bytes);
     }
 
     /** Adds a key that {@link #find} has just not found, with a count of 0; as the others. */
@@ -103,11 +103,6 @@ final class GroupTable implements AutoCloseable {
     /** Adds to the number of an entry. */
     void count(long entry, long more) {
         entries.setNumber(entry, entries.number(entry) + more);
-    }
-
-    /** Adds one to the number of an entry. */
-    void increment(long entry) {
-        entries.setNumber(entry, entries.number(entry) + 1);
     }
 
     /** Adds a key that may be there; false where it is new and the memory used up. */

@@ -48,7 +48,7 @@ final class SetTable implements AutoCloseable {
 
     /** Counts one more of an entry. */
     void increment(long entry) {
-        table.increment(entry);
+        table.count(entry, 1);
     }
 
     /** Adds a key that {@link #find} has not found; false where there is no memory for it. */

@@ -16,7 +16,10 @@ public final class LiveVersions {
     /** Candidates after which it is asked how much there is to look at; a handful costs nothing. */
     private static final long ASKED_MIN = 4_096;
 
-    /** A candidate costs a reader about as much as two keys cost the worker. */
+    /**
+     * A candidate costs a reader 440 ns; a key costs the worker 600 ns in its first pass, and 50 ns
+     * once it is compiled (decision 0243).
+     */
     private static final long KEYS_PER_CANDIDATE = 2;
 
     /**

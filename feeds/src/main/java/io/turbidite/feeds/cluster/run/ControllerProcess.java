@@ -14,9 +14,6 @@ import io.turbidite.ops.cluster.Placement;
 
 import org.jspecify.annotations.Nullable;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HashMap;
@@ -29,12 +26,16 @@ import java.util.Map;
  *
  * <pre>
  * DIRECTORY/cluster/CHANGES   the log
+ * DIRECTORY/cluster/LOCK      held by the process
  * DIRECTORY/engine            files of the engine
  * </pre>
  */
 public final class ControllerProcess implements AutoCloseable {
     /** The log of changes, of a controller and of a node. */
     static final String LOG = "CHANGES";
+
+    /** What a node's store has of the log. */
+    static final String APPLIED = "APPLIED";
 
     /** Held by the process that works on the directory. */
     static final String LOCK = "LOCK";
@@ -67,7 +68,7 @@ public final class ControllerProcess implements AutoCloseable {
             long clusterId,
             ControllerRun.Settings pace) {}
 
-    /** Of which both ends are there once the process is; until then messages are lost. */
+    /** Drops messages until both of its ends are set. */
     private static final class Line implements Post, ClusterMessages {
         private volatile @Nullable ControllerRun changes;
         private volatile @Nullable ClusterController jobs;
@@ -107,7 +108,7 @@ public final class ControllerProcess implements AutoCloseable {
      */
     public static ControllerProcess start(Settings settings, Tasks tasks, Clock clock) {
         Line line = new Line();
-        Disk disk = RealDisk.open(made(settings.directory().resolve("cluster")));
+        Disk disk = RealDisk.open(settings.directory().resolve("cluster"));
         Disk.Lock lock = disk.tryLock(LOCK).orRefuse(disk.description());
         ControllerRun changes;
         try {
@@ -120,7 +121,7 @@ public final class ControllerProcess implements AutoCloseable {
             line.changes = changes;
             ClusterController jobs = ClusterController.start(
                     new ClusterController.Settings(
-                            made(settings.directory().resolve("engine")).toString(),
+                            madeEngine(settings.directory()),
                             settings.nodePort(),
                             settings.idlePort(),
                             settings.identity()),
@@ -148,12 +149,11 @@ public final class ControllerProcess implements AutoCloseable {
         }
     }
 
-    static Path made(Path directory) {
-        try {
-            return Files.createDirectories(directory);
-        } catch (IOException e) {
-            throw new UncheckedIOException("can't make directory " + directory, e);
-        }
+    /** A directory for the engine, which takes a path. */
+    static String madeEngine(Path directory) {
+        Path engine = directory.resolve("engine");
+        var _ = RealDisk.open(engine);
+        return engine.toString();
     }
 
     /** What each node holds by the map. */

@@ -28,6 +28,7 @@ import java.time.Duration;
  * <pre>
  * DIRECTORY/cluster/CHANGES   its copy of the log
  * DIRECTORY/cluster/APPLIED   what the store has of it
+ * DIRECTORY/cluster/LOCK      held by the process
  * DIRECTORY/engine            files of the engine
  * </pre>
  */
@@ -64,7 +65,7 @@ public final class NodeProcess implements AutoCloseable {
             Duration every,
             RunOptions options) {}
 
-    /** Of which both ends are there once the process is; until then messages are lost. */
+    /** Drops messages until both of its ends are set. */
     private static final class Line implements Post, ClusterMessages {
         private volatile @Nullable NodeRun changes;
         private volatile @Nullable ClusterNode jobs;
@@ -98,7 +99,7 @@ public final class NodeProcess implements AutoCloseable {
      */
     public static NodeProcess start(Settings settings, Store store, Tasks tasks, Clock clock) {
         Line line = new Line();
-        Disk disk = RealDisk.open(ControllerProcess.made(settings.directory().resolve("cluster")));
+        Disk disk = RealDisk.open(settings.directory().resolve("cluster"));
         Disk.Lock lock = disk.tryLock(ControllerProcess.LOCK).orRefuse(disk.description());
         NodeRun changes;
         try {
@@ -112,8 +113,7 @@ public final class NodeProcess implements AutoCloseable {
             ClusterNode jobs = ClusterNode.start(
                     new ClusterNode.Settings(
                             settings.name(),
-                            ControllerProcess.made(settings.directory().resolve("engine"))
-                                    .toString(),
+                            ControllerProcess.madeEngine(settings.directory()),
                             settings.controllerAddress(),
                             settings.controllerPort(),
                             settings.identity()),
@@ -132,7 +132,7 @@ public final class NodeProcess implements AutoCloseable {
             Settings settings, Disk disk, Store store, Post post, Tasks tasks, Clock clock) {
         StoreSchema schema = StoreSchema.open(
                 disk,
-                "APPLIED",
+                ControllerProcess.APPLIED,
                 settings.clusterId(),
                 settings.name(),
                 StoreCatalog.of(store, false));

@@ -43,7 +43,6 @@ final class LivePass implements AutoCloseable {
     private final LiveVersions versions;
     private final int epoch;
     private final LiveBits bits;
-    private final boolean isNew;
 
     /** Newest first. */
     private final List<ComponentHandle> components;
@@ -71,14 +70,12 @@ final class LivePass implements AutoCloseable {
             LiveVersions versions,
             int epoch,
             LiveBits bits,
-            boolean isNew,
             List<ComponentHandle> components,
             int newCount,
             long ownFrom) {
         this.versions = versions;
         this.epoch = epoch;
         this.bits = bits;
-        this.isNew = isNew;
         this.components = components;
         this.known = bits.known();
         this.ownFrom = ownFrom;
@@ -137,7 +134,7 @@ final class LivePass implements AutoCloseable {
             return null;
         }
         components.forEach(ComponentHandle::retain);
-        return new LivePass(versions, epoch, bits, before == null, components, newCount, ownFrom);
+        return new LivePass(versions, epoch, bits, components, newCount, ownFrom);
     }
 
     /**
@@ -259,9 +256,8 @@ final class LivePass implements AutoCloseable {
 
     private void forget() {
         if (!isLearnt) {
-            if (isNew) {
-                bits.close();
-            }
+            // those that are known already are closed twice, which does no harm
+            bits.close();
             versions.forget();
             versions.lookedInVain(2 * keyCount);
         }
