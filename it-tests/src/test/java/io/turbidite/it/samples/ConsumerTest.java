@@ -40,7 +40,7 @@ class ConsumerTest {
      * Bytes of all jars that a store and queries need. The aim was 3,200,000, before there were SQL
      * and jobs; decision 0180 says what is in it.
      */
-    private static final long JAR_BYTES_MAX = 5_300_000;
+    private static final long JAR_BYTES_MAX = 5_600_000;
 
     private static final String MAIN = """
             package app;

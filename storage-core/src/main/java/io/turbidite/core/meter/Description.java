@@ -149,8 +149,8 @@ public record Description(String name, String kind, String unit, String text) {
             since it was known which versions are live
             validation.keys | counter | keys of the primary that were read to know which \
             versions are live
-            memory.used.bytes | gauge, bytes | memory off the heap that the store has taken \
-            from its budget, with those that share its runtime
+            memory.used.bytes | gauge, bytes | memory that the store has taken from its budget, \
+            with those that share its runtime; off the heap, but for bits of live versions
             memory.budget.bytes | gauge, bytes | the most that memory.used.bytes may be: \
             write memory and cache, what merges, queries and regions may take besides, \
             and live bitmaps as they are

@@ -189,7 +189,7 @@ final class LiveCheck {
                 boolean isValid = !mayBeNewer || !mayHave(pinned, batch, place);
                 keep(place, isValid ? Long.MAX_VALUE : Math.max(until, known));
                 decided += isValid ? 1 : 0;
-                unknown += newerCount == 0 ? 0 : 1;
+                unknown += isValid || newerCount == 0 ? 0 : 1;
             } else if (bits.target() <= snapshot) {
                 decided++;
             } else {
