@@ -63,6 +63,7 @@ import java.util.stream.IntStream;
             Main.SqlCommand.class,
             Main.AmplificationCommand.class,
             Main.WritersCommand.class,
+            GrowthCommand.class,
             Main.MemoryCommand.class,
             Main.IdleCommand.class,
             Main.SmallRecordsCommand.class,

@@ -2,7 +2,6 @@ package io.turbidite.bench.engine;
 
 import io.turbidite.bench.peer.Engine;
 import io.turbidite.bench.peer.Engine.Answer;
-import io.turbidite.bench.peer.Tweet;
 import io.turbidite.bench.peer.TweetSource;
 import io.turbidite.bench.report.Aims;
 import io.turbidite.bench.report.Report;
@@ -13,8 +12,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -92,7 +89,9 @@ public final class EngineSuite {
             this.number = number;
             this.report = new Report(scenario.title(), scenario.engineNames())
                     .setting("machine", Report.machine())
-                    .setting("tweets", "%,d a round, about 500 bytes".formatted(upserts))
+                    .setting(
+                            scenario.size().plural(),
+                            "%,d a round, %s".formatted(upserts, scenario.size().words()))
                     .setting("memory", scenario.memory())
                     .setting("components", scenario.components())
                     .setting("durability", safety() + "; Hyracks has no log; no compression")
@@ -122,8 +121,8 @@ public final class EngineSuite {
             aim("query by secondary, 10 %, ms", "RocksDB", 0.6);
             aim("upsert, us", "RocksDB", 1 / 2.0);
             aim("scan, ms", "RocksDB", 1 / 1.3);
-            aim("upsert, bytes written / byte of tweets", "RocksDB", 0.8);
-            aim("disk, bytes / byte of live tweets", "RocksDB", 1.1);
+            aim(Turn.written(scenario.size()), "RocksDB", 0.8);
+            aim(disk(), "RocksDB", 1.1);
             if (scenario.withHyracks()) {
                 aim("get present, us", "Hyracks", 0.4);
                 aim("get absent, us", "Hyracks", 0.4);
@@ -155,159 +154,42 @@ public final class EngineSuite {
         }
 
         private void measure(Engine engine, boolean counts, long seed) {
-            TweetSource source = new TweetSource(seed, upserts, scenario.updateRatio());
-            ingest(engine, counts, source);
-            double liveBytes = (double) (source.distinctCount() * Tweet.meanBytes());
-            note(
-                    engine,
-                    counts,
-                    "disk, bytes / byte of live tweets",
-                    engine.diskBytes() / liveBytes);
+            TweetSource source =
+                    new TweetSource(seed, upserts, scenario.updateRatio(), scenario.size());
+            Turn turn = new Turn(engine, counts, report, scenario.size(), answers);
+            turn.ingest(source, upserts);
+            double liveBytes =
+                    (double) (source.distinctCount() * scenario.size().meanBytes());
+            turn.note(disk(), engine.diskBytes() / liveBytes);
             engine.diskParts()
-                    .forEach((part, bytes) ->
-                            note(engine, counts, "disk: " + part, bytes / liveBytes));
+                    .forEach((part, bytes) -> turn.note("disk: " + part, bytes / liveBytes));
             // what the cache has room for is in it from now on, whoever wrote it
-            timedOnce(engine, counts, "first scan, ms", engine::scan);
-            SplittableRandom present = new SplittableRandom(seed);
-            timed(engine, counts, "get present, us", () -> get(engine, source, present));
-            SplittableRandom absent = new SplittableRandom(seed + 1);
-            timed(engine, counts, "get absent, us", () -> engine.get(absent.nextLong()));
+            turn.askOnce("first scan, ms", engine::scan);
+            turn.gets(source, GETS, seed);
             long allocated = Costs.allocatedBytes();
-            long rows = answer(engine, counts, "scan, ms", SCANS, engine::scan);
-            if (counts) {
-                report.add(
-                        "scan, bytes allocated a row",
-                        engine.name(),
-                        (Costs.allocatedBytes() - allocated) / ((1.0 + SCANS) * rows));
-            }
-            answer(
-                    engine,
-                    counts,
+            long rows = ask(turn, "scan, ms", SCANS, engine::scan);
+            // a round that warms up scans more often; its figure is not noted
+            turn.note(
+                    "scan, bytes allocated a row",
+                    (Costs.allocatedBytes() - allocated) / ((1.0 + SCANS) * rows));
+            long _ = ask(
+                    turn,
                     "query by secondary, 1 %, ms",
                     SMALL_QUERIES,
                     () -> engine.byAttribute(20_000, 20_999));
-            answer(
-                    engine,
-                    counts,
+            long _ = ask(
+                    turn,
                     "query by secondary, 10 %, ms",
                     LARGE_QUERIES,
                     () -> engine.byAttribute(40_000, 49_999));
         }
 
-        private void ingest(Engine engine, boolean counts, TweetSource source) {
-            Tweet tweet = new Tweet();
-            Engine.Writer writer = engine.newWriter();
-            long allocated = Costs.allocatedBytes();
-            long written = writtenButZeros(engine);
-            Spent spent = new Spent();
-            for (int i = 0; i < upserts; i++) {
-                source.next(tweet);
-                writer.upsert(tweet);
-            }
-            engine.settle();
-            spent.note(engine, counts, "upsert, us", 1e3 * upserts);
-            note(
-                    engine,
-                    counts,
-                    "upsert, bytes allocated",
-                    (Costs.allocatedBytes() - allocated) / (double) upserts);
-            double bytes = (double) upserts * Tweet.meanBytes();
-            note(
-                    engine,
-                    counts,
-                    "upsert, bytes written / byte of tweets",
-                    (writtenButZeros(engine) - written) / bytes);
-            note(
-                    engine,
-                    counts,
-                    "log space written ahead, once / byte of tweets",
-                    engine.aheadBytes() / bytes);
+        private long ask(Turn turn, String work, int times, Supplier<Answer> query) {
+            return turn.ask(work, 1e6, turn.counts() ? times : WARM_UPS, query).rows();
         }
 
-        /**
-         * All bytes written so far but zeros that set space aside: those of the opening belong to
-         * no count, and those that come meanwhile to neither figure of one.
-         */
-        private static long writtenButZeros(Engine engine) {
-            long zeros;
-            long written;
-            do {
-                zeros = engine.aheadBytes();
-                written = Costs.writtenBytes() + engine.storedBytes();
-            } while (engine.aheadBytes() != zeros);
-            return written - zeros;
-        }
-
-        private long get(Engine engine, TweetSource source, SplittableRandom chooser) {
-            int attribute = engine.get(source.pastId(chooser));
-            if (attribute < 0) {
-                throw new IllegalStateException(engine.name() + " has lost a tweet");
-            }
-            return attribute;
-        }
-
-        private void timed(Engine engine, boolean counts, String work, LongSupplier operation) {
-            long sum = 0;
-            Spent spent = new Spent();
-            for (int i = 0; i < GETS; i++) {
-                sum += operation.getAsLong();
-            }
-            spent.note(engine, counts, work, 1e3 * GETS);
-            check(work, sum);
-        }
-
-        private void timedOnce(Engine engine, boolean counts, String work, Supplier<Answer> query) {
-            Spent spent = new Spent();
-            check(work, query.get());
-            spent.note(engine, counts, work, 1e6);
-        }
-
-        /** Asks once to warm the cache, then so often; returns the count of rows. */
-        private long answer(
-                Engine engine,
-                boolean counts,
-                String work,
-                int countedTimes,
-                Supplier<Answer> query) {
-            int times = counts ? countedTimes : WARM_UPS;
-            Answer first = query.get();
-            check(work, first);
-            Spent spent = new Spent();
-            for (int i = 0; i < times; i++) {
-                check(work, query.get());
-            }
-            spent.note(engine, counts, work, 1e6 * times);
-            return first.rows();
-        }
-
-        private void note(Engine engine, boolean counts, String work, double figure) {
-            if (counts) {
-                report.add(work, engine.name(), figure);
-            }
-        }
-
-        /** CPU time from its making on. */
-        private final class Spent {
-            private final long compiler = Costs.compilerNanos();
-            private final long all = Costs.cpuNanos();
-
-            /** Notes it for {@code work}, in units of {@code nanos}; also without the compiler. */
-            void note(Engine engine, boolean counts, String work, double nanos) {
-                long spent = Costs.cpuNanos() - all;
-                long compiled = Costs.compilerNanos() - compiler;
-                Turns.this.note(engine, counts, work, spent / nanos);
-                String less = work + ", less the compiler";
-                Turns.this.note(engine, counts, less, (spent - compiled) / nanos);
-            }
-        }
-
-        /** The same work must give the same answer, whoever does it. */
-        private void check(String work, Object answer) {
-            Object before = answers.putIfAbsent(work, answer);
-            if (before != null && !before.equals(answer)) {
-                throw new IllegalStateException(
-                        "%s: one engine says %s, the other %s".formatted(work, before, answer));
-            }
+        private String disk() {
+            return "disk, bytes / byte of live " + scenario.size().plural();
         }
     }
 }

@@ -3,6 +3,7 @@ package io.turbidite.bench.engine;
 import io.turbidite.bench.peer.Engine;
 import io.turbidite.bench.peer.HyracksEngine;
 import io.turbidite.bench.peer.PeerOptions;
+import io.turbidite.bench.peer.RecordSize;
 import io.turbidite.bench.peer.RocksEngine;
 import io.turbidite.bench.peer.TurbiditeEngine;
 import io.turbidite.core.log.Durability;
@@ -20,6 +21,7 @@ import java.util.function.Function;
  * @param updateRatio share of upserts that hit a past tweet
  * @param cacheBytes buffer cache
  * @param directIo past the page cache, so that what the cache does not hold costs a read
+ * @param size of the records
  * @param withHyracks Hyracks takes part: it has no direct I/O
  */
 record Scenario(
@@ -28,12 +30,13 @@ record Scenario(
         double updateRatio,
         long cacheBytes,
         boolean directIo,
+        RecordSize size,
         boolean withHyracks) {
     private static final long MIB = 1 << 20;
     private static final long IN_CACHE = 1_024 * MIB;
     private static final long SMALL_CACHE = 32 * MIB;
 
-    /** All that the suite knows, the cheapest first. */
+    /** All that the suite knows: tweets, the cheapest first, then small records. */
     static List<Scenario> all() {
         List<Scenario> all = new ArrayList<>();
         for (int secondaries : new int[] {1, 4}) {
@@ -41,14 +44,23 @@ record Scenario(
                 String title = "%d secondary ind%s, %.0f %% updates, all in cache"
                         .formatted(secondaries, secondaries == 1 ? "ex" : "exes", updates * 100);
                 all.add(new Scenario(
-                        title, secondaries, updates, IN_CACHE, false, secondaries == 1));
+                        title,
+                        secondaries,
+                        updates,
+                        IN_CACHE,
+                        false,
+                        RecordSize.TWEETS,
+                        secondaries == 1));
             }
         }
         for (double updates : new double[] {0.1, 0.5}) {
             String title = "1 secondary index, %.0f %% updates, cache of 32 MiB and direct I/O"
                     .formatted(updates * 100);
-            all.add(new Scenario(title, 1, updates, SMALL_CACHE, true, false));
+            all.add(new Scenario(title, 1, updates, SMALL_CACHE, true, RecordSize.TWEETS, false));
         }
+        String title = "records of %s, 1 secondary index, 10 %% updates, all in cache"
+                .formatted(RecordSize.SMALL.words());
+        all.add(new Scenario(title, 1, 0.1, IN_CACHE, false, RecordSize.SMALL, true));
         return all;
     }
 

@@ -16,7 +16,7 @@ public final class Tweet {
     /** Microseconds, increasing. */
     public long created;
 
-    /** 418 to 518 bytes of text, so that a record has about 500. */
+    /** Text, as long as the {@link RecordSize} says. */
     public final Slice message = new Slice();
 
     /**
@@ -38,6 +38,6 @@ public final class Tweet {
 
     /** Bytes of the average tweet: key, attributes, time, message. */
     public static long meanBytes() {
-        return 8 + 4 * ATTRIBUTE_COUNT + 8 + 468;
+        return RecordSize.TWEETS.meanBytes();
     }
 }

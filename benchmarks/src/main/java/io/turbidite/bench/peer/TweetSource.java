@@ -21,6 +21,7 @@ public final class TweetSource {
 
     private final SplittableRandom random;
     private final double updateRatio;
+    private final RecordSize size;
     private final long[] ids;
     private final MemorySegment text;
     private int idCount;
@@ -30,6 +31,15 @@ public final class TweetSource {
      * @param count most tweets that will be asked for
      */
     public TweetSource(long seed, int count, double updateRatio) {
+        this(seed, count, updateRatio, RecordSize.TWEETS);
+    }
+
+    /**
+     * @param count most that will be asked for
+     * @param size small ones are as tweets but for a shorter text
+     */
+    public TweetSource(long seed, int count, double updateRatio, RecordSize size) {
+        this.size = size;
         this.random = new SplittableRandom(seed);
         this.updateRatio = updateRatio;
         this.ids = new long[count];
@@ -51,7 +61,7 @@ public final class TweetSource {
             tweet.attributes[i] = random.nextInt(ATTRIBUTE_LIMIT);
         }
         tweet.created = created++;
-        int bytes = 418 + random.nextInt(100);
+        int bytes = size.textBytesMin() + random.nextInt(size.textLengths());
         tweet.message.set(text, random.nextInt(TEXT_BYTES - bytes), bytes);
     }
 
