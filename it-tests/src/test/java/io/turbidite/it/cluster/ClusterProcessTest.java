@@ -16,6 +16,7 @@ import io.turbidite.feeds.cluster.change.Change;
 import io.turbidite.feeds.cluster.change.Change.DatasetCreated;
 import io.turbidite.feeds.cluster.change.Change.DatasetDropped;
 import io.turbidite.feeds.cluster.change.Change.IndexCreated;
+import io.turbidite.feeds.cluster.change.Change.IndexDropped;
 import io.turbidite.feeds.cluster.change.Change.NodeAdded;
 import io.turbidite.feeds.cluster.run.ControllerProcess;
 import io.turbidite.feeds.cluster.run.ControllerRun;
@@ -246,6 +247,24 @@ class ClusterProcessTest {
         startNode("n2");
         awaitAllServe();
         assertThat(count("search", search)).isEqualTo(100);
+    }
+
+    /** A job that a node refuses, since it has another change, is made anew by the controller. */
+    @Test
+    void jobs_go_on_while_the_schema_changes() {
+        change(created());
+        for (long id = 0; id < 100; id++) {
+            stores.get(id % 2 == 0 ? "n1" : "n2")
+                    .dataset("Trips")
+                    .upsert(Map.of("id", id, "city", "x"));
+        }
+        IndexDefinition byCity = trips().indexes().getFirst();
+        for (int i = 0; i < 20; i++) {
+            change(new IndexCreated("Trips", byCity));
+            assertThat(count("scan", Map.of())).isEqualTo(100);
+            change(new IndexDropped("Trips", byCity.name()));
+            assertThat(count("scan", Map.of())).isEqualTo(100);
+        }
     }
 
     @Test

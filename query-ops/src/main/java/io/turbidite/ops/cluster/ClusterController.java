@@ -2,6 +2,7 @@ package io.turbidite.ops.cluster;
 
 import io.turbidite.core.Cleanup;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.record.RecordView;
 import io.turbidite.ops.job.JobGraph;
 import io.turbidite.ops.job.JobHost;
 import io.turbidite.ops.job.JobParts;
@@ -31,7 +32,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 
 /**
  * The controller of a cluster in this process: nodes join it, and it has them run the stages of
@@ -56,7 +56,7 @@ public final class ClusterController implements JobHost, AutoCloseable {
     private final HostedNode door;
     private final JobEnds ends;
     private final Members members;
-    private final Supplier<Placement> placement;
+    private final Placements placement;
     private final Outbox outbox;
     private final AtomicLong jobNumber = new AtomicLong();
     private volatile boolean closed;
@@ -67,7 +67,7 @@ public final class ClusterController implements JobHost, AutoCloseable {
             HostedNode door,
             JobEnds ends,
             Members members,
-            Supplier<Placement> placement) {
+            Placements placement) {
         this.service = service;
         this.doorNode = doorNode;
         this.door = door;
@@ -95,18 +95,18 @@ public final class ClusterController implements JobHost, AutoCloseable {
      * @throws ClusterException if {@link SerialFilter} is not installed, or it can't start; nothing
      *     is left of it then
      */
-    public static ClusterController start(Settings settings, Supplier<Placement> placement) {
+    public static ClusterController start(Settings settings, Placements placement) {
         return start(settings, placement, ClusterMessages.none());
     }
 
     /**
-     * As {@link #start(Settings, Supplier)}.
+     * As {@link #start(Settings, Placements)}.
      *
      * @param messages takes those that nodes {@linkplain ClusterNode#send send}, from before this
      *     returns on
      */
     public static ClusterController start(
-            Settings settings, Supplier<Placement> placement, ClusterMessages messages) {
+            Settings settings, Placements placement, ClusterMessages messages) {
         settings.identity().checkName(ClusterIdentity.CONTROLLER);
         SerialFilter.check();
         checkFree(settings.nodePort());
@@ -130,8 +130,8 @@ public final class ClusterController implements JobHost, AutoCloseable {
                 service.start();
                 return service;
             });
-            HostedNode door =
-                    new HostedNode(DOOR, () -> JobParts.of(List.of()), RunOptions.defaults());
+            HostedNode door = new HostedNode(
+                    DOOR, () -> JobParts.of(List.of()), JobCheck.none(), RunOptions.defaults());
             EngineNode doorNode = EngineNode.start(
                     new ClusterNode.Settings(
                             DOOR,
@@ -176,9 +176,9 @@ public final class ClusterController implements JobHost, AutoCloseable {
         }
     }
 
-    private static boolean isNode(Supplier<Placement> placement, String member) {
+    private static boolean isNode(Placements placement, String member) {
         return member.equals(ClusterIdentity.CONTROLLER)
-                || placement.get().nodes().stream().anyMatch(node -> node.name().equals(member));
+                || placement.now().nodes().stream().anyMatch(node -> node.name().equals(member));
     }
 
     /** Connections that were closed since who was there is no member, or may not speak there. */
@@ -212,10 +212,19 @@ public final class ClusterController implements JobHost, AutoCloseable {
         return outbox.lostCount();
     }
 
+    /**
+     * A job that a node refuses, since it was made for another state of the cluster, is made anew
+     * once.
+     */
     @Override
     public Rows run(JobGraph graph, RunOptions options) {
+        RecordView row = new RecordView(graph.type());
+        return new TriedRows(row, isSecond -> begin(graph, options, row, isSecond));
+    }
+
+    private Rows begin(JobGraph graph, RunOptions options, RecordView row, boolean isSecond) {
         checkNotClosed();
-        Placement placed = placement.get();
+        Placement placed = isSecond ? placement.anew() : placement.now();
         if (placed.nodes().isEmpty()) {
             throw new InvalidRequestException("a cluster needs a node");
         }
@@ -228,7 +237,7 @@ public final class ClusterController implements JobHost, AutoCloseable {
         }
         String name = "job " + jobNumber.incrementAndGet();
         JobSpecification job = JobMaker.make(graph, plan, name, DOOR);
-        Delivery delivery = new Delivery(graph.type(), options);
+        Delivery delivery = new Delivery(row, options);
         door.expect(name, delivery);
         ends.expect(name, new JobEnds.Waiting(delivery::failed, cause -> {
             door.forget(name);

@@ -47,23 +47,25 @@ public final class ClusterNode implements AutoCloseable {
      *     controller can't be reached or refuses it; nothing is left of it then
      */
     public static ClusterNode start(Settings settings, JobParts parts, RunOptions options) {
-        return start(settings, () -> parts, options, ClusterMessages.none());
+        return start(settings, () -> parts, JobCheck.none(), options, ClusterMessages.none());
     }
 
     /**
      * As {@link #start(Settings, JobParts, RunOptions)}.
      *
      * @param parts asked for each job
+     * @param check asked for each job, before
      * @param messages takes those that the controller {@linkplain ClusterController#send sends},
      *     from before this returns on
      */
     public static ClusterNode start(
             Settings settings,
             Supplier<JobParts> parts,
+            JobCheck check,
             RunOptions options,
             ClusterMessages messages) {
         settings.identity().checkName(settings.name());
-        HostedNode hosted = new HostedNode(settings.name(), parts, options);
+        HostedNode hosted = new HostedNode(settings.name(), parts, check, options);
         return new ClusterNode(EngineNode.start(settings, hosted, messages), hosted);
     }
 

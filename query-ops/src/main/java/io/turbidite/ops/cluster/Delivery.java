@@ -3,7 +3,6 @@ package io.turbidite.ops.cluster;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.time.Clock;
-import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
@@ -61,8 +60,11 @@ final class Delivery implements Rows {
     /** When the failure was told, by the clock. */
     private long failedNanos;
 
-    Delivery(RecordType type, RunOptions options) {
-        this.row = new RecordView(type);
+    /**
+     * @param row on which the rows stand
+     */
+    Delivery(RecordView row, RunOptions options) {
+        this.row = row;
         this.options = options;
     }
 

@@ -3,6 +3,7 @@ package io.turbidite.ops.cluster;
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.QueryMemoryException;
 import io.turbidite.ops.job.HostedJobException;
+import io.turbidite.ops.job.StaleJobException;
 
 import org.apache.hyracks.api.exceptions.ErrorCode;
 import org.apache.hyracks.api.exceptions.HyracksDataException;
@@ -100,6 +101,7 @@ final class Failures {
         String says = Objects.requireNonNull(text.group(3));
         return switch (kind) {
             case "InvalidRequestException" -> new InvalidRequestException(says);
+            case "StaleJobException" -> new StaleJobException("%s: %s".formatted(where, says));
             case "QueryMemoryException" -> new QueryMemoryException(says);
             case "CancellationException" -> new CancellationException(says);
             default ->

@@ -263,6 +263,12 @@ final class HostPlan {
         return share;
     }
 
+    /** What the job carries to a node. */
+    @Nullable
+    JobMark markFor(String node) {
+        return placement.mark(node);
+    }
+
     /** How many operators of all instances on a node keep rows. */
     int keepingOn(String node) {
         int keeping = 0;

@@ -22,6 +22,7 @@ import java.util.function.Supplier;
 final class HostedNode {
     private final String name;
     private final Supplier<JobParts> parts;
+    private final JobCheck check;
     private final RunOptions options;
     private final Map<JobId, HostedJob> jobs = new ConcurrentHashMap<>();
     private final Map<String, Delivery> deliveries = new ConcurrentHashMap<>();
@@ -32,11 +33,13 @@ final class HostedNode {
     /**
      * @param parts the datasets that it holds, and operators of the embedder's own; asked for each
      *     job
+     * @param check asked for each job, before
      * @param options what a job may use on it
      */
-    HostedNode(String name, Supplier<JobParts> parts, RunOptions options) {
+    HostedNode(String name, Supplier<JobParts> parts, JobCheck check, RunOptions options) {
         this.name = name;
         this.parts = parts;
+        this.check = check;
         this.options = options;
     }
 
@@ -78,9 +81,17 @@ final class HostedNode {
         }
     }
 
-    /** What a job has on the node, until {@link #end}. */
-    HostedJob job(JobId id, String graph, List<String> cuts) {
-        return jobs.computeIfAbsent(id, _ -> HostedJob.of(graph, cuts, parts.get(), options));
+    /**
+     * What a job has on the node, until {@link #end}.
+     *
+     * @param mark that the job carries
+     * @throws io.turbidite.ops.job.StaleJobException if it is not for the cluster of now
+     */
+    HostedJob job(JobId id, String graph, List<String> cuts, @Nullable JobMark mark) {
+        return jobs.computeIfAbsent(id, _ -> {
+            check.check(mark);
+            return HostedJob.of(graph, cuts, parts.get(), options);
+        });
     }
 
     /** The last task of a job has ended. */

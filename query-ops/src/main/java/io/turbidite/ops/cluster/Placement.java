@@ -2,6 +2,8 @@ package io.turbidite.ops.cluster;
 
 import io.turbidite.core.InvalidRequestException;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -20,8 +22,12 @@ public record Placement(List<Node> nodes) {
      *
      * @param partitions how many partitions it holds of each dataset that it has, by name. Those of
      *     all nodes are numbered in the order of the nodes, from 0
+     * @param mark that jobs carry to it; null: they carry none
      */
-    public record Node(String name, Map<String, Integer> partitions) {
+    public record Node(
+            String name,
+            Map<String, Integer> partitions,
+            @Nullable JobMark mark) {
         public Node {
             partitions = Collections.unmodifiableMap(Map.copyOf(partitions));
             partitions.forEach((dataset, count) -> {
@@ -31,6 +37,11 @@ public record Placement(List<Node> nodes) {
                                     .formatted(name, count, dataset));
                 }
             });
+        }
+
+        /** A node to which jobs carry no mark. */
+        public Node(String name, Map<String, Integer> partitions) {
+            this(name, partitions, null);
         }
 
         int count(String dataset) {
@@ -56,6 +67,16 @@ public record Placement(List<Node> nodes) {
                         "two nodes are named '%s'".formatted(node.name()));
             }
         }
+    }
+
+    /** The mark for a node of it. */
+    @Nullable
+    JobMark mark(String node) {
+        return nodes.stream()
+                .filter(each -> each.name().equals(node))
+                .findFirst()
+                .orElseThrow()
+                .mark();
     }
 
     /** The nodes that hold partitions of a dataset, in order. */

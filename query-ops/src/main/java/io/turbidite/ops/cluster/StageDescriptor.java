@@ -10,6 +10,7 @@ import org.apache.hyracks.api.dataflow.value.RecordDescriptor;
 import org.apache.hyracks.api.exceptions.HyracksDataException;
 import org.apache.hyracks.api.job.JobSpecification;
 import org.apache.hyracks.dataflow.std.base.AbstractSingleActivityOperatorDescriptor;
+import org.jspecify.annotations.Nullable;
 
 import java.util.Arrays;
 import java.util.List;
@@ -39,6 +40,9 @@ final class StageDescriptor extends AbstractSingleActivityOperatorDescriptor {
     /** By instance: how many tasks the job has on its node. */
     private final int[] tasks;
 
+    /** By instance: the mark for its node ({@link JobMark#toNumbers}); empty: it has none. */
+    private final long[][] marks;
+
     StageDescriptor(JobSpecification job, String graph, HostPlan plan, HostPlan.Placed placed) {
         super(job, placed.stage().inputs().size(), 1);
         JobStage of = placed.stage();
@@ -60,6 +64,10 @@ final class StageDescriptor extends AbstractSingleActivityOperatorDescriptor {
         }
         this.keeping = placed.nodes().stream().mapToInt(plan::keepingOn).toArray();
         this.tasks = placed.nodes().stream().mapToInt(plan::tasksOn).toArray();
+        this.marks = placed.nodes().stream()
+                .map(plan::markFor)
+                .map(mark -> mark == null ? new long[0] : mark.toNumbers())
+                .toArray(long[][]::new);
         outRecDescs[0] = fields(StageOutput.Head.of(of.output()).fieldCount());
         setDisplayName("stage " + stage);
     }
@@ -78,7 +86,8 @@ final class StageDescriptor extends AbstractSingleActivityOperatorDescriptor {
             throws HyracksDataException {
         HostedNode node = HostedNode.of(context.getJobletContext());
         try {
-            HostedJob job = node.job(context.getJobletContext().getJobId(), graph, List.of(cuts));
+            HostedJob job = node.job(
+                    context.getJobletContext().getJobId(), graph, List.of(cuts), mark(instance));
             return job.task(
                     context,
                     node.name(),
@@ -92,6 +101,11 @@ final class StageDescriptor extends AbstractSingleActivityOperatorDescriptor {
             // an Error would end the thread by which the engine gives work to its node
             throw Failures.toEngine(Senders.where(node.name(), stage), e);
         }
+    }
+
+    private @Nullable JobMark mark(int instance) {
+        long[] numbers = marks[instance];
+        return numbers.length == 0 ? null : JobMark.ofNumbers(numbers);
     }
 
     private HostedJob.Share share(String source, int instance) {

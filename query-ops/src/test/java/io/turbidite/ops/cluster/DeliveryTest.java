@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.job.HostedJobException;
 import io.turbidite.ops.run.RunOptions;
@@ -18,8 +19,9 @@ import java.util.Map;
 
 /** The end of a result is told when its rows have ended, and at no other time. */
 class DeliveryTest {
-    private final Delivery delivery =
-            new Delivery(RecordType.builder().field("a", "int64").build(), RunOptions.defaults());
+    private final Delivery delivery = new Delivery(
+            new RecordView(RecordType.builder().field("a", "int64").build()),
+            RunOptions.defaults());
 
     @Test
     void rows_that_have_ended_end_the_result() throws Exception {

@@ -199,7 +199,8 @@ class MemberChannelTest {
             }
         };
         Members n2 = new Members(authority.identity(authority.issue("n2")), expecting);
-        HostedNode node = new HostedNode("n2", () -> JobParts.of(List.of()), RunOptions.defaults());
+        HostedNode node = new HostedNode(
+                "n2", () -> JobParts.of(List.of()), JobCheck.none(), RunOptions.defaults());
         node.use(n2);
         Pair pair = connect();
         SocketAddress address = pair.client().getRemoteAddress();

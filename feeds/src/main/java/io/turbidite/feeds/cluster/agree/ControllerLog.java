@@ -426,6 +426,13 @@ public final class ControllerLog implements AutoCloseable {
         return stamp(member);
     }
 
+    /** The stamps of jobs and pieces as of now, by node; those that are away have none. */
+    public Map<String, Stamp> stamps() {
+        Map<String, Stamp> stamps = new TreeMap<>();
+        members.forEach((node, member) -> stamps.put(node, stamp(member)));
+        return stamps;
+    }
+
     /** The nodes that have not said yet that they have all changes. */
     public List<String> behind() {
         return log.map().nodes().stream()

@@ -301,7 +301,7 @@ public final class NodeLog implements AutoCloseable {
     }
 
     /** What is sent, and what is asked for. */
-    Stamp stamp() {
+    public Stamp stamp() {
         return new Stamp(log.clusterId(), log.epoch(), registration, log.number());
     }
 
@@ -315,14 +315,7 @@ public final class NodeLog implements AutoCloseable {
      * for the stamp of now and tries once more.
      */
     public @Nullable Misfit misfit(Stamp sent) {
-        Misfit misfit = sent.misfit(stamp());
-        if (misfit != null) {
-            return misfit;
-        }
-        if (!isServing()) {
-            return Misfit.OTHER_REGISTRATION;
-        }
-        return sent.number() == log.number() ? null : Misfit.OTHER_NUMBER;
+        return sent.misfitOfWork(stamp(), isServing());
     }
 
     /** Why the controller does not register this node; null if it does, or was not heard. */

@@ -39,4 +39,21 @@ public record Stamp(long clusterId, Epoch epoch, long registration, long number)
                 ? null
                 : Misfit.OTHER_REGISTRATION;
     }
+
+    /**
+     * Why a node does not take a job or piece with this stamp; null if it does.
+     *
+     * @param own the node's
+     * @param isServing whether the node takes any
+     */
+    public @Nullable Misfit misfitOfWork(Stamp own, boolean isServing) {
+        Misfit misfit = misfit(own);
+        if (misfit != null) {
+            return misfit;
+        }
+        if (!isServing) {
+            return Misfit.OTHER_REGISTRATION;
+        }
+        return number == own.number ? null : Misfit.OTHER_NUMBER;
+    }
 }

@@ -11,11 +11,13 @@ import io.turbidite.ops.cluster.ClusterController;
 import io.turbidite.ops.cluster.ClusterIdentity;
 import io.turbidite.ops.cluster.ClusterMessages;
 import io.turbidite.ops.cluster.Placement;
+import io.turbidite.ops.cluster.Placements;
 
 import org.jspecify.annotations.Nullable;
 
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +41,9 @@ public final class ControllerProcess implements AutoCloseable {
 
     /** Held by the process that works on the directory. */
     static final String LOCK = "LOCK";
+
+    /** How long a job that was refused waits for nodes that lack the last change. */
+    private static final Duration LEVEL_WAIT = Duration.ofSeconds(2);
 
     private final Disk.Lock lock;
     private final ControllerRun changes;
@@ -125,7 +130,7 @@ public final class ControllerProcess implements AutoCloseable {
                             settings.nodePort(),
                             settings.idlePort(),
                             settings.identity()),
-                    () -> placement(changes.map()),
+                    new Stamps(changes),
                     line);
             line.jobs = jobs;
             return new ControllerProcess(lock, changes, jobs);
@@ -156,8 +161,24 @@ public final class ControllerProcess implements AutoCloseable {
         return engine.toString();
     }
 
-    /** What each node holds by the map. */
-    static Placement placement(ClusterMap map) {
+    /** What jobs are made by. */
+    private record Stamps(ControllerRun changes) implements Placements {
+        @Override
+        public Placement now() {
+            return placement(changes.stamped());
+        }
+
+        /** A node that has refused it may not have the last change yet. */
+        @Override
+        public Placement anew() {
+            changes.awaitAll(LEVEL_WAIT);
+            return now();
+        }
+    }
+
+    /** What each node holds by the map, and the stamps of jobs for it. */
+    private static Placement placement(ControllerRun.Stamped stamped) {
+        ClusterMap map = stamped.map();
         List<Placement.Node> nodes = map.nodes().stream()
                 .map(node -> {
                     Map<String, Integer> partitions = new HashMap<>();
@@ -165,7 +186,8 @@ public final class ControllerProcess implements AutoCloseable {
                             .forEach((name, placed) -> placed.owners().stream()
                                     .filter(node::equals)
                                     .forEach(_ -> partitions.merge(name, 1, Integer::sum)));
-                    return new Placement.Node(node, partitions);
+                    return new Placement.Node(
+                            node, partitions, JobStamps.mark(stamped.stamps().get(node)));
                 })
                 .toList();
         return new Placement(nodes);

@@ -10,6 +10,7 @@ import io.turbidite.feeds.cluster.agree.ControllerLog.Outcome;
 import io.turbidite.feeds.cluster.agree.Mail;
 import io.turbidite.feeds.cluster.agree.Message;
 import io.turbidite.feeds.cluster.agree.MessageCodec;
+import io.turbidite.feeds.cluster.agree.Stamp;
 import io.turbidite.feeds.cluster.change.Change;
 import io.turbidite.feeds.cluster.change.ClusterMap;
 import io.turbidite.feeds.cluster.change.Entry;
@@ -68,6 +69,7 @@ public final class ControllerRun implements AutoCloseable {
             ClusterMap map,
             long number,
             List<String> behind,
+            Map<String, Stamp> stamps,
             @Nullable String stop) {}
 
     /** A change that somebody waits for. */
@@ -222,7 +224,7 @@ public final class ControllerRun implements AutoCloseable {
     }
 
     private State stateNow() {
-        return new State(log.map(), log.number(), log.behind(), log.stopped());
+        return new State(log.map(), log.number(), log.behind(), log.stamps(), log.stopped());
     }
 
     /**
@@ -303,6 +305,26 @@ public final class ControllerRun implements AutoCloseable {
     /** The nodes that have not said yet that they have all changes. */
     public List<String> behind() {
         return state.behind();
+    }
+
+    /**
+     * The map, and the stamps of jobs and pieces that are made by it.
+     *
+     * @param stamps by node; those that are away have none
+     */
+    public record Stamped(ClusterMap map, Map<String, Stamp> stamps) {}
+
+    /** The map as of one moment, with its stamps. */
+    public Stamped stamped() {
+        State now = state;
+        return new Stamped(now.map(), now.stamps());
+    }
+
+    /** Waits until all nodes have all changes, or this time is over. */
+    public void awaitAll(Duration limit) {
+        long begun = clock.monotonicNanos();
+        turns.await(() ->
+                state.behind().isEmpty() || clock.monotonicNanos() - begun >= limit.toNanos());
     }
 
     /** Why it records nothing any more; null: it does. */

@@ -118,6 +118,7 @@ public final class NodeProcess implements AutoCloseable {
                             settings.controllerPort(),
                             settings.identity()),
                     () -> JobParts.of(store.datasets()),
+                    new JobStamps(settings.name(), changes),
                     settings.options(),
                     line);
             line.jobs = jobs;

@@ -8,6 +8,7 @@ import io.turbidite.feeds.cluster.agree.Message;
 import io.turbidite.feeds.cluster.agree.MessageCodec;
 import io.turbidite.feeds.cluster.agree.Misfit;
 import io.turbidite.feeds.cluster.agree.NodeLog;
+import io.turbidite.feeds.cluster.agree.Stamp;
 import io.turbidite.feeds.cluster.change.ClusterMap;
 
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,7 @@ public final class NodeRun implements AutoCloseable {
 
     private record State(
             ClusterMap map,
-            long number,
+            Stamp stamp,
             boolean isServing,
             @Nullable Misfit misfit) {}
 
@@ -95,7 +96,7 @@ public final class NodeRun implements AutoCloseable {
     }
 
     private State stateNow() {
-        return new State(log.map(), log.number(), log.isServing(), log.refused());
+        return new State(log.map(), log.stamp(), log.isServing(), log.refused());
     }
 
     /** What its copy makes. */
@@ -105,12 +106,21 @@ public final class NodeRun implements AutoCloseable {
 
     /** Of the last change in its copy. */
     public long number() {
-        return state.number();
+        return state.stamp().number();
     }
 
     /** Whether it is registered and has what the controller had when it welcomed it. */
     public boolean isServing() {
         return turns.failure() == null && state.isServing();
+    }
+
+    /**
+     * Why a job or piece with this stamp is refused; null if it may be taken. Who is refused takes
+     * the stamp of now and tries once more.
+     */
+    public @Nullable Misfit misfit(Stamp sent) {
+        State now = state;
+        return sent.misfitOfWork(now.stamp(), turns.failure() == null && now.isServing());
     }
 
     /** Why the controller does not register it; null if it does, or was not heard. */
