@@ -101,7 +101,10 @@ public final class GrowthSuite {
                                 .formatted(setting.rounds()))
                 .setting(
                         "warm-up",
-                        "%d rounds before those, not counted".formatted(setting.warmUpRounds()))
+                        "%d round%s before those, not counted"
+                                .formatted(
+                                        setting.warmUpRounds(),
+                                        setting.warmUpRounds() == 1 ? "" : "s"))
                 .setting(
                         "command",
                         "./turbidite bench growth --records %s --sizes %s --gets %d --warm-up %d --rounds %d --write-memory %d --cache %d"

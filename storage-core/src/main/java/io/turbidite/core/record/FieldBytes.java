@@ -2,6 +2,8 @@ package io.turbidite.core.record;
 
 import io.turbidite.core.CorruptionException;
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.bytes.ByteSink;
+import io.turbidite.core.bytes.Bytes;
 import io.turbidite.core.bytes.TextReader;
 import io.turbidite.core.bytes.Utf8;
 import io.turbidite.core.type.Point;
@@ -40,6 +42,8 @@ final class FieldBytes {
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle I64_BE =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
+    private static final long HIGH_BITS = 0x8080_8080_8080_8080L;
 
     /** What decoding puts in the place of bytes that are not UTF-8. */
     private static final char REPLACEMENT = '\uFFFD';
@@ -181,6 +185,38 @@ final class FieldBytes {
 
     private int end(int slot) {
         return layout.variableOffset(fieldCount) + (int) I32.get(bytes, slot);
+    }
+
+    /** Whether a field is there and a string of at least eight bytes, all of them ASCII. */
+    boolean isAscii(int field) {
+        if (layout.kind(field) != TypeKind.STRING || state(field) != RecordFormat.STATE_PRESENT) {
+            return false;
+        }
+        int slot = layout.slotOffset(field);
+        int start = start(field, slot);
+        int length = end(slot) - start;
+        if (length < Long.BYTES) {
+            return false;
+        }
+        long bits = (long) I64.get(bytes, start + length - Long.BYTES);
+        for (int i = 0; i + Long.BYTES <= length; i += Long.BYTES) {
+            bits |= (long) I64.get(bytes, start + i);
+        }
+        return (bits & HIGH_BITS) == 0;
+    }
+
+    /** Bytes of a field of variable width that is there. */
+    int byteCount(int field) {
+        int slot = layout.slotOffset(field);
+        return end(slot) - start(field, slot);
+    }
+
+    /** Appends the bytes of such a field. */
+    void copy(int field, ByteSink sink) {
+        int start = start(field, layout.slotOffset(field));
+        int length = byteCount(field);
+        int at = sink.reserve(length);
+        MemorySegment.copy(bytes, start, sink.segment(), Bytes.U8, at, length);
     }
 
     private List<Object> elements(int field, int slot) {

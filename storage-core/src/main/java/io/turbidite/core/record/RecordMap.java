@@ -19,8 +19,10 @@ import java.util.Set;
  * when it is first asked for: a row of ten fields of which one is read costs a copy and one value,
  * not ten.
  *
- * <p>It owns its values: they are there whatever became of the record. Who changes it gets what a
- * {@link LinkedHashMap} would be from then on. <em>Thread-safe</em> while nobody changes it;
+ * <p>It owns its values: they are there whatever became of the record. A declared field that it has
+ * may get another value: that is kept beside the bytes of the others, so that a record of which one
+ * field is changed is written anew from its bytes ({@link #writeTo}). Who changes it otherwise gets
+ * what a {@link LinkedHashMap} would be from then on. <em>Thread-safe</em> while nobody changes it;
  * <em>confined to one thread</em> while it changes.
  */
 final class RecordMap extends AbstractMap<String, @Nullable Object> {
@@ -31,6 +33,9 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
      * may decode one value both: all but arrays are immutable, so either will do.
      */
     private @Nullable Object @Nullable [] decoded;
+
+    /** Declared fields that have another value than the record: that of {@link #decoded}. */
+    private boolean @Nullable [] replaced;
 
     /** The open fields; after a change all fields. */
     private Map<String, @Nullable Object> others;
@@ -105,7 +110,21 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
 
     @Override
     public @Nullable Object put(String name, @Nullable Object value) {
-        return changeable().put(name, value);
+        // null stands for a value that was not decoded yet
+        int index = changed || value == null ? -1 : indexOf(name);
+        return index >= 0 ? replace(index, value) : changeable().put(name, value);
+    }
+
+    private @Nullable Object replace(int field, @Nullable Object value) {
+        Object before = value(field);
+        boolean[] known = replaced;
+        if (known == null) {
+            known = new boolean[fields.fieldCount()];
+            replaced = known;
+        }
+        known[field] = true;
+        decodedOnes()[field] = value;
+        return before;
     }
 
     @Override
@@ -124,6 +143,34 @@ final class RecordMap extends AbstractMap<String, @Nullable Object> {
             changed = true;
         }
         return others;
+    }
+
+    /**
+     * Sets all fields of the record that {@code writer} has begun. Text that was not replaced is
+     * copied, without a string for it.
+     *
+     * @return false, with nothing set, if that can't be told from the bytes: other fields came or
+     *     went, or the writer's records have other ones
+     */
+    boolean writeTo(RecordWriter writer) {
+        RecordType type = fields.type();
+        if (changed || !type.equals(writer.type())) {
+            return false;
+        }
+        boolean[] known = replaced;
+        for (int i = 0; i < fields.fieldCount(); i = type.behind(i)) {
+            if (fields.isMissing(i)) {
+                continue;
+            }
+            boolean isOld = known == null || !known[i];
+            if (isOld && fields.isAscii(i)) {
+                writer.copyAscii(i, fields);
+            } else {
+                writer.setObject(i, value(i));
+            }
+        }
+        others.forEach(writer::openField);
+        return true;
     }
 
     @Override

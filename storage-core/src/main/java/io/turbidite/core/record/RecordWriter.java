@@ -95,6 +95,9 @@ public final class RecordWriter {
      */
     public Slice write(Map<String, ? extends @Nullable Object> values) {
         begin();
+        if (values instanceof RecordMap map && map.writeTo(this)) {
+            return finish();
+        }
         for (Map.Entry<String, ? extends @Nullable Object> entry : values.entrySet()) {
             int field = type.memberOf(RecordType.TOP, entry.getKey());
             if (field >= 0) {
@@ -224,6 +227,13 @@ public final class RecordWriter {
             return;
         }
         appendText(field, text, fields.beginOwn());
+        fields.endOwn(field);
+    }
+
+    /** Sets a string that another record of the type has, whose bytes are ASCII. */
+    void copyAscii(int field, FieldBytes from) {
+        fields.checkLength(field, from.byteCount(field));
+        from.copy(field, fields.beginOwn());
         fields.endOwn(field);
     }
 

@@ -3,6 +3,7 @@ package io.turbidite.core.record;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.CorruptionException;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
@@ -11,6 +12,7 @@ import io.turbidite.core.type.TypeKind;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -84,8 +86,9 @@ class RecordMapTest {
             Map<String, @Nullable Object> expected,
             SplittableRandom random) {
         String name = NAMES.get(random.nextInt(NAMES.size()));
-        switch (random.nextInt(6)) {
+        switch (random.nextInt(7)) {
             case 0 -> assertThat(map.put(name, 1)).isEqualTo(expected.put(name, 1));
+            case 5 -> assertThat(map.put(name, null)).isEqualTo(expected.put(name, null));
             case 1 -> assertThat(map.remove(name)).isEqualTo(expected.remove(name));
             case 2 -> {
                 map.entrySet().forEach(entry -> entry.setValue("set"));
@@ -102,6 +105,92 @@ class RecordMapTest {
             }
             default -> {}
         }
+    }
+
+    @Test
+    void whatWasChangedIsWrittenAsALinkedMapWouldBe() {
+        RecordType type = RecordType.builder()
+                .field("a", "int64?")
+                .field("b", "string?")
+                .field("c", "string")
+                .field("d", "bytes?")
+                .field("e", "string?")
+                .field("f", "string?")
+                .build();
+        List<String> texts =
+                List.of("", "short", "eight by", "longer than eight", "späť, za lesom");
+        List<String> names = List.of("a", "b", "c", "d", "e", "f", "open", "more");
+        RecordWriter writer = new RecordWriter(type);
+        RecordWriter plain = new RecordWriter(type);
+        for (long seed = 0; seed < 2_000; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            LinkedHashMap<String, @Nullable Object> expected = new LinkedHashMap<>();
+            for (String name : names) {
+                if (name.equals("c") || random.nextInt(3) != 0) {
+                    expected.put(name, value(name, texts, random));
+                }
+            }
+            Map<String, @Nullable Object> map =
+                    new RecordView(type).wrap(plain.write(expected)).toMap();
+            for (int step = random.nextInt(4); step > 0; step--) {
+                String name = names.get(random.nextInt(names.size()));
+                if (random.nextInt(4) == 0 && map.get(name) instanceof byte[] handedOver) {
+                    // whoever has the array of the map may change what is in it
+                    handedOver[0]++;
+                    expected.put(name, handedOver.clone());
+                } else if (random.nextInt(8) == 0 && !name.equals("c")) {
+                    map.remove(name);
+                    expected.remove(name);
+                } else {
+                    Object value = value(name, texts, random);
+                    map.put(name, value);
+                    expected.put(name, value);
+                }
+            }
+            assertThat(bytes(writer.write(map)))
+                    .as("seed %d: %s", seed, expected)
+                    .isEqualTo(bytes(plain.write(expected)));
+        }
+    }
+
+    private static @Nullable Object value(
+            String name, List<String> texts, SplittableRandom random) {
+        if (!name.equals("c") && random.nextInt(6) == 0) {
+            return null;
+        }
+        return switch (name) {
+            case "a", "more" -> random.nextLong();
+            case "d" -> new byte[] {(byte) random.nextInt(), 2, 3};
+            default -> texts.get(random.nextInt(texts.size()));
+        };
+    }
+
+    private static byte[] bytes(Slice record) {
+        return record.segment()
+                .asSlice(record.offset(), record.length())
+                .toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @Test
+    void aRecordOfAnotherTypeIsWrittenByNames() {
+        RecordType other =
+                RecordType.builder().field("c", "int64?").field("b", "string?").build();
+        Map<String, @Nullable Object> map =
+                map(TYPE, new LinkedHashMap<>(Map.of("a", 1L, "b", "a text of some length")));
+        assertThat(map.put("a", 3L)).isEqualTo(1L);
+        Slice record = new RecordWriter(other).write(map);
+        assertThat(new RecordView(other).wrap(record).toMap())
+                .isEqualTo(Map.of("a", 3L, "b", "a text of some length"));
+    }
+
+    @Test
+    void aDamagedTextIsNotWrittenAnew() {
+        Slice record = new RecordWriter(TYPE).write(Map.of("b", "a text of some length"));
+        record.segment()
+                .set(ValueLayout.JAVA_BYTE, record.offset() + record.length() - 3, (byte) 0xFF);
+        Map<String, @Nullable Object> map = new RecordView(TYPE).wrap(record).toMap();
+        RecordWriter writer = new RecordWriter(TYPE);
+        assertThatThrownBy(() -> writer.write(map)).isInstanceOf(CorruptionException.class);
     }
 
     @Test
