@@ -172,6 +172,11 @@ public record Explanation(
         return map;
     }
 
+    /** {@link #toMap} as one line of JSON. */
+    public String toJson() {
+        return MapJson.of(toMap());
+    }
+
     /** A table for people, without a trailing line break. */
     @Override
     public String toString() {

@@ -8,6 +8,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.command.common.Json;
 import io.turbidite.feeds.web.http.Exchange;
+import io.turbidite.feeds.web.http.HttpOptions;
 import io.turbidite.feeds.web.http.Problem;
 import io.turbidite.feeds.web.http.Right;
 import io.turbidite.feeds.web.http.Route;
@@ -25,6 +26,7 @@ import io.turbidite.ops.sql.SqlStatement;
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -53,14 +55,28 @@ final class SqlRoute {
     }
 
     /** What a request asks. */
-    private record Question(String statement, JsonNode parameters, long limit, boolean explain) {
+    private record Question(
+            String statement, JsonNode parameters, long limit, Duration planning, boolean explain) {
         static Question of(JsonNode body) {
             Bodies.checkKeys(
-                    body, List.of("statement", "parameters", "limit", "timeoutMs", "explain"));
+                    body,
+                    List.of(
+                            "statement",
+                            "parameters",
+                            "limit",
+                            "timeoutMs",
+                            "planningMs",
+                            "explain"));
             return new Question(
                     Bodies.text(body, "statement"),
                     body.path("parameters"),
                     Bodies.number(body, "limit", Long.MAX_VALUE, 0, Long.MAX_VALUE),
+                    Duration.ofMillis(Bodies.number(
+                            body,
+                            "planningMs",
+                            Sql.PLANNING_MAX.toMillis(),
+                            1,
+                            HttpOptions.REQUEST_MILLIS_MAX)),
                     Bodies.truth(body, "explain"));
         }
     }
@@ -85,9 +101,9 @@ final class SqlRoute {
                 }
             }
             Catalog catalog = new ConfinedCatalog(StoreCatalog.of(store, false), files, own);
-            SqlStatement planned = Sql.changes(text)
-                    ? Sql.on(catalog).statement(text, deadline::isOver)
-                    : Sql.at(views).changing(catalog).statement(text, deadline::isOver);
+            Sql sql = Sql.changes(text) ? Sql.on(catalog) : Sql.at(views).changing(catalog);
+            SqlStatement planned =
+                    sql.planningAtMost(asked.planning()).statement(text, deadline::isOver);
             @Nullable Object[] values = SqlValues.of(planned.parameters(), asked.parameters());
             if (planned.explains()) {
                 exchange.answer(200, planned.explanation(options, values).toMap());

@@ -170,6 +170,29 @@ class SqlCommandTest {
     }
 
     @Test
+    void planning_has_a_limit() {
+        String text = "select " + ("number" + " + 2".repeat(150) + ", ").repeat(100)
+                + "number from Trips";
+        Result refused = sql(text, "--planning-millis", "1");
+        assertThat(refused.code()).isEqualTo(2);
+        assertThat(refused.err()).contains("takes more than 0.001 s to plan");
+        assertThat(Command.runPiped(text, "sql", store, "--planning-millis=1").err())
+                .contains("takes more than 0.001 s to plan");
+        assertThat(sql("select 1", "--planning-millis", "0").err())
+                .contains("--planning-millis is at least 1, not 0");
+        assertThat(rows("select 1 as a", "--planning-millis", "600000", "--csv"))
+                .isEqualTo("a\r\n1\r\n");
+    }
+
+    @Test
+    void an_explanation_as_json_is_one_line() {
+        assertThat(rows("explain as json select note from Trips where tail = 'N1'"))
+                .startsWith("{\"dataset\":\"Trips\"")
+                .contains("by_tail")
+                .hasLineCount(1);
+    }
+
+    @Test
     void explain_shows_that_an_index_is_used() {
         assertThat(rows("explain select note from Trips where tail = 'N1'")).contains("by_tail");
         assertThat(rows("explain analyze select number from Trips where tail = 'N1'", "--json"))

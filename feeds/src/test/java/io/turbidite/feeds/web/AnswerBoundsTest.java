@@ -123,4 +123,21 @@ class AnswerBoundsTest {
             assertThat(sooner.body()).contains("longer than 50 ms", "give it more: timeoutMs");
         }
     }
+
+    @Test
+    void no_statement_takes_longer_to_plan_than_it_may() throws Exception {
+        String text =
+                "select %sid from T".formatted(("id" + " + 2".repeat(150) + ", ").repeat(100));
+        try (ServedStore served = serve(BYTES_MAX, 100_000)) {
+            HttpResponse<String> refused = served.post(
+                    "/v1/stores/one/sql",
+                    "{\"statement\":\"%s\",\"planningMs\":1}".formatted(text));
+            assertThat(refused.statusCode()).as(refused.body()).isEqualTo(400);
+            assertThat(refused.body()).contains("takes more than 0.001 s to plan");
+            HttpResponse<String> explained = served.post(
+                    "/v1/stores/one/sql", "{\"statement\":\"explain as json select id from T\"}");
+            assertThat(explained.statusCode()).as(explained.body()).isEqualTo(200);
+            assertThat(explained.body()).contains("\"operators\":[{");
+        }
+    }
 }

@@ -16,6 +16,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLWarning;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -93,7 +94,7 @@ final class StoreConnection implements PlainConnection {
         List<? extends Source> now = datasets();
         Sql known = sql;
         if (known == null || !now.equals(sqlDatasets)) {
-            known = Sql.on(catalog());
+            known = Sql.on(catalog()).planningAtMost(Duration.ofMillis(address.planningMillis()));
             sql = known;
             sqlDatasets = now;
         }

@@ -1,6 +1,7 @@
 package io.turbidite.ops.jdbc;
 
 import io.turbidite.core.type.Field;
+import io.turbidite.ops.Explanation;
 import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.sql.SqlStatement;
@@ -144,10 +145,9 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
     private Rows explained(
             SqlStatement planned, Execution run, RunOptions options, @Nullable Object... values) {
         List<@Nullable Object[]> lines = new ArrayList<>();
-        planned.explanation(options, values)
-                .toString()
-                .lines()
-                .forEach(line -> lines.add(new @Nullable Object[] {line}));
+        Explanation told = planned.explanation(options, values);
+        String text = planned.explainsAsJson() ? told.toJson() : told.toString();
+        text.lines().forEach(line -> lines.add(new @Nullable Object[] {line}));
         return new Rows(
                 this, Columns.described("plan"), new RowCursor.OfList(lines), run, null, rowsMax);
     }

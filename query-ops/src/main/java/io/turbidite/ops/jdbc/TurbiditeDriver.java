@@ -71,7 +71,15 @@ public final class TurbiditeDriver implements Driver {
                 info == null ? "false" : info.getProperty(StoreAddress.READ_ONLY, "false"));
         readOnly.description = "the store is opened for reading: no byte of it changes";
         readOnly.choices = new String[] {"false", "true"};
-        return new DriverPropertyInfo[] {readOnly};
+        DriverPropertyInfo planning = new DriverPropertyInfo(
+                StoreAddress.PLANNING_MILLIS,
+                info == null
+                        ? StoreAddress.PLANNING_MILLIS_DEFAULT
+                        : info.getProperty(
+                                StoreAddress.PLANNING_MILLIS,
+                                StoreAddress.PLANNING_MILLIS_DEFAULT));
+        planning.description = "processor time that a statement may take to plan";
+        return new DriverPropertyInfo[] {readOnly, planning};
     }
 
     @Override

@@ -18,27 +18,45 @@ import java.util.function.Supplier;
  * Ends a planning that was told to stop. Calcite's rules may need minutes for a statement that is
  * a few kilobytes long, and ask nobody whether to go on; but all of them make types and calls, so
  * those ask. The stop belongs to the thread that plans, not to the plan: a plan that is kept
- * serves runs with stops of their own. <em>Thread-safe.</em>
+ * serves runs with stops of their own. <em>Confined to one thread.</em>
  */
 final class PlanningStop {
-    private static final ScopedValue<BooleanSupplier> ASKED = ScopedValue.newInstance();
+    private static final ScopedValue<PlanningStop> ASKED = ScopedValue.newInstance();
 
-    private PlanningStop() {}
+    private final BooleanSupplier stop;
+    private final PlanningTime.Span span;
 
-    /** Plans, and ends with {@link CancellationException} soon after the stop says true. */
-    static <T> T until(BooleanSupplier stop, Supplier<T> planning) {
-        return ScopedValue.where(ASKED, stop).call(planning::get);
+    private PlanningStop(BooleanSupplier stop, PlanningTime.Span span) {
+        this.stop = stop;
+        this.span = span;
+    }
+
+    /**
+     * Plans, and ends with {@link CancellationException} soon after the stop says true, with {@link
+     * SqlException} soon after the time is used up.
+     */
+    static <T> T until(BooleanSupplier stop, PlanningTime most, Supplier<T> planning) {
+        return ScopedValue.where(ASKED, new PlanningStop(stop, most.begun())).call(planning::get);
     }
 
     /** Whether the planning of this thread has to end. */
     static boolean isOver() {
-        return ASKED.isBound() && ASKED.get().getAsBoolean();
+        if (!ASKED.isBound()) {
+            return false;
+        }
+        PlanningStop asked = ASKED.get();
+        return asked.stop.getAsBoolean() || asked.span.isOver();
     }
 
     static void check() {
-        if (isOver()) {
+        if (!ASKED.isBound()) {
+            return;
+        }
+        PlanningStop asked = ASKED.get();
+        if (asked.stop.getAsBoolean()) {
             throw new CancellationException("the statement was stopped while it was planned");
         }
+        asked.span.check();
     }
 
     /** Makes expressions as its parent does, but long lists, until planning has to end. */

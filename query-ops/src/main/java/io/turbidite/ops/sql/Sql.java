@@ -8,6 +8,7 @@ import io.turbidite.ops.expr.Given;
 
 import org.jspecify.annotations.Nullable;
 
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
@@ -40,23 +41,48 @@ public final class Sql {
     /** Most columns of an answer. */
     public static final int COLUMN_COUNT_MAX = 2_000;
 
+    /** What a statement may take to plan, unless {@link #planningAtMost} says otherwise. */
+    public static final Duration PLANNING_MAX = Duration.ofSeconds(10);
+
     private final List<SourceAndView> sources;
 
     /** What statements change; null if they only read. */
     private final @Nullable Catalog catalog;
 
     private final InstantSource clock;
+    private final PlanningTime planningTime;
     private final KeptPlans plans = new KeptPlans();
 
-    private Sql(List<SourceAndView> sources, @Nullable Catalog catalog, InstantSource clock) {
+    private Sql(List<SourceAndView> sources) {
+        this(sources, null, InstantSource.system(), PlanningTime.DEFAULT);
+    }
+
+    private Sql(
+            List<SourceAndView> sources,
+            @Nullable Catalog catalog,
+            InstantSource clock,
+            PlanningTime planningTime) {
         this.sources = sources;
         this.catalog = catalog;
         this.clock = clock;
+        this.planningTime = planningTime;
     }
 
     /** The same, by another clock: what {@code NOW()} and {@code CURRENT_DATE} go by. */
     public Sql by(InstantSource newClock) {
-        return new Sql(sources, catalog, Given.notNull(newClock, "the clock of statements"));
+        return new Sql(
+                sources, catalog, Given.notNull(newClock, "the clock of statements"), planningTime);
+    }
+
+    /**
+     * The same, with another limit than {@link #PLANNING_MAX} on the processor time that a
+     * statement takes to plan.
+     *
+     * @throws SqlException if it is not above 0
+     */
+    public Sql planningAtMost(Duration most) {
+        Given.notNull(most, "the time of planning");
+        return new Sql(sources, catalog, clock, PlanningTime.of(most));
     }
 
     /** Statements may name these sources. */
@@ -66,12 +92,9 @@ public final class Sql {
 
     /** Statements may name these sources. */
     public static Sql on(Collection<? extends Source> sources) {
-        return new Sql(
-                Given.notNull(sources, "the sources of statements").stream()
-                        .map(source -> new SourceAndView(source, null))
-                        .toList(),
-                null,
-                InstantSource.system());
+        return new Sql(Given.notNull(sources, "the sources of statements").stream()
+                .map(source -> new SourceAndView(source, null))
+                .toList());
     }
 
     /**
@@ -85,7 +108,11 @@ public final class Sql {
 
     /** The same, but statements may also change and define what a store has. */
     public Sql changing(Catalog newCatalog) {
-        return new Sql(sources, Given.notNull(newCatalog, "the catalog of statements"), clock);
+        return new Sql(
+                sources,
+                Given.notNull(newCatalog, "the catalog of statements"),
+                clock,
+                planningTime);
     }
 
     /**
@@ -93,12 +120,9 @@ public final class Sql {
      * snapshot show one moment. The caller closes them, after the results.
      */
     public static Sql at(Collection<? extends ReadView> views) {
-        return new Sql(
-                Given.notNull(views, "the views of statements").stream()
-                        .map(view -> new SourceAndView(view.source(), view))
-                        .toList(),
-                null,
-                InstantSource.system());
+        return new Sql(Given.notNull(views, "the views of statements").stream()
+                .map(view -> new SourceAndView(view.source(), view))
+                .toList());
     }
 
     /**
@@ -113,7 +137,8 @@ public final class Sql {
     /**
      * Reads, checks and plans a statement.
      *
-     * @throws SqlException with the place of what is wrong, or the construct that is not supported
+     * @throws SqlException with the place of what is wrong, or the construct that is not supported;
+     *     or if it takes longer to plan than it may
      */
     public SqlStatement statement(String text) {
         return statement(text, () -> false);
@@ -127,13 +152,13 @@ public final class Sql {
      * @throws java.util.concurrent.CancellationException if {@code stop} has ended it
      */
     public SqlStatement statement(String text, BooleanSupplier stop) {
-        return PlanningStop.until(Given.notNull(stop, "a stop"), () -> made(text));
+        return PlanningStop.until(Given.notNull(stop, "a stop"), planningTime, () -> made(text));
     }
 
     private SqlStatement made(String text) {
         Planned known = plans.of(Given.notNull(text, "the text of a statement"));
         if (known != null) {
-            return new SqlStatement(known);
+            return new SqlStatement(known, planningTime);
         }
         StatementText read = StatementText.of(text);
         try {
@@ -152,16 +177,18 @@ public final class Sql {
         String first = Tokens.firstWord(text.query());
         if (Changes.FIRST_WORDS.contains(first)) {
             Catalog changed = required();
-            return new SqlStatement(text, () -> Changes.of(sources, changed, text, clock));
+            return new SqlStatement(
+                    text, () -> Changes.of(sources, changed, text, clock), planningTime);
         }
         if (Definitions.FIRST_WORDS.contains(first)) {
             Effect definition = Definitions.of(required(), text);
-            return new SqlStatement(text, () -> definition);
+            return new SqlStatement(text, () -> definition, planningTime);
         }
         Catalog listed = Listings.FIRST_WORDS.contains(first) ? required() : null;
         return listed != null
                 ? SqlStatement.ofListing(text, () -> Listings.of(listed, text))
-                : new SqlStatement(plans.kept(text.whole(), Planned.of(sources, text, clock)));
+                : new SqlStatement(
+                        plans.kept(text.whole(), Planned.of(sources, text, clock)), planningTime);
     }
 
     private Catalog required() {

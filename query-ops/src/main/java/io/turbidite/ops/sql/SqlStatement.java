@@ -44,10 +44,12 @@ public final class SqlStatement {
     /** Plans {@link #effect} anew. */
     private final @Nullable Supplier<Effect> effects;
 
+    private final PlanningTime planningTime;
     private ChangedCount changed = new ChangedCount();
 
     /** One that asks for rows. */
-    SqlStatement(Planned planned) {
+    SqlStatement(Planned planned, PlanningTime planningTime) {
+        this.planningTime = planningTime;
         this.text = planned.text();
         this.planned = planned;
         this.listing = null;
@@ -57,21 +59,23 @@ public final class SqlStatement {
     private SqlStatement(
             StatementText text,
             @Nullable Supplier<? extends Relation> listing,
-            @Nullable Supplier<Effect> effects) {
+            @Nullable Supplier<Effect> effects,
+            PlanningTime planningTime) {
         this.text = text;
         this.listing = listing;
         this.effects = effects;
+        this.planningTime = planningTime;
     }
 
     /** One that lists what there is whenever it is run. */
     static SqlStatement ofListing(StatementText text, Supplier<? extends Relation> listing) {
         var _ = listing.get();
-        return new SqlStatement(text, listing, null);
+        return new SqlStatement(text, listing, null, PlanningTime.DEFAULT);
     }
 
     /** One that changes or defines. */
-    SqlStatement(StatementText text, Supplier<Effect> effects) {
-        this(text, null, effects);
+    SqlStatement(StatementText text, Supplier<Effect> effects, PlanningTime planningTime) {
+        this(text, null, effects, planningTime);
         Effect first = effects.get();
         this.effect = first;
         this.planned = first.rows();
@@ -103,7 +107,7 @@ public final class SqlStatement {
 
     /** Plans it anew where that is needed. */
     private Planned current(RunOptions options) {
-        return PlanningStop.until(options.stop(), this::current);
+        return PlanningStop.until(options.stop(), planningTime, this::current);
     }
 
     private Planned current() {
@@ -152,6 +156,14 @@ public final class SqlStatement {
     /** Whether the statement begins with {@code EXPLAIN}: it asks for {@link #explanation}. */
     public boolean explains() {
         return text.explains();
+    }
+
+    /**
+     * Whether it begins with {@code EXPLAIN AS JSON} or {@code EXPLAIN ANALYZE AS JSON}: it asks
+     * for {@link Explanation#toJson}.
+     */
+    public boolean explainsAsJson() {
+        return text.asJson();
     }
 
     /**

@@ -9,9 +9,12 @@ import java.util.Locale;
  * @param whole as it was given, for messages
  * @param query what remains, with blanks where {@code EXPLAIN} stood
  */
-record StatementText(String whole, String query, boolean explains, boolean analyzes) {
+record StatementText(
+        String whole, String query, boolean explains, boolean analyzes, boolean asJson) {
     private static final String EXPLAIN = "explain";
     private static final String ANALYZE = "analyze";
+    private static final String AS = "as";
+    private static final String JSON = "json";
 
     static StatementText of(String text) {
         if (text.length() > Sql.TEXT_CHARS_MAX) {
@@ -27,12 +30,23 @@ record StatementText(String whole, String query, boolean explains, boolean analy
         }
         int word = behindWord(statement, 0, EXPLAIN);
         if (word < 0) {
-            return new StatementText(text, statement, false, false);
+            return new StatementText(text, statement, false, false, false);
         }
         int second = behindWord(statement, word, ANALYZE);
         int start = second < 0 ? word : second;
+        int as = behindWord(statement, start, AS);
+        if (as >= 0) {
+            start = behindWord(statement, as, JSON);
+            if (start < 0) {
+                throw at("expected JSON", text, Tokens.behindBlanks(statement, as));
+            }
+        }
         return new StatementText(
-                text, blanks(statement, start) + statement.substring(start), true, second >= 0);
+                text,
+                blanks(statement, start) + statement.substring(start),
+                true,
+                second >= 0,
+                as >= 0);
     }
 
     private static String blanks(String text, int end) {

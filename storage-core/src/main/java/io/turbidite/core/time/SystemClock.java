@@ -21,7 +21,8 @@ enum SystemClock implements Clock {
 
     @Override
     public long threadNanos() {
-        return Threads.BEAN.isCurrentThreadCpuTimeSupported()
+        // virtual threads have no time of their own
+        return !Thread.currentThread().isVirtual() && Threads.BEAN.isCurrentThreadCpuTimeSupported()
                 ? Threads.BEAN.getCurrentThreadCpuTime()
                 : monotonicNanos();
     }

@@ -29,6 +29,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -50,6 +51,9 @@ import java.util.concurrent.Callable;
             "           \"select dest, count(*) as n from Flights group by dest order by n desc limit 5\""
         })
 public final class SqlCommand implements Callable<Integer> {
+    /** As {@code Sql.PLANNING_MAX}, whose class only a statement loads. */
+    private static final long PLANNING_MILLIS = 10_000;
+
     private final Console console;
     private final StoreAccess stores;
 
@@ -76,6 +80,13 @@ public final class SqlCommand implements Callable<Integer> {
                     "Print the rows as CSV: a line of names, then a line a row. Null is empty.")
     private boolean csv;
 
+    @Option(
+            names = "--planning-millis",
+            paramLabel = "N",
+            description =
+                    "A statement that takes more processor time to plan is refused; default: 10000.")
+    private long planningMillis = PLANNING_MILLIS;
+
     @Mixin
     private final CommonOptions common = new CommonOptions();
 
@@ -93,6 +104,10 @@ public final class SqlCommand implements Callable<Integer> {
         }
         if (csv && common.json) {
             throw new InvalidRequestException("--csv and --json: choose one");
+        }
+        if (planningMillis < 1) {
+            throw new InvalidRequestException(
+                    "--planning-millis is at least 1, not " + planningMillis);
         }
         if (text != null) {
             return run(stores, console, text, csv);
@@ -189,6 +204,9 @@ public final class SqlCommand implements Callable<Integer> {
         if (common.debug) {
             arguments.add("--debug");
         }
+        if (planningMillis != PLANNING_MILLIS) {
+            arguments.add("--planning-millis=" + planningMillis);
+        }
         arguments.add("--");
         arguments.add(text);
         return StoreAccess.opening(to, arguments.toArray(String[]::new));
@@ -200,18 +218,24 @@ public final class SqlCommand implements Callable<Integer> {
             requireThere();
             return access.change(
                     given,
-                    store -> new SqlRun(to, asJson, asCsv, common.debug).change(store, text));
+                    store -> new SqlRun(to, asJson, asCsv, common.debug, planning())
+                            .change(store, text));
         }
         return access.use(given, store -> {
             boolean spilled = store.environment().disk().exists(StoreFiles.SPILL);
             try (Snapshot snapshot = store.openSnapshot()) {
-                return new SqlRun(to, asJson, asCsv, common.debug).ask(store, snapshot, text);
+                return new SqlRun(to, asJson, asCsv, common.debug, planning())
+                        .ask(store, snapshot, text);
             } finally {
                 if (!spilled && !access.isShared()) {
                     leaveAsItWas(store.environment().disk());
                 }
             }
         });
+    }
+
+    private Duration planning() {
+        return Duration.ofMillis(planningMillis);
     }
 
     private String textOf(String path) {

@@ -21,6 +21,7 @@ import io.turbidite.ops.sql.SqlException;
 import io.turbidite.ops.sql.SqlStatement;
 
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -36,7 +37,11 @@ final class SqlRun {
     private final boolean csv;
     private final boolean debug;
 
-    SqlRun(Console console, boolean json, boolean csv, boolean debug) {
+    private final Duration planning;
+
+    /** @param planning what a statement may take to plan */
+    SqlRun(Console console, boolean json, boolean csv, boolean debug, Duration planning) {
+        this.planning = planning;
         this.console = console;
         this.json = json;
         this.csv = csv;
@@ -57,9 +62,10 @@ final class SqlRun {
             try {
                 SqlStatement planned = Sql.at(views)
                         .changing(StoreCatalog.of(store, false))
+                        .planningAtMost(planning)
                         .statement(text, stopped::get);
                 if (planned.explains()) {
-                    explain(planned.explanation(options));
+                    explain(planned.explanation(options), planned.explainsAsJson());
                 } else {
                     long rows = print(planned, options);
                     tell("row", rows, console.clock().monotonicNanos() - startNanos);
@@ -90,8 +96,9 @@ final class SqlRun {
     int change(Store store, String text) {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch _ = console.interrupts().watch(() -> stopped.set(true))) {
-            SqlStatement planned =
-                    Sql.on(StoreCatalog.of(store, false)).statement(text, stopped::get);
+            SqlStatement planned = Sql.on(StoreCatalog.of(store, false))
+                    .planningAtMost(planning)
+                    .statement(text, stopped::get);
             long startNanos = console.clock().monotonicNanos();
             try {
                 long count = planned.execute(options(store, stopped));
@@ -138,8 +145,8 @@ final class SqlRun {
                 .withStop(stopped::get);
     }
 
-    private void explain(Explanation explanation) {
-        console.out().println(json ? Json.text(explanation.toMap()) : explanation.toString());
+    private void explain(Explanation explanation, boolean asJson) {
+        console.out().println(json || asJson ? explanation.toJson() : explanation.toString());
     }
 
     private long print(SqlStatement planned, RunOptions options) {
