@@ -75,6 +75,19 @@ class PlanningTimeTest {
     }
 
     @Test
+    void a_first_look_that_comes_late_refuses_nothing() {
+        Hands clock = new Hands();
+        PlanningTime.Span span =
+                new PlanningTime(PlanningTime.DEFAULT.nanosMax(), clock).begun();
+        clock.pass(30, 1);
+        assertThat(span.isOver()).isFalse();
+        clock.pass(9, 8);
+        assertThat(span.isOver()).isFalse();
+        clock.pass(1, 1);
+        assertThat(span.isOver()).isTrue();
+    }
+
+    @Test
     void a_statement_that_takes_longer_is_refused() {
         Sql hasty = people.sql().planningAtMost(Duration.ofNanos(1));
         for (String text : List.of(longStatement(), "select id from People where id in (1, 2)")) {
