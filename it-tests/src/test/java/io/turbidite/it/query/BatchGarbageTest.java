@@ -24,7 +24,7 @@ import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.function.Function;
 
-/** A row that is counted, grouped or dropped leaves nothing on the heap. */
+/** A row that is counted, grouped, ordered or dropped leaves nothing on the heap. */
 class BatchGarbageTest {
     private static final int FEW = 4_000;
     private static final int MANY = 24_000;
@@ -47,6 +47,16 @@ class BatchGarbageTest {
                         Aggregate.sum("at"),
                         Aggregate.avg("real"),
                         Aggregate.max("real")));
+    }
+
+    @Test
+    void a_row_that_is_not_among_the_first_makes_no_garbage() {
+        check(source -> Query.on(source)
+                .orderBy("real:desc")
+                .orderBy("name")
+                .select("id", "name")
+                .limit(10));
+        check(source -> Query.on(source).orderBy("at").orderBy("name:desc").limit(10));
     }
 
     private void check(Function<Source, Query> asked) {

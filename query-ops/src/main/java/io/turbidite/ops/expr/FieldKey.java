@@ -11,6 +11,8 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
 
+import org.jspecify.annotations.Nullable;
+
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -19,6 +21,7 @@ import java.util.List;
  * would. <em>Confined to one thread.</em>
  */
 public final class FieldKey implements OrderKey {
+    private final RecordType type;
     private final int field;
     private final TypeKind kind;
     private final KeySpec spec;
@@ -36,6 +39,7 @@ public final class FieldKey implements OrderKey {
      *     value is a prefix of another
      */
     public FieldKey(RecordType type, int field, boolean descending) {
+        this.type = type;
         this.field = field;
         this.kind = type.field(field).kind();
         this.spec = KeySpec.ofEach(type, List.of(type.field(field).name()), "key", KeyForm.CURRENT);
@@ -65,6 +69,46 @@ public final class FieldKey implements OrderKey {
         if (descending) {
             invert(sink, start);
         }
+    }
+
+    @Override
+    public @Nullable RecordPredicate notAbove(Slice key) {
+        return notAbove(descending ? inverted(key) : key, descending, !descending);
+    }
+
+    /**
+     * As {@link #notAbove(Slice)}, of any order by this field.
+     *
+     * @param ascending begins with the other record's value as it is encoded upwards
+     * @param isDescending whether records with less lie above it
+     * @param areNullsFirst whether records without a value lie below all others
+     */
+    @Nullable
+    RecordPredicate notAbove(Slice ascending, boolean isDescending, boolean areNullsFirst) {
+        if (type.isEach(field) || !RangePredicates.isByColumns(kind)) {
+            return null;
+        }
+        // text is encoded as other bytes are, and is not asked here whether it is text
+        TypeKind encoded = kind == TypeKind.STRING ? TypeKind.BINARY : kind;
+        Object value = KeyCodec.decode(encoded, ascending, 0);
+        if (value == null) {
+            return areNullsFirst ? new RangePredicates.Absent(field) : null;
+        }
+        return RangePredicates.between(
+                type,
+                field,
+                isDescending ? value : null,
+                isDescending ? null : value,
+                areNullsFirst);
+    }
+
+    /** A copy of a key, in the order turned round. */
+    static Slice inverted(Slice key) {
+        byte[] bytes = key.toByteArray();
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) ~bytes[i];
+        }
+        return new Slice().set(MemorySegment.ofArray(bytes), 0, bytes.length);
     }
 
     /** Turns round the order of what was put from {@code start} on. */

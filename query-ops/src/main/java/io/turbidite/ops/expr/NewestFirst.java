@@ -17,6 +17,11 @@ public final class NewestFirst implements OrderKey {
     }
 
     @Override
+    public boolean readsStream() {
+        return true;
+    }
+
+    @Override
     public void append(RecordStream at, RecordView record, ByteSink sink) {
         long inverted = ~at.timestamp();
         for (int shift = Long.SIZE - Byte.SIZE; shift >= 0; shift -= Byte.SIZE) {

@@ -28,6 +28,21 @@ final class RangePredicates {
     /** Compiles a range with at least one bound; both have been checked against the kind. */
     static RecordPredicate between(
             RecordType type, int field, @Nullable Object lowBound, @Nullable Object highBound) {
+        return between(type, field, lowBound, highBound, false);
+    }
+
+    /**
+     * As {@link #between(RecordType, int, Object, Object)}.
+     *
+     * @param orAbsent whether records without a value are wanted too; of a kind that {@link
+     *     #isByColumns}
+     */
+    static RecordPredicate between(
+            RecordType type,
+            int field,
+            @Nullable Object lowBound,
+            @Nullable Object highBound,
+            boolean orAbsent) {
         TypeKind kind = type.field(field).kind();
         Object low = Predicate.Excluded.valueOf(lowBound);
         Object high = Predicate.Excluded.valueOf(highBound);
@@ -39,8 +54,10 @@ final class RangePredicates {
                     low == null ? Long.MIN_VALUE : KindValues.toLong(kind, low),
                     above,
                     high == null ? Long.MAX_VALUE : KindValues.toLong(kind, high),
-                    below);
+                    below,
+                    orAbsent);
         }
+        assert !orAbsent || isByColumns(kind) : kind;
         return switch (kind) {
             case FLOAT, DOUBLE ->
                 new Doubles(
@@ -50,17 +67,29 @@ final class RangePredicates {
                                 : KindValues.toDouble(kind, low) + 0.0,
                         -above,
                         high == null ? Double.NaN : KindValues.toDouble(kind, high) + 0.0,
-                        -below);
+                        -below,
+                        orAbsent);
             case STRING, BINARY, UUID ->
-                new Strings(field, bytesOf(low), above, bytesOf(high), -below);
+                new Strings(field, bytesOf(low), above, bytesOf(high), -below, orAbsent);
             default -> new Encoded(type, field, lowBound, highBound);
         };
     }
 
-    private static Longs longs(int field, long low, int above, long high, int below) {
+    /** Whether values of the kind are compared as numbers or bytes, in columns too. */
+    static boolean isByColumns(TypeKind kind) {
+        return switch (kind) {
+            case FLOAT, DOUBLE, STRING, BINARY, UUID -> true;
+            default -> KindValues.isLong(kind);
+        };
+    }
+
+    private static Longs longs(
+            int field, long low, int above, long high, int below, boolean orAbsent) {
         boolean none =
                 (above > 0 && low == Long.MAX_VALUE) || (below > 0 && high == Long.MIN_VALUE);
-        return none ? new Longs(field, 1, 0) : new Longs(field, low + above, high - below);
+        return none
+                ? new Longs(field, 1, 0, orAbsent)
+                : new Longs(field, low + above, high - below, orAbsent);
     }
 
     static @Nullable Slice bytesOf(@Nullable Object value) {
@@ -123,11 +152,12 @@ final class RangePredicates {
     }
 
     /** Whole numbers and what is kept as such. */
-    private record Longs(int field, long low, long high) implements RecordPredicate {
+    private record Longs(int field, long low, long high, boolean orAbsent)
+            implements RecordPredicate {
         @Override
         public boolean matches(RecordView record) {
             if (record.isAbsent(field)) {
-                return false;
+                return orAbsent;
             }
             long value = record.getLong(field);
             return low <= value && value <= high;
@@ -143,7 +173,8 @@ final class RangePredicates {
             int left = 0;
             for (int i = 0; i < count; i++) {
                 rows[left] = rows[i];
-                left += !absent[i] & low <= values[i] & values[i] <= high ? 1 : 0;
+                boolean isIn = low <= values[i] & values[i] <= high;
+                left += (absent[i] & orAbsent) | (!absent[i] & isIn) ? 1 : 0;
             }
             return left;
         }
@@ -155,12 +186,13 @@ final class RangePredicates {
      *
      * @param lowOrderMax the order of low and a value is at most this: -1 where low is excluded
      */
-    private record Doubles(int field, double low, int lowOrderMax, double high, int highOrderMax)
+    private record Doubles(
+            int field, double low, int lowOrderMax, double high, int highOrderMax, boolean orAbsent)
             implements RecordPredicate {
         @Override
         public boolean matches(RecordView record) {
             if (record.isAbsent(field)) {
-                return false;
+                return orAbsent;
             }
             return matches(record.getDouble(field) + 0.0);
         }
@@ -178,7 +210,8 @@ final class RangePredicates {
             int left = 0;
             for (int i = 0; i < count; i++) {
                 rows[left] = rows[i];
-                boolean isLeft = !absent[i] && matches(Double.longBitsToDouble(bits[i]) + 0.0);
+                boolean isLeft =
+                        absent[i] ? orAbsent : matches(Double.longBitsToDouble(bits[i]) + 0.0);
                 left += isLeft ? 1 : 0;
             }
             return left;
@@ -197,6 +230,7 @@ final class RangePredicates {
         /** The order of a value and high is at most this: -1 where high is excluded. */
         private final int highOrderMax;
 
+        private final boolean orAbsent;
         private final boolean equal;
         private final Slice value = new Slice();
 
@@ -205,12 +239,14 @@ final class RangePredicates {
                 @Nullable Slice low,
                 int lowOrderMin,
                 @Nullable Slice high,
-                int highOrderMax) {
+                int highOrderMax,
+                boolean orAbsent) {
             this.field = field;
             this.low = low;
             this.lowOrderMin = lowOrderMin;
             this.high = high;
             this.highOrderMax = highOrderMax;
+            this.orAbsent = orAbsent;
             this.equal = lowOrderMin == 0
                     && highOrderMax == 0
                     && low != null
@@ -221,7 +257,7 @@ final class RangePredicates {
         @Override
         public boolean matches(RecordView record) {
             if (record.isAbsent(field)) {
-                return false;
+                return orAbsent;
             }
             record.getBytes(field, value);
             return matches();
@@ -235,12 +271,13 @@ final class RangePredicates {
             boolean[] absent = column.absent();
             int left = 0;
             for (int i = 0; i < count; i++) {
-                int row = rows[i];
+                boolean isLeft = orAbsent;
                 if (!absent[i]) {
                     value.set(records.segment(), places[i], lengths[i]);
-                    if (matches()) {
-                        rows[left++] = row;
-                    }
+                    isLeft = matches();
+                }
+                if (isLeft) {
+                    rows[left++] = rows[i];
                 }
             }
             return left;

@@ -64,6 +64,16 @@ public interface TupleMaker {
      */
     default void spare(Predicate<Slice> dropped) {}
 
+    /**
+     * What leaves out records whose tuples would have a first field above another one, and no
+     * others; null where columns tell nothing of it, or none would.
+     *
+     * @param first of another tuple
+     */
+    default @Nullable RecordPredicate notAbove(Slice first) {
+        return null;
+    }
+
     /** Gives back what was taken for the tuples; the last one is gone. */
     default void release() {}
 }

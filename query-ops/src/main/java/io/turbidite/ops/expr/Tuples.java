@@ -85,9 +85,15 @@ public final class Tuples {
         };
     }
 
-    /** Two fields: the encoded order fields with the primary key behind them, and the row. */
-    public static TupleMaker ordered(List<? extends OrderKey> order, TupleMaker row) {
-        return new Ordered(order, -1, row);
+    /**
+     * Two fields: the encoded order fields with what tells equal ones apart behind them, and the
+     * row.
+     *
+     * @param last what tells them apart; null: no two are equal
+     */
+    public static TupleMaker ordered(
+            List<? extends OrderKey> order, @Nullable OrderKey last, TupleMaker row) {
+        return new Ordered(order, last, -1, row);
     }
 
     /** Bytes behind the row that {@link #orderedOfEach} makes: how long the group's key is. */
@@ -100,8 +106,11 @@ public final class Tuples {
      *     #GROUP_TRAILER_BYTES} bytes with their length
      */
     public static TupleMaker orderedOfEach(
-            List<? extends OrderKey> order, int groupKeys, TupleMaker row) {
-        return new Ordered(order, groupKeys, row);
+            List<? extends OrderKey> order,
+            @Nullable OrderKey last,
+            int groupKeys,
+            TupleMaker row) {
+        return new Ordered(order, last, groupKeys, row);
     }
 
     /**
@@ -143,6 +152,9 @@ public final class Tuples {
     private static final class Ordered implements TupleMaker {
         private final OrderKey[] order;
 
+        /** Null where no two records are equal in the order. */
+        private final @Nullable OrderKey last;
+
         /** How many of the first keys make a group; -1: none. */
         private final int groupKeys;
 
@@ -153,10 +165,24 @@ public final class Tuples {
         private final Slice[] tuple = {new Slice(), new Slice()};
         private Predicate<Slice> dropped = first -> false;
 
-        Ordered(List<? extends OrderKey> order, int groupKeys, TupleMaker row) {
+        Ordered(
+                List<? extends OrderKey> order,
+                @Nullable OrderKey last,
+                int groupKeys,
+                TupleMaker row) {
             this.order = order.toArray(OrderKey[]::new);
+            this.last = last;
             this.groupKeys = groupKeys;
             this.row = row;
+        }
+
+        @Override
+        public boolean readsStream() {
+            boolean isAsked = row.readsStream() || (last != null && last.readsStream());
+            for (OrderKey key : order) {
+                isAsked |= key.readsStream();
+            }
+            return isAsked;
         }
 
         @Override
@@ -172,17 +198,32 @@ public final class Tuples {
                 order[i].append(at, view, sink);
                 groupBytes = i + 1 == groupKeys ? sink.length() : groupBytes;
             }
+            if (isDropped(at, view)) {
+                tuple[1] = NO_ROW;
+                return tuple;
+            }
+            Slice made = row.make(at, view)[0];
+            tuple[1] = groupKeys < 0 ? made : ofGroup(made, groupBytes);
+            return tuple;
+        }
+
+        /** Makes the first field, as far as it takes to tell. */
+        private boolean isDropped(RecordStream at, RecordView view) {
             // most rows of a query for the first few are not among them; a key with more behind it
             // lies above what it begins with
-            if (!dropped.test(sink.asSlice(tuple[0]))) {
-                sink.putBytes(at.key()).asSlice(tuple[0]);
-                tuple[1] = groupKeys < 0
-                        ? row.make(at, view)[0]
-                        : ofGroup(row.make(at, view)[0], groupBytes);
-            } else {
-                tuple[1] = NO_ROW;
+            if (dropped.test(sink.asSlice(tuple[0]))) {
+                return true;
             }
-            return tuple;
+            if (last == null) {
+                return false;
+            }
+            last.append(at, view, sink);
+            return dropped.test(sink.asSlice(tuple[0]));
+        }
+
+        @Override
+        public @Nullable RecordPredicate notAbove(Slice first) {
+            return order[0].notAbove(first);
         }
 
         private Slice ofGroup(Slice made, int groupBytes) {

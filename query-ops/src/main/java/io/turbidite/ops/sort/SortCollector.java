@@ -5,9 +5,14 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.sort.SortedInput;
+import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.batch.BatchTaker;
+import io.turbidite.ops.batch.BatchWriter;
+import io.turbidite.ops.batch.ColumnBatch;
+import io.turbidite.ops.expr.RecordPredicate;
+import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.frame.Frame;
 import io.turbidite.ops.frame.OperatorMeter;
-import io.turbidite.ops.frame.TupleWriter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 
@@ -23,7 +28,8 @@ import java.util.Locale;
  *
  * <ol>
  *   <li>Where only the first {@code limit} rows are wanted and that many are known, a key at or
- *       above the last of them is dropped.
+ *       above the last of them is dropped. Of a batch those are left out first that lie above it
+ *       in the first field of the order alone: no key is made of them.
  *   <li>Else it is added to the buffer. When that has twice as many as wanted, it is sorted and
  *       cut.
  *   <li>When the buffer's memory is used up, it is cut; if that frees nothing, it is sorted and
@@ -33,12 +39,12 @@ import java.util.Locale;
  *
  * <p><em>Confined to one thread at a time.</em>
  */
-public final class SortCollector implements TupleWriter {
+public final class SortCollector implements BatchWriter {
     /** The {@link #limit} where all rows are wanted. */
     public static final long ALL = Long.MAX_VALUE;
 
     /** A cut costs a sort: not worth it for fewer rows. */
-    private static final long CUT_COUNT_MIN = 1_024;
+    private static final long CUT_COUNT_MIN = 256;
 
     private final RunOptions options;
     private final OperatorMeter meter;
@@ -49,6 +55,13 @@ public final class SortCollector implements TupleWriter {
     private final ByteSink lastKept = new ByteSink(64, Integer.MAX_VALUE - 8);
     private final Slice lastKeptKey = new Slice();
     private boolean cut;
+
+    /** Whether {@link #notAbove} is of an earlier {@link #lastKept}, or of none. */
+    private boolean isBoundOld;
+
+    /** Leaves out of batches what lies above the last of the rows that are wanted. */
+    private @Nullable RecordPredicate notAbove;
+
     private SortBuffer buffer;
     private @Nullable SortBuffer spare;
     private @Nullable SpilledRuns runs;
@@ -107,6 +120,25 @@ public final class SortCollector implements TupleWriter {
         if (!drops(tuple[0])) {
             key.set(tuple[0]);
             add(tuple[1]);
+        }
+        return limit > 0;
+    }
+
+    @Override
+    public BatchTaker taking(TupleMaker maker, RecordType type) {
+        return batch -> batch(batch, maker);
+    }
+
+    private boolean batch(ColumnBatch batch, TupleMaker maker) {
+        if (isBoundOld) {
+            notAbove = maker.notAbove(lastKeptKey);
+            isBoundOld = false;
+        }
+        if (notAbove != null) {
+            batch.narrow(notAbove);
+        }
+        for (int row = 0; row < batch.count(); row++) {
+            tuple(batch.tuple(maker, row));
         }
         return limit > 0;
     }
@@ -209,6 +241,7 @@ public final class SortCollector implements TupleWriter {
         }
         lastKept.clear().putBytes(kept.key()).asSlice(lastKeptKey);
         cut = true;
+        isBoundOld = true;
         SortBuffer full = buffer;
         buffer = spare;
         spare = full;
