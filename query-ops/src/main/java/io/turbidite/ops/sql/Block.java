@@ -1,6 +1,7 @@
 package io.turbidite.ops.sql;
 
 import io.turbidite.core.expr.Expression;
+import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.Field;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
@@ -232,13 +233,35 @@ final class Block {
     }
 
     private Query query() {
-        Query query = source != null ? source.query() : Query.on(Objects.requireNonNull(rows));
+        if (source == null) {
+            return finished(Query.on(Objects.requireNonNull(rows)), where);
+        }
+        Hosting hosting = source.hosting();
+        return hosting == null ? finished(source.query(), where) : hosted(source.source(), hosting);
+    }
+
+    /** Of records that are elsewhere: what can be done there is. */
+    private Query hosted(Source of, Hosting hosting) {
+        List<Expression> there = hosting.taken(where);
+        List<Expression> here =
+                where.stream().filter(condition -> !there.contains(condition)).toList();
+        Query groups = isGrouped && here.isEmpty() && predicates.isEmpty()
+                ? hosting.grouped(of, there, groupBy, aggregates)
+                : null;
+        return groups == null ? finished(Query.on(hosting.rows(of, there)), here) : inOrder(groups);
+    }
+
+    private Query finished(Query query, List<Expression> conditions) {
         predicates.forEach(query::where);
-        where.forEach(query::where);
+        conditions.forEach(query::where);
         if (isGrouped) {
             query.groupBy(groupBy.toArray(String[]::new));
             query.aggregate(aggregates.toArray(Aggregate[]::new));
         }
+        return inOrder(query);
+    }
+
+    private Query inOrder(Query query) {
         for (By by : order) {
             query.orderBy(by.field(), by.direction(), by.nulls());
         }

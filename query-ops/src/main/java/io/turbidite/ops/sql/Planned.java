@@ -83,7 +83,8 @@ final class Planned {
                         parameters.stream().map(Parameter::sample).toArray())
                 .type();
         readsOne = read.size() <= 1;
-        template = query == null ? Template.of(this) : null;
+        boolean isHosted = sources.stream().anyMatch(given -> given.hosting() != null);
+        template = query == null && !isHosted ? Template.of(this) : null;
     }
 
     /** The query that finds or makes the records of a statement that changes. */

@@ -15,15 +15,24 @@ import java.util.List;
  * @param view the moment that they show; null: as it is when they run
  * @param isTarget whether the statement changes it, and this is where it looks for records
  * @param only the records that are looked at; empty: all
+ * @param hosting where its records are; null: here
  */
 record SourceAndView(
-        Source source, @Nullable ReadView view, boolean isTarget, List<Predicate> only) {
+        Source source,
+        @Nullable ReadView view,
+        boolean isTarget,
+        List<Predicate> only,
+        @Nullable Hosting hosting) {
     SourceAndView {
         only = List.copyOf(only);
     }
 
     SourceAndView(Source source, @Nullable ReadView view) {
         this(source, view, false, List.of());
+    }
+
+    SourceAndView(Source source, @Nullable ReadView view, boolean isTarget, List<Predicate> only) {
+        this(source, view, isTarget, only, null);
     }
 
     Query query() {

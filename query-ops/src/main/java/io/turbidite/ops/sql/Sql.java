@@ -5,6 +5,8 @@ import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.expr.Given;
+import io.turbidite.ops.job.JobHost;
+import io.turbidite.ops.job.JobParts;
 
 import org.jspecify.annotations.Nullable;
 
@@ -111,6 +113,29 @@ public final class Sql {
         return new Sql(
                 sources,
                 Given.notNull(newCatalog, "the catalog of statements"),
+                clock,
+                planningTime);
+    }
+
+    /**
+     * The same, but jobs on a host read the records, such as the nodes of a cluster: the sources
+     * have names and types alone, and no view of them is opened. Conditions, and groups by fields,
+     * are worked out there; joins, orders and all else here, over the rows that come. A statement
+     * that reads several datasets shows each at a moment of its own.
+     *
+     * @param instances of each stage on the host, 1 or more
+     */
+    public Sql hostedBy(JobHost host, int instances) {
+        Hosting hosting = new Hosting(
+                Given.notNull(host, "the host of statements"),
+                instances,
+                JobParts.of(sources.stream().map(SourceAndView::source).toList()));
+        return new Sql(
+                sources.stream()
+                        .map(given ->
+                                new SourceAndView(given.source(), null, false, List.of(), hosting))
+                        .toList(),
+                catalog,
                 clock,
                 planningTime);
     }
