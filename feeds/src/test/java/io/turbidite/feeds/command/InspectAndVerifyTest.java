@@ -4,8 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import io.turbidite.core.log.Durability;
 import io.turbidite.feeds.command.Command.Result;
+import io.turbidite.lsm.Dataset;
+import io.turbidite.lsm.DatasetSpec;
+import io.turbidite.lsm.Store;
+import io.turbidite.lsm.StoreOptions;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -13,7 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 class InspectAndVerifyTest {
@@ -198,5 +206,42 @@ class InspectAndVerifyTest {
         byte[] bytes = Files.readAllBytes(file);
         bytes[bytes.length / 2] ^= 0x10;
         Files.write(file, bytes);
+    }
+
+    @Test
+    void statistics_are_told_of_what_has_a_sample(@TempDir Path elsewhere) {
+        Path made = elsewhere.resolve("sampled");
+        try (Store opened =
+                Store.open(made, StoreOptions.defaults().withDurability(Durability.BUFFERED))) {
+            Dataset dataset = opened.createDataset(DatasetSpec.named("T")
+                    .field("id", "int64")
+                    .field("kind", "string?")
+                    .primaryKey("id"));
+            for (long i = 0; i < 4_000; i++) {
+                Map<String, @Nullable Object> record = new HashMap<>();
+                record.put("id", i);
+                record.put("kind", i % 4 == 0 ? null : "usual");
+                record.put("filler", Long.toString(i).repeat(200));
+                dataset.upsert(record);
+            }
+            dataset.flush();
+        }
+        Result told = Command.run("inspect", made, "--statistics");
+        assertThat(told.err()).isEmpty();
+        assertThat(told.out())
+                .matches("(?s)T: about \\d,\\d+ records, a sample of [\\d,]+\\R.*")
+                .containsPattern("  id: about [\\d,]+ values, \\d+ to \\d+")
+                .containsPattern("  kind: about 1 value, 2\\d\\.\\d % absent, usual to usual");
+        JsonNode json =
+                dataset(Command.run("inspect", made, "--statistics", "--json").json(), "T");
+        assertThat(json.path("records").asLong()).isBetween(3_500L, 4_500L);
+        assertThat(json.path("sampled").asLong()).isPositive();
+        JsonNode kind = json.path("fields").get(1);
+        assertThat(kind.path("field").asText()).isEqualTo("kind");
+        assertThat(kind.path("absent").asDouble()).isBetween(0.2, 0.3);
+        assertThat(kind.path("distinct").asLong()).isEqualTo(1);
+        assertThat(kind.path("frequent").get(0).path("value").asText()).isEqualTo("usual");
+        assertThat(Command.run("inspect", store, "--statistics").out())
+                .contains("Numbers: about 2 records", "Trips: about 4 records", "33.3 % absent");
     }
 }

@@ -45,4 +45,22 @@ class TutorialTest {
                     .doesNotContain("turbidite: ");
         }
     }
+
+    /** The line of SQL that the README shows, after the one that loads what it asks. */
+    @Test
+    void the_line_of_SQL_of_the_README_runs() throws IOException {
+        List<Transcript.Step> steps = Transcript.steps(Files.readString(ROOT.resolve("README.md")));
+        Transcript.Step asked = one(steps, " sql ");
+        Transcript.Step loads = one(steps, "./turbidite run feeds/samples/");
+        Transcript.run(loads, directory, MADE, ROOT);
+        assertThat(Transcript.run(asked, directory, MADE, ROOT))
+                .matches("(?s)dest +n\\R-+ +-+\\R([A-Z]{3} +\\d+\\R?){5}");
+    }
+
+    private static Transcript.Step one(List<Transcript.Step> steps, String part) {
+        return steps.stream()
+                .filter(step -> step.line().contains(part))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("the README shows no line with " + part));
+    }
 }

@@ -37,6 +37,7 @@ final class Calls {
             Map.entry("CHARACTER_LENGTH", "length"),
             Map.entry("CHAR_LENGTH", "length"),
             Map.entry("CONTAINS", "contains"),
+            Map.entry("CELL", "cell_of"),
             Map.entry("CONTAINS_ANY", "contains_any"),
             Map.entry("CONTAINS_PREFIX", "contains_prefix"),
             Map.entry("COS", "cos"),

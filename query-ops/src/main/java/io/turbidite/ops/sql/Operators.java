@@ -48,6 +48,10 @@ final class Operators {
     static final SqlFunction HAS =
             truth("HAS", OperandTypes.family(SqlTypeFamily.ARRAY, SqlTypeFamily.ANY));
     static final SqlFunction POINT = spatial("ST_POINT", 2);
+    static final SqlFunction CELL = strict(
+            "CELL",
+            GEOMETRY,
+            OperandTypes.family(SqlTypeFamily.GEO, SqlTypeFamily.NUMERIC, SqlTypeFamily.NUMERIC));
     static final SqlFunction ENVELOPE = spatial("ST_MAKEENVELOPE", 4);
     static final SqlFunction X = strict("ST_X", ReturnTypes.DOUBLE_NULLABLE, geometries(1));
     static final SqlFunction Y = strict("ST_Y", ReturnTypes.DOUBLE_NULLABLE, geometries(1));
@@ -165,12 +169,13 @@ final class Operators {
             WITHIN,
             INTERSECTS,
             DISTANCE,
+            CELL,
             SqlLibraryOperators.TRY_CAST);
 
     /** What the compiler knows by name, for the nearest name of one that is not there. */
     private static final List<String> NAMES = List.of("""
             ABS ACOS ANY_VALUE APPROX_COUNT_DISTINCT ARRAY_AGG ASIN ATAN AVG BOOL_AND BOOL_OR BTRIM
-            CAST CBRT CEIL CHAR_LENGTH COALESCE CONCAT CONCAT_WS CONTAINS CONTAINS_ANY
+            CAST CBRT CEIL CELL CHAR_LENGTH COALESCE CONCAT CONCAT_WS CONTAINS CONTAINS_ANY
             CONTAINS_PREFIX COS COUNT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DATE_PART
             DATE_TRUNC DEGREES EVERY EXP EXTRACT FLOOR GREATEST GROUPING HAS IFNULL LEAST LEFT LENGTH LISTAGG
             LN LOCALTIME LOCALTIMESTAMP LOG LOG10 LOWER LPAD LTRIM MAX MEDIAN MIN MOD NOW NULLIF

@@ -57,8 +57,7 @@ record PlanningTime(long nanosMax, Clock clock) {
             Long start = startThreadNanos;
             if (start == null) {
                 // as if the thread had had the processor so far, but for a wait before this look
-                start = threadNanos
-                        - Math.min(now - startNanos, most.nanosMax / FIRST_LOOK_PART);
+                start = threadNanos - Math.min(now - startNanos, most.nanosMax / FIRST_LOOK_PART);
                 startThreadNanos = start;
             }
             long left = most.nanosMax - (threadNanos - start);

@@ -77,8 +77,7 @@ class PlanningTimeTest {
     @Test
     void a_first_look_that_comes_late_refuses_nothing() {
         Hands clock = new Hands();
-        PlanningTime.Span span =
-                new PlanningTime(PlanningTime.DEFAULT.nanosMax(), clock).begun();
+        PlanningTime.Span span = new PlanningTime(PlanningTime.DEFAULT.nanosMax(), clock).begun();
         clock.pass(30, 1);
         assertThat(span.isOver()).isFalse();
         clock.pass(9, 8);

@@ -231,6 +231,7 @@ public record Function(
         add(functions, "power", TypeKind.DOUBLE, 2, 2, MoreFunctions::power);
         add(functions, "x_of", TypeKind.DOUBLE, 1, 1, MoreFunctions.coordinate("x_of", Point::x));
         add(functions, "y_of", TypeKind.DOUBLE, 1, 1, MoreFunctions.coordinate("y_of", Point::y));
+        add(functions, "cell_of", TypeKind.POINT, 3, 3, CellFunction::corner);
     }
 
     private static void addTexts(Map<String, Function> functions) {

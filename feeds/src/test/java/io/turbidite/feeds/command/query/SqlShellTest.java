@@ -42,6 +42,10 @@ class SqlShellTest {
 
     /** What is shown when these lines are typed. */
     private String shown(String typed) throws IOException {
+        return shown(typed, "dumb");
+    }
+
+    private String shown(String typed, String kind) throws IOException {
         ByteArrayOutputStream shown = new ByteArrayOutputStream();
         PrintStream out = new PrintStream(shown, true, StandardCharsets.UTF_8);
         Console console = new Console(
@@ -55,7 +59,7 @@ class SqlShellTest {
                 Clock.system());
         try (Terminal terminal = new DumbTerminal(
                 "test",
-                "dumb",
+                kind,
                 new ByteArrayInputStream(typed.getBytes(StandardCharsets.UTF_8)),
                 shown,
                 StandardCharsets.UTF_8)) {
@@ -94,6 +98,12 @@ class SqlShellTest {
         assertThat(asked).containsExactly("select 1\n  as \"a;b\"", "select 2", "select ';' -- ;");
         assertThat(shown).contains("answer 1", "answer 2", "answer 3");
         assertThat(Files.readString(directory.resolve("history"))).contains("select 2; select ';'");
+    }
+
+    @Test
+    void the_tab_key_completes_words_datasets_and_fields() throws IOException {
+        shown("sel\tx.ki\tfr\tPe\tx;\n", "ansi");
+        assertThat(asked).containsExactly("select x.kind from Pets x");
     }
 
     @Test
