@@ -144,7 +144,11 @@ class PlanEstimateTest {
     void a_sample_says_that_a_limit_is_reached_soon_where_a_guess_would_not() {
         int records = 24_000;
         MemorySource flights = new MemorySource(
-                Flights.TYPE, List.of("id"), List.of(), List.of(btree("by_tail", "tail")), 2);
+                Flights.TYPE,
+                List.of("id"),
+                List.of(),
+                List.of(btree("by_tail", "tail", "delay")),
+                2);
         for (int i = 0; i < records; i++) {
             flights.upsert(Flights.flight(
                     i, "tail", "N" + i % 50, "name", i % 2_000 == 557 ? "rare" : "common"));

@@ -27,12 +27,14 @@ class QueryModelTest {
         long first = Seeds.of(test);
         int answered = 0;
         int rows = 0;
+        int inOrder = 0;
         for (int i = 0; i < (Seeds.isReplay() ? 1 : SOURCE_COUNT); i++) {
             long seed = Seeds.isReplay() ? first : Seeds.mix(first, i);
             try {
                 int[] counts = run(seed);
                 answered += counts[0];
                 rows += counts[1];
+                inOrder += counts[2];
             } catch (RuntimeException | AssertionError e) {
                 throw new AssertionError(e.getMessage() + "\n" + Seeds.replay(test, seed), e);
             }
@@ -41,6 +43,7 @@ class QueryModelTest {
         if (!Seeds.isReplay()) {
             assertThat(answered).isGreaterThan(SOURCE_COUNT * QUERY_COUNT / 2);
             assertThat(rows).isGreaterThan(answered);
+            assertThat(inOrder).isGreaterThan(SOURCE_COUNT / 6);
         }
     }
 
@@ -50,6 +53,7 @@ class QueryModelTest {
         MemorySource source = made.source();
         int answered = 0;
         int rows = 0;
+        int inOrder = 0;
         for (int i = 0; i < QUERY_COUNT; i++) {
             source.estimateFactor = Math.pow(10, random.nextInt(-2, 3));
             NaiveQuery asked = made.query();
@@ -63,6 +67,7 @@ class QueryModelTest {
                     checkPrepared(asked, source, access, options, answer);
                     answered++;
                     rows += answer.rows().size();
+                    inOrder += result.explain().access().endsWith("key order, then fetch") ? 1 : 0;
                 } catch (InvalidRequestException e) {
                     assertThat(e).hasMessageContaining("has no equality or range");
                 }
@@ -73,7 +78,7 @@ class QueryModelTest {
                 assertThat(disk.openHandleCount()).isZero();
             }
         }
-        return new int[] {answered, rows};
+        return new int[] {answered, rows, inOrder};
     }
 
     /**

@@ -299,6 +299,9 @@ final class RandomSource {
             order.addAll(order(groupBy, cells != null));
         }
         long limit = random.nextInt(3) == 0 ? random.nextInt(20) : QueryRequest.NO_LIMIT;
+        if (shape < 2 && !order.isEmpty() && random.nextBoolean()) {
+            limit = 1L + random.nextInt(8);
+        }
         boolean isNear = shape < 2 && random.nextInt(3) == 0;
         QueryRequest.Near near = !isNear
                 ? null
@@ -329,14 +332,23 @@ final class RandomSource {
         } else if (!groupBy.isEmpty()) {
             names.addAll(groupBy);
             names.add("count");
+        } else if (random.nextInt(3) == 0 && !source.indexes().isEmpty()) {
+            List<IndexDescription> indexes = source.indexes();
+            names.addAll(indexes.get(random.nextInt(indexes.size())).fields().stream()
+                    .filter(single::contains)
+                    .toList());
+            primaryKey.stream().filter(key -> !names.contains(key)).forEach(names::add);
         } else if (random.nextInt(3) == 0) {
             names.addAll(primaryKey);
         } else {
             names.addAll(some(single, 1, 2));
         }
         List<QueryRequest.OrderBy> order = new ArrayList<>();
+        boolean isOneWay = random.nextBoolean();
+        boolean first = random.nextBoolean();
         for (int i = random.nextInt(names.size()); i >= 0; i--) {
-            order.addFirst(new QueryRequest.OrderBy(names.get(i), random.nextBoolean()));
+            boolean descending = isOneWay ? first : random.nextBoolean();
+            order.addFirst(new QueryRequest.OrderBy(names.get(i), descending));
         }
         return order;
     }

@@ -140,6 +140,12 @@ public class StoreBenchmark {
         return rows(Query.on(dataset).orderBy("text").limit(10).usingScan());
     }
 
+    /** The first few by an index that has the order. */
+    @Benchmark
+    public long headByIndex() {
+        return rows(Query.on(dataset).orderBy("group").limit(10));
+    }
+
     private static long rows(Query query) {
         long[] count = {0};
         try (QueryResult result = query.run()) {

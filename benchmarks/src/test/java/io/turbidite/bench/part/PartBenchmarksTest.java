@@ -42,6 +42,7 @@ class PartBenchmarksTest {
             assertThat(operations.filteredScan()).isEqualTo(2);
             assertThat(operations.groups()).isEqualTo(100);
             assertThat(operations.sortedHead()).isEqualTo(10);
+            assertThat(operations.headByIndex()).isEqualTo(10);
         } finally {
             operations.close();
         }

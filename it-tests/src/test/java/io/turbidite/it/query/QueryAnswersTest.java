@@ -85,6 +85,11 @@ class QueryAnswersTest {
             new Shape(List.of("grp"), List.of(), List.of("id", "grp"), List.of(), -1),
             new Shape(List.of(), List.of("grp"), List.of(), List.of("+grp"), 10),
             new Shape(List.of("name"), List.of("score"), List.of(), List.of("-score", "+id"), -1),
+            new Shape(List.of(), List.of(), List.of(), List.of("-grp"), 4),
+            new Shape(List.of(), List.of(), List.of("id", "grp"), List.of("+grp", "-name"), 6),
+            new Shape(List.of("name"), List.of(), List.of(), List.of("-score"), 3),
+            new Shape(List.of("grp"), List.of(), List.of("id"), List.of("-id"), 2),
+            new Shape(List.of(), List.of("name"), List.of(), List.of("-name", "-score"), 5),
             new Shape(List.of(), List.of(), List.of(), List.of("+id"), 1),
             new Shape(List.of(), List.of(), List.of(), List.of(), 0));
 

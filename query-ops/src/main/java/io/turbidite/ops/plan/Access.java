@@ -6,6 +6,7 @@ import io.turbidite.ops.intersect.JoinedRanges;
 import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.scan.PrimaryRange;
 import io.turbidite.ops.search.IndexRange;
+import io.turbidite.ops.search.IndexWalk;
 
 import java.util.List;
 import java.util.Locale;
@@ -92,6 +93,15 @@ sealed interface Access {
         /** Whether it looks at the records itself, to stop when there are enough. */
         boolean looksAtRecords() {
             return isNearest() || isNewest() || ofEach;
+        }
+    }
+
+    /** The entries of an index in key order as far as they are wanted, and their records. */
+    record InOrder(IndexRange range, IndexWalk walk) implements Access {
+        @Override
+        public String describe() {
+            KeyOrder order = walk.descending() ? KeyOrder.DESCENDING : KeyOrder.ASCENDING;
+            return "index %s%s, then fetch".formatted(range.index().name(), order.suffix());
         }
     }
 

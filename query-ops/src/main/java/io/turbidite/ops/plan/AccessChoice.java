@@ -30,6 +30,8 @@ import java.util.Set;
  *         <li>with fetch, each R-tree whose field has a window, each inverted index whose field is
  *             asked for its tokens, and each B+-tree whose first field (or first few) has an
  *             equality or range;
+ *         <li>with fetch, for the first few rows of an order, the entries of a B+-tree that has it
+ *             in key order ({@link IndexOrder});
  *         <li>with fetch, several of these together ({@link JoinChoice}); without, where their
  *             entries say all;
  *         <li>for a condition with {@code or}, each term by its own way ({@link EitherWays});
@@ -128,6 +130,7 @@ final class AccessChoice {
                 case Access.Get _ -> exactly(1);
                 case Access.Scan scan -> ofScan(scan);
                 case Access.Fetch _,
+                        Access.InOrder _,
                         Access.Entries _,
                         Access.JoinedFetch _,
                         Access.JoinedEntries _,
@@ -274,7 +277,7 @@ final class AccessChoice {
             rows[i] = view.estimateSearch(range.index().name(), range.search(), filter);
             Set<String> used = Set.copyOf(range.narrowed());
             countings.add(new ResultRows.Counting(rows[i], used, List.of(range)));
-            if (JoinChoice.isJoinable(range)) {
+            if (!(others.get(i) instanceof Access.InOrder) && JoinChoice.isJoinable(range)) {
                 joinable.add(new JoinChoice.Counted(range, rows[i]));
             }
         }
@@ -300,7 +303,10 @@ final class AccessChoice {
         for (int i = 0; i < rows.length; i++) {
             // a way that stops early is cheap whatever it is over: unreadable ones are none
             if (wanted != null || rows[i] < ReadView.UNREADABLE) {
-                costed.add(cost.of(others.get(i), rows[i]));
+                costed.add(
+                        others.get(i) instanceof Access.InOrder walked
+                                ? cost.of(walked, rows[i], view)
+                                : cost.of(others.get(i), rows[i]));
             }
         }
         for (JoinChoice.Joined joined : joins) {
@@ -336,6 +342,7 @@ final class AccessChoice {
     private static IndexRange range(Access access) {
         return switch (access) {
             case Access.Fetch(IndexRange range, boolean _) -> range;
+            case Access.InOrder(IndexRange range, var _) -> range;
             case Access.Entries(IndexRange range) -> range;
             case Access.Scan _,
                     Access.Get _,
@@ -356,6 +363,8 @@ final class AccessChoice {
             boolean found = switch (way.access()) {
                 case Access.Scan _ -> wanted.equals(QueryRequest.SCAN);
                 case Access.Fetch(var range, var _) ->
+                    wanted.equals(range.index().name());
+                case Access.InOrder(var range, var _) ->
                     wanted.equals(range.index().name());
                 case Access.Entries(var range) -> wanted.equals(range.index().name());
                 case Access.JoinedFetch(var ranges) -> JoinChoice.isNamed(ranges, wanted);

@@ -89,15 +89,25 @@ final class DistinctValues {
         if (source < 0) {
             return UNKNOWN;
         }
-        double records = records(plan.view());
-        String name = query.type().field(source).name();
+        return of(query, plan.view(), source);
+    }
+
+    /**
+     * Counts.
+     *
+     * @param field of the records
+     * @return 1 or more; {@link #UNKNOWN}
+     */
+    double of(CheckedQuery query, ReadView view, int field) {
+        double records = records(view);
+        String name = query.type().field(field).name();
         if (query.source().primaryKey().equals(List.of(name))) {
             return Math.max(1, records);
         }
         double told = kept(query.source(), name, records);
         if (told == UNKNOWN) {
             try {
-                told = told(plan.view(), query.type(), source);
+                told = told(view, query.type(), field);
             } catch (CorruptionException | StorageIoException e) {
                 return UNKNOWN; // who reads the page when the query runs is told
             }

@@ -6,6 +6,7 @@ import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.FieldRange;
 import io.turbidite.ops.search.IndexRange;
+import io.turbidite.ops.search.IndexWalk;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +47,12 @@ final class IndexWays {
             IndexRange keys = new IndexRange(
                     index, narrowed.range(), filter, narrowed.narrowed(), narrowed.isExact());
             to.add(new Access.Fetch(keys, true));
+        }
+        IndexWalk walk = IndexOrder.of(query, index);
+        if (walk != null) {
+            IndexRange keys = new IndexRange(
+                    index, narrowed.range(), filter, narrowed.narrowed(), narrowed.isExact());
+            to.add(new Access.InOrder(keys, walk));
         }
         if (entriesDo || narrowed.fieldCount() > 0) {
             IndexRange range = new IndexRange(

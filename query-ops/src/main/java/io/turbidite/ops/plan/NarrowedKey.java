@@ -1,8 +1,11 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
+import io.turbidite.core.key.KeyCodec;
 import io.turbidite.core.key.KeyForm;
 import io.turbidite.core.scan.KeyRange;
+import io.turbidite.core.type.TypeKind;
 import io.turbidite.ops.expr.FieldRange;
 
 import org.jspecify.annotations.Nullable;
@@ -88,6 +91,13 @@ record NarrowedKey(
             key = key == null ? single : join(key, single);
         }
         return key;
+    }
+
+    /** All keys whose field behind the single values is null or missing. */
+    KeyRange startingWithAbsent(TypeKind kind) {
+        ByteSink sink = new ByteSink(64, Integer.MAX_VALUE - 8);
+        KeyCodec.appendNull(sink.putBytes(prefix), kind);
+        return KeyRange.startingWith(sink.asSlice(new Slice()).toByteArray());
     }
 
     int fieldCount() {

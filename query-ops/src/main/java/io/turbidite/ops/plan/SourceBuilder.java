@@ -18,6 +18,7 @@ import io.turbidite.ops.expr.RecordPredicate;
 import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.expr.Tuples;
 import io.turbidite.ops.fetch.FetchedRecords;
+import io.turbidite.ops.fetch.IndexOrderRecords;
 import io.turbidite.ops.fetch.NearestRecords;
 import io.turbidite.ops.fetch.NewestOfEach;
 import io.turbidite.ops.fetch.NewestRecords;
@@ -53,6 +54,7 @@ import io.turbidite.ops.search.EntryFields;
 import io.turbidite.ops.search.EntryTuples;
 import io.turbidite.ops.search.IndexOnlyScan;
 import io.turbidite.ops.search.IndexRange;
+import io.turbidite.ops.search.IndexWalk;
 
 import org.jspecify.annotations.Nullable;
 
@@ -107,7 +109,7 @@ final class SourceBuilder {
             case Access.Fetch fetch -> !fetch.looksAtRecords();
             case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _, Access.Either _ ->
                 true;
-            case Access.Get _, Access.Nothing _ -> false;
+            case Access.Get _, Access.Nothing _, Access.InOrder _ -> false;
         };
     }
 
@@ -293,6 +295,8 @@ final class SourceBuilder {
             case Access.Fetch(var range, var _) ->
                 new WayIn(
                         () -> fetch(partitions, range, rowsWanted), meters.fetched, meters.scanned);
+            case Access.InOrder(var range, var walk) ->
+                new WayIn(() -> inOrder(range, walk), meters.fetched, meters.scanned);
             case Access.Either either ->
                 new WayIn(
                         () -> either(partitions, either, rowsWanted),
@@ -338,6 +342,7 @@ final class SourceBuilder {
                 case Access.Fetch(var range, var _) -> () -> fetch(partitions, range, rowsWanted);
                 case Access.Nothing _ -> NoRecords::new;
                 case Access.Entries _,
+                        Access.InOrder _,
                         Access.JoinedFetch _,
                         Access.JoinedEntries _,
                         Access.Either _ ->
@@ -404,6 +409,25 @@ final class SourceBuilder {
                         meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()));
     }
 
+    /** Of all partitions, as far as the limit wants them: the keys come in one order. */
+    private IndexOrderRecords inOrder(IndexRange range, IndexWalk walk) {
+        List<Integer> partitions = everyPartition();
+        return new IndexOrderRecords(
+                view,
+                partitions,
+                range,
+                walk,
+                new NewestRecords.Wanted(query.limit(), query.conditions().compile(List.of())),
+                range.isExact() && query.conditions().isDecidedBy(range.narrowed()),
+                lookup(
+                        partitions,
+                        query.limit(),
+                        fetchOptions(!range.index().alwaysValid(), range.filter())),
+                new NearestRecords.Meters(
+                        meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()),
+                options::checkNotStopped);
+    }
+
     private FetchedRecords fetch(
             List<Integer> partitions,
             IntFunction<Candidates> opener,
@@ -444,7 +468,8 @@ final class SourceBuilder {
 
     /** Whether what the way in gives was looked at already. */
     private boolean looksAtRecords() {
-        return choice.chosen() instanceof Access.Fetch fetch && fetch.looksAtRecords();
+        return choice.chosen() instanceof Access.InOrder
+                || (choice.chosen() instanceof Access.Fetch fetch && fetch.looksAtRecords());
     }
 
     /** Where every entry found is a row, no more of them than rows are wanted. */

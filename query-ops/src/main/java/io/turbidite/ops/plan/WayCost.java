@@ -1,5 +1,6 @@
 package io.turbidite.ops.plan;
 
+import io.turbidite.core.scan.ReadView;
 import io.turbidite.ops.search.IndexRange;
 
 /**
@@ -29,6 +30,21 @@ record WayCost(CheckedQuery query, long resultRows, long scanRows, boolean hasHi
         return new AccessChoice.Costed(access, read, cost(access, rows));
     }
 
+    /** The cost of going through an index in key order. */
+    AccessChoice.Costed of(Access.InOrder access, long rows, ReadView view) {
+        IndexRange range = access.range();
+        double read = rows * Math.min(1, (double) query.limit() / Math.max(1, resultRows));
+        if (!isRowEach(access)) {
+            read += LIMIT_RISK * (rows - read);
+        }
+        read += IndexOrder.ties(query, view, range, access.walk(), rows);
+        read = Math.min((double) rows, Math.max(read, (double) query.limit()));
+        double cost = AccessCost.OPEN
+                + AccessCost.entries(range, read)
+                + AccessCost.fetches(read, (double) scanRows);
+        return new AccessChoice.Costed(access, Math.round(read), cost);
+    }
+
     private double cost(Access access, long rows) {
         double ofRows = switch (access) {
             case Access.Fetch(var range, var ofEach) ->
@@ -39,6 +55,7 @@ record WayCost(CheckedQuery query, long resultRows, long scanRows, boolean hasHi
             case Access.Scan _,
                     Access.Get _,
                     Access.Nothing _,
+                    Access.InOrder _,
                     Access.JoinedFetch _,
                     Access.JoinedEntries _,
                     Access.Either _ -> rows;
@@ -83,6 +100,8 @@ record WayCost(CheckedQuery query, long resultRows, long scanRows, boolean hasHi
                 range.index().alwaysValid()
                         && range.isExact()
                         && query.conditions().isDecidedBy(range.narrowed());
+            case Access.InOrder(var range, var _) ->
+                range.isExact() && query.conditions().isDecidedBy(range.narrowed());
             case Access.Scan scan -> query.conditions().isDecidedBy(scan.decided());
             case Access.Get _, Access.Nothing _ -> true;
             case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _, Access.Either _ ->

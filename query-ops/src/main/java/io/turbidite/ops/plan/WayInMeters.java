@@ -30,6 +30,7 @@ final class WayInMeters {
 
     WayInMeters(Access access) {
         boolean isFetch = access instanceof Access.Fetch
+                || access instanceof Access.InOrder
                 || access instanceof Access.JoinedFetch
                 || access instanceof Access.Either;
         this.distinct = isFetch ? new OperatorMeter() : OperatorMeter.NONE;
@@ -43,6 +44,7 @@ final class WayInMeters {
                     Access.Get _,
                     Access.Scan _,
                     Access.Fetch _,
+                    Access.InOrder _,
                     Access.Entries _,
                     Access.Either _ -> null;
         };
@@ -62,7 +64,7 @@ final class WayInMeters {
      */
     OperatorMeter lowest(Access access) {
         return switch (access) {
-            case Access.Fetch _, Access.JoinedFetch _, Access.Either _ -> fetched;
+            case Access.Fetch _, Access.InOrder _, Access.JoinedFetch _, Access.Either _ -> fetched;
             case Access.Nothing _,
                     Access.Get _,
                     Access.Scan _,

@@ -21,6 +21,7 @@ import io.turbidite.ops.fetch.LookupMeter;
 import io.turbidite.ops.intersect.Intersection;
 import io.turbidite.ops.intersect.JoinedRanges;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.scan.KeyOrder;
 import io.turbidite.ops.search.IndexRange;
 import io.turbidite.ops.search.SearchMeter;
 
@@ -86,20 +87,10 @@ final class WayInSteps {
                             .over(meters.scanned.work()));
                 }
             }
-            case Access.Fetch(var range, var _) -> {
-                steps.add(new PlanStep(
-                                "fetch",
-                                fetchDetail(!range.index().alwaysValid(), range.filter()),
-                                estimate,
-                                meters.fetched)
-                        .over(fetched()));
-                steps.add(new PlanStep("sort-distinct", "primary keys", estimate, meters.distinct));
-                steps.add(new PlanStep(
-                                "search",
-                                searchDetail(range, meters.searches),
-                                estimate,
-                                meters.read)
-                        .over(searched(meters.searches)));
+            case Access.Fetch(var range, var _) -> addFetch(range, "", estimate, steps);
+            case Access.InOrder(var range, var walk) -> {
+                KeyOrder order = walk.descending() ? KeyOrder.DESCENDING : KeyOrder.ASCENDING;
+                addFetch(range, order.suffix(), estimate, steps);
             }
             case Access.Entries(var range) ->
                 steps.add(new PlanStep(
@@ -123,6 +114,22 @@ final class WayInSteps {
                         .over(fetched()));
         }
         return steps;
+    }
+
+    private void addFetch(IndexRange range, String order, long estimate, List<PlanStep> steps) {
+        steps.add(new PlanStep(
+                        "fetch",
+                        fetchDetail(!range.index().alwaysValid(), range.filter()),
+                        estimate,
+                        meters.fetched)
+                .over(fetched()));
+        steps.add(new PlanStep("sort-distinct", "primary keys", estimate, meters.distinct));
+        steps.add(new PlanStep(
+                        "search",
+                        searchDetail(range, meters.searches) + order,
+                        estimate,
+                        meters.read)
+                .over(searched(meters.searches)));
     }
 
     private void addJoin(JoinedRanges join, long estimate, List<PlanStep> steps) {
