@@ -11,7 +11,6 @@ import io.turbidite.core.sim.SimDisk;
 import io.turbidite.core.sim.SimTasks;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.Field;
-import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.aggregate.Aggregate;
 import io.turbidite.ops.run.RunOptions;
 
@@ -20,16 +19,12 @@ import org.junit.jupiter.api.Test;
 
 import java.math.BigDecimal;
 import java.math.MathContext;
-import java.time.Instant;
-import java.time.LocalDate;
-import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.UUID;
 
 /**
  * Random queries over a source whose records come in runs, which are taken by batches, and over the
@@ -37,25 +32,7 @@ import java.util.UUID;
  * operators included.
  */
 class BatchesAndRowsTest {
-    private static final RecordType TYPE = RecordType.builder()
-            .field("id", "int64")
-            .field("text", "string?")
-            .field("name", "string?")
-            .field("bytes", "bytes?")
-            .field("uuid", "uuid?")
-            .field("flag", "bool?")
-            .field("tiny", "int8?")
-            .field("short", "int16?")
-            .field("whole", "int32?")
-            .field("big", "int64?")
-            .field("real", "double?")
-            .field("small", "float?")
-            .field("price", "decimal?")
-            .field("day", "date?")
-            .field("hour", "time?")
-            .field("at", "datetime?")
-            .build();
-    private static final List<String> NAMES = TYPE.fields().stream()
+    static final List<String> NAMES = RandomRecords.TYPE.fields().stream()
             .map(Field::name)
             .filter(name -> !name.equals("id"))
             .toList();
@@ -82,8 +59,7 @@ class BatchesAndRowsTest {
             "id >= 20");
     private static final MathContext TOLERANCE = new MathContext(9);
     private static final int[] ABSENT_OF = {2, 8, 200};
-    private static final List<String> NUMBERS =
-            List.of("whole", "tiny", "short", "big", "real", "small");
+    static final List<String> NUMBERS = List.of("whole", "tiny", "short", "big", "real", "small");
 
     @Test
     void answers_are_the_same() {
@@ -110,8 +86,8 @@ class BatchesAndRowsTest {
 
     private static List<String> run(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        MemorySource source =
-                new MemorySource(TYPE, List.of("id"), List.of(), List.of(), 1 + random.nextInt(3));
+        MemorySource source = new MemorySource(
+                RandomRecords.TYPE, List.of("id"), List.of(), List.of(), 1 + random.nextInt(3));
         RandomRecords made = new RandomRecords(random, ABSENT_OF[random.nextInt(ABSENT_OF.length)]);
         // of some sources so many that what is not among the first few is dropped by its first
         // field
@@ -136,7 +112,7 @@ class BatchesAndRowsTest {
     }
 
     /** Rows, and what operators counted; or the failure. */
-    private static List<String> answer(Query query) {
+    static List<String> answer(Query query) {
         List<String> rows = new ArrayList<>();
         try (QueryResult result = query.run()) {
             for (Map<String, @Nullable Object> row : result.toList()) {
@@ -224,11 +200,11 @@ class BatchesAndRowsTest {
         };
     }
 
-    private static String any(List<String> names, SplittableRandom random) {
+    static String any(List<String> names, SplittableRandom random) {
         return names.get(random.nextInt(names.size()));
     }
 
-    private static RunOptions options(SplittableRandom random, long seed) {
+    static RunOptions options(SplittableRandom random, long seed) {
         RunOptions options = RunOptions.defaults();
         if (random.nextInt(3) == 0) {
             options = options.withMemoryBytesMax(RunOptions.MEMORY_BYTES_MIN)
@@ -237,55 +213,5 @@ class BatchesAndRowsTest {
         return random.nextInt(4) == 0
                 ? options.withTasks(new SimTasks(seed, new SimClock())).withSideBySideRows(0)
                 : options;
-    }
-
-    /**
-     * Records whose sums are exact in any order.
-     *
-     * @param absentOf of so many values one is missing, and one is null
-     */
-    private record RandomRecords(SplittableRandom random, int absentOf) {
-        private static final double[] REALS = {-0.0, 0.0, -1.5, 2.25, 1e6, 0.5};
-        private static final double[] ODD = {Double.NaN, Double.POSITIVE_INFINITY, -0.0};
-
-        Map<String, @Nullable Object> record(long id) {
-            Map<String, @Nullable Object> record = new LinkedHashMap<>();
-            record.put("id", id);
-            record.put("text", String.valueOf((char) ('a' + random.nextInt(4))).repeat(few(11)));
-            record.put("name", "a name that is long " + random.nextInt(5));
-            record.put("bytes", bytes());
-            record.put("uuid", new UUID(random.nextInt(2), random.nextInt(2)));
-            record.put("flag", random.nextBoolean());
-            record.put("tiny", (byte) random.nextInt(-3, 4));
-            record.put("short", (short) random.nextInt(-300, 300));
-            record.put("whole", random.nextInt(-50, 50));
-            record.put("big", random.nextInt(400) == 0 ? 1L << 40 : random.nextLong(-4, 4));
-            record.put("real", REALS[random.nextInt(REALS.length)]);
-            record.put("small", (float) ODD[random.nextInt(ODD.length)]);
-            record.put("price", BigDecimal.valueOf(random.nextInt(40), 1));
-            record.put("day", LocalDate.ofEpochDay(random.nextInt(5)));
-            record.put("hour", LocalTime.ofSecondOfDay(random.nextInt(5)));
-            record.put("at", Instant.ofEpochSecond(random.nextInt(-2, 2)));
-            record.keySet().removeIf(field -> !field.equals("id") && random.nextInt(absentOf) == 0);
-            record.replaceAll((field, value) ->
-                    !field.equals("id") && random.nextInt(absentOf) == 0 ? null : value);
-            if (random.nextInt(10) == 0) {
-                record.put("undeclared", "x".repeat(few(9)));
-            }
-            return record;
-        }
-
-        private int few(int bound) {
-            return random.nextInt(1 + random.nextInt(bound));
-        }
-
-        /** Some that differ in zeros alone, and some on both sides of what words hold. */
-        private byte[] bytes() {
-            byte[] bytes = new byte[few(19)];
-            if (bytes.length > 0) {
-                bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(2);
-            }
-            return bytes;
-        }
     }
 }

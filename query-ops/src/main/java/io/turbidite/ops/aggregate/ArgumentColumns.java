@@ -10,6 +10,7 @@ import io.turbidite.ops.expression.TypedExpression;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.function.IntPredicate;
 
 /**
  * What aggregates need of many records, argument by argument: numbers, bits of doubles, and of
@@ -31,6 +32,14 @@ public final class ArgumentColumns {
     private final boolean[][] absent;
 
     ArgumentColumns(List<BoundAggregates.Argument> arguments) {
+        this(arguments, _ -> true);
+    }
+
+    /**
+     * @param isRead whether an argument is read of records; others are given by {@link #gather},
+     *     and are fields
+     */
+    ArgumentColumns(List<BoundAggregates.Argument> arguments, IntPredicate isRead) {
         int count = arguments.size();
         fields = new int[count];
         forms = new Form[count];
@@ -45,7 +54,7 @@ public final class ArgumentColumns {
             fields[i] = argument.field();
             forms[i] = Form.of(argument.kind());
             if (expression == null) {
-                columns[i] = new RecordColumn();
+                columns[i] = isRead.test(i) ? new RecordColumn() : null;
             } else {
                 computed[i] = expression.computed();
                 some = true;
@@ -72,6 +81,35 @@ public final class ArgumentColumns {
         }
         if (computes) {
             compute(records, rows, count);
+        }
+    }
+
+    /** How many arguments there are. */
+    public int count() {
+        return fields.length;
+    }
+
+    /** Whether {@link #read} reads an argument. */
+    public boolean isRead(int argument) {
+        return columns[argument] != null || computed[argument] != null;
+    }
+
+    /**
+     * Gives an argument that is not read.
+     *
+     * @param from its values, and {@code absentOf} which of them are none
+     * @param places which of these each row has; as many as {@code rows}
+     */
+    public void gather(int argument, long[] from, boolean[] absentOf, int[] places, int rows) {
+        if (numbers[argument].length < rows) {
+            numbers[argument] = new long[Math.max(rows, 2 * numbers[argument].length)];
+            absent[argument] = new boolean[numbers[argument].length];
+        }
+        long[] to = numbers[argument];
+        boolean[] absentTo = absent[argument];
+        for (int i = 0; i < rows; i++) {
+            to[i] = from[places[i]];
+            absentTo[i] = absentOf[places[i]];
         }
     }
 
@@ -127,11 +165,13 @@ public final class ArgumentColumns {
         };
     }
 
-    long[] numbers(int argument) {
+    /** The values of an argument, in an array that may be longer than they are many. */
+    public long[] numbers(int argument) {
         return numbers[argument];
     }
 
-    boolean[] absent(int argument) {
+    /** Which rows have no value of an argument; otherwise as {@link #numbers}. */
+    public boolean[] absent(int argument) {
         return absent[argument];
     }
 }

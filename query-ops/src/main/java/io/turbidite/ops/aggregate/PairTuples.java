@@ -4,6 +4,7 @@ import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
+import io.turbidite.ops.batch.KeyWords;
 import io.turbidite.ops.expr.FieldKey;
 
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,10 @@ import java.util.List;
 public final class PairTuples {
     private static final Slice NOTHING = Slice.of(new byte[0]);
 
+    private final RecordType left;
+    private final RecordType right;
+    private final List<Origin> keyOrigins;
+    private final List<BoundAggregates.Argument> needed;
     private final FieldKey[] keys;
     private final boolean[] isKeyOfLeft;
 
@@ -37,6 +42,15 @@ public final class PairTuples {
         RecordView right();
     }
 
+    /**
+     * What is needed of the rows of one side, of many at once.
+     *
+     * @param keys words of the group keys that are its fields; null: none is
+     * @param arguments of the aggregates, of which it reads those that are its fields; null where
+     *     groups are counted
+     */
+    public record Columns(@Nullable KeyWords keys, @Nullable ArgumentColumns arguments) {}
+
     /** A field of one of the two rows. */
     public record Origin(boolean isOfLeft, int field) {}
 
@@ -45,7 +59,12 @@ public final class PairTuples {
             RecordType right,
             List<Origin> keys,
             List<Origin> of,
+            List<BoundAggregates.Argument> needed,
             @Nullable ArgumentWriter arguments) {
+        this.left = left;
+        this.right = right;
+        this.keyOrigins = List.copyOf(keys);
+        this.needed = List.copyOf(needed);
         this.keys = new FieldKey[keys.size()];
         this.isKeyOfLeft = areOfLeft(keys);
         for (int i = 0; i < this.keys.length; i++) {
@@ -66,7 +85,7 @@ public final class PairTuples {
 
     /** For groups that are counted, by these fields. */
     public static PairTuples ofKeys(RecordType left, RecordType right, List<Origin> keys) {
-        return new PairTuples(left, right, keys, List.of(), null);
+        return new PairTuples(left, right, keys, List.of(), List.of(), null);
     }
 
     /**
@@ -91,6 +110,7 @@ public final class PairTuples {
                 right,
                 keys,
                 of,
+                arguments,
                 new ArgumentWriter(
                         arguments, argument -> of.get(argument).isOfLeft() ? left : right));
     }
@@ -103,6 +123,34 @@ public final class PairTuples {
             }
         }
         return true;
+    }
+
+    /** Whether {@link #columns} may be asked for: the keys have words. */
+    public boolean hasColumns() {
+        return KeyWords.fit(left, keyFields(true)) && KeyWords.fit(right, keyFields(false));
+    }
+
+    /** What is needed of one side, for one thread. */
+    public Columns columns(boolean ofLeft) {
+        int[] fields = keyFields(ofLeft);
+        return new Columns(
+                fields.length == 0 ? null : new KeyWords(ofLeft ? left : right, fields),
+                arguments == null
+                        ? null
+                        : new ArgumentColumns(
+                                needed, argument -> isArgumentOfLeft[argument] == ofLeft));
+    }
+
+    private int[] keyFields(boolean ofLeft) {
+        return keyOrigins.stream()
+                .filter(origin -> origin.isOfLeft() == ofLeft)
+                .mapToInt(Origin::field)
+                .toArray();
+    }
+
+    /** Whether nothing is grouped by. */
+    public boolean isWhole() {
+        return keys.length == 0;
     }
 
     /** The group key of a pair; valid until the next. */

@@ -25,13 +25,16 @@ import java.util.Arrays;
  * <p><em>Confined to one thread.</em> Valid until the next records.
  */
 public final class KeyWords {
-    private static final int BYTES_MAX = 2 * Long.BYTES;
+    static final int BYTES_MAX = 2 * Long.BYTES;
 
     /** One byte of the first word is never used, so that {@link #NONE} is no such word. */
     private static final int FIELDS_MAX = Long.BYTES - 1;
 
     /** The first word of a record that has no words. */
-    private static final long NONE = -1;
+    public static final long NONE = -1;
+
+    /** Of the bytes of first words: only that of an absent field has it, and {@link #NONE}. */
+    private static final long HIGH_BITS = 0x8080_8080_8080_8080L;
 
     private static final int ABSENT = 0xFF;
 
@@ -72,7 +75,7 @@ public final class KeyWords {
         return true;
     }
 
-    private static boolean areBytes(TypeKind kind) {
+    static boolean areBytes(TypeKind kind) {
         return kind == TypeKind.STRING || kind == TypeKind.BINARY || kind == TypeKind.UUID;
     }
 
@@ -91,9 +94,33 @@ public final class KeyWords {
         return hashes;
     }
 
-    /** Whether a record has words. */
-    public boolean has(int row) {
-        return all[row * words] != NONE;
+    /** Whether a first word is that of a record all of whose fields have values, in words. */
+    public static boolean isWhole(long firstWord) {
+        return (firstWord & HIGH_BITS) == 0;
+    }
+
+    /**
+     * The hash of words that lie elsewhere: as {@link #hashes} has it of a record.
+     *
+     * @param at where the first of them is
+     */
+    public long hash(long[] others, int at) {
+        long hash = 0;
+        int word = at + 1;
+        for (int i = 0; i < fields.length; i++) {
+            long mark = others[at] & (0xFFL << (Byte.SIZE * i));
+            hash = mixed(hash ^ others[word++] ^ mark);
+            if (areBytes(kinds[i])) {
+                long last = others[word++];
+                hash = last == 0 ? hash : mixed(hash ^ last);
+            }
+        }
+        return hash;
+    }
+
+    /** A hash of two. */
+    public static long mixed(long one, long other) {
+        return mixed(Long.rotateLeft(one, 32) ^ other);
     }
 
     /**

@@ -37,8 +37,13 @@ public final class CountCollector implements BatchWriter {
     }
 
     private boolean batch(ColumnBatch batch) {
-        count += batch.count();
+        add(batch.count());
         return true;
+    }
+
+    /** Counts rows that nobody looks into. */
+    public void add(long rows) {
+        count += rows;
     }
 
     @Override

@@ -1,15 +1,10 @@
 package io.turbidite.ops.group;
 
-import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
-import io.turbidite.core.record.RecordView;
 import io.turbidite.core.sort.SortBuffer;
-import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.aggregate.ArgumentColumns;
 import io.turbidite.ops.aggregate.GroupStates;
-import io.turbidite.ops.batch.ColumnBatch;
 import io.turbidite.ops.batch.KeyWords;
-import io.turbidite.ops.expr.FieldKey;
 
 import org.jspecify.annotations.Nullable;
 
@@ -42,11 +37,6 @@ final class GroupBatches {
     private final GroupTable table;
     private final long bytesMax;
     private final @Nullable GroupStates states;
-    private final @Nullable ArgumentColumns arguments;
-    private final KeyWords words;
-    private final FieldKey[] keys;
-    private final ByteSink keyBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
-    private final Slice key = new Slice();
     private final Slice groupStates = new Slice();
 
     /** Words of a key, and of its states, of which a count is one. */
@@ -74,28 +64,15 @@ final class GroupBatches {
     private int[] places = {};
 
     /**
-     * @param fields of the key, which {@link KeyWords#fit}
+     * @param keyWords of each row
      * @param states null: groups are counted
-     * @param arguments of the states
      * @param memoryBytes of the table
      */
-    GroupBatches(
-            GroupTable table,
-            RecordType type,
-            int[] fields,
-            @Nullable GroupStates states,
-            @Nullable ArgumentColumns arguments,
-            long memoryBytes) {
+    GroupBatches(GroupTable table, int keyWords, @Nullable GroupStates states, long memoryBytes) {
         this.table = table;
         this.states = states;
-        this.arguments = arguments;
         this.bytesMax = memoryBytes / MEMORY_PART;
-        this.words = new KeyWords(type, fields);
-        this.keys = new FieldKey[fields.length];
-        for (int i = 0; i < keys.length; i++) {
-            keys[i] = new FieldKey(type, fields[i], false);
-        }
-        this.keyWords = words.words();
+        this.keyWords = keyWords;
         this.stateWords = states == null ? 1 : states.words();
     }
 
@@ -104,7 +81,7 @@ final class GroupBatches {
      *
      * @return false where there is no memory for any group
      */
-    boolean begin(ColumnBatch batch) {
+    boolean begin(GroupedBatch batch) {
         if (slots.length == 0 && (isFull || !grow())) {
             return false;
         }
@@ -112,10 +89,7 @@ final class GroupBatches {
         if (places.length < count) {
             places = new int[Math.max(count, 2 * places.length)];
         }
-        words.read(batch.records(), batch.rows(), count);
-        if (arguments != null) {
-            arguments.read(batch.records(), batch.rows(), count);
-        }
+        batch.read();
         return true;
     }
 
@@ -125,14 +99,15 @@ final class GroupBatches {
      *
      * @return behind the last one that was taken or is {@link #isLeft left}
      */
-    int take(ColumnBatch batch, int from) {
+    int take(GroupedBatch batch, int from) {
         int count = batch.count();
         if (slots.length == 0) {
             // given up since the batch began
             Arrays.fill(places, from, count, 0);
             return count;
         }
-        int to = isWhole() && groups == 1 ? ofWhole(from, count) : placed(batch, from, count);
+        int to = batch.isWhole() && groups == 1 ? ofWhole(from, count) : placed(batch, from, count);
+        ArgumentColumns arguments = batch.arguments();
         if (states == null || arguments == null) {
             for (int i = from; i < to; i++) {
                 groupWords[places[i]]++;
@@ -143,24 +118,20 @@ final class GroupBatches {
         return to;
     }
 
-    /** Whether all records are one group. */
-    private boolean isWhole() {
-        return keys.length == 0;
-    }
-
     private int ofWhole(int from, int to) {
         Arrays.fill(places, from, to, stateWords);
         return to;
     }
 
-    private int placed(ColumnBatch batch, int from, int count) {
-        long[] hashes = words.hashes();
+    private int placed(GroupedBatch batch, int from, int count) {
+        long[] hashes = batch.hashes();
+        long[] words = batch.words();
         for (int row = from; row < count; row++) {
-            if (!words.has(row)) {
+            if (words[row * keyWords] == KeyWords.NONE) {
                 places[row] = 0;
                 continue;
             }
-            int group = find(hashes[row], row);
+            int group = find(hashes[row], words, row * keyWords);
             if (group == 0 && !isFull) {
                 group = add(batch, hashes[row], row);
                 if (group < 0) {
@@ -177,25 +148,23 @@ final class GroupBatches {
         return places[row] == 0;
     }
 
-    /** The group of a row; 0 if it is not here. */
-    private int find(long hash, int row) {
+    /** The group of a row, whose words begin at a place; 0 if it is not here. */
+    private int find(long hash, long[] words, int at) {
         int mask = slots.length - 1;
         int slot = (int) (hash >>> Integer.SIZE) & mask;
         for (; slots[slot] != 0; slot = (slot + 1) & mask) {
             long found = slots[slot];
-            if ((found ^ hash) >>> Integer.SIZE == 0 && isKey((int) found, row)) {
+            if ((found ^ hash) >>> Integer.SIZE == 0 && isKey((int) found, words, at)) {
                 return (int) found;
             }
         }
         return 0;
     }
 
-    private boolean isKey(int group, int row) {
-        long[] all = words.all();
+    private boolean isKey(int group, long[] words, int at) {
         int of = group * keyWords;
-        int at = row * keyWords;
         for (int i = 0; i < keyWords; i++) {
-            if (groupKeys[of + i] != all[at + i]) {
+            if (groupKeys[of + i] != words[at + i]) {
                 return false;
             }
         }
@@ -203,16 +172,16 @@ final class GroupBatches {
     }
 
     /** A new group; 0 where there is no room for it here, -1 where the table has none. */
-    private int add(ColumnBatch batch, long hash, int row) {
+    private int add(GroupedBatch batch, long hash, int row) {
         if (groups == entries.length - 1 && !grow()) {
             return 0;
         }
-        long entry = entryOf(batch.view(row));
+        long entry = entryOf(batch.key(row));
         if (entry == SortBuffer.FULL) {
             return -1;
         }
         groups++;
-        System.arraycopy(words.all(), row * keyWords, groupKeys, groups * keyWords, keyWords);
+        System.arraycopy(batch.words(), row * keyWords, groupKeys, groups * keyWords, keyWords);
         entries[groups] = entry;
         if (states != null) {
             table.setNumber(entry, groups);
@@ -222,13 +191,9 @@ final class GroupBatches {
         return groups;
     }
 
-    /** The entry of a record's group, which may have come by rows before. */
-    private long entryOf(RecordView record) {
-        keyBytes.clear();
-        for (FieldKey field : keys) {
-            field.append(record, keyBytes);
-        }
-        long entry = table.find(keyBytes.asSlice(key));
+    /** The entry of a row's group, which may have come by rows before. */
+    private long entryOf(Slice key) {
+        long entry = table.find(key);
         if (entry != SortBuffer.NONE) {
             return entry;
         }

@@ -11,7 +11,6 @@ import io.turbidite.ops.aggregate.ArgumentColumns;
 import io.turbidite.ops.aggregate.GroupStates;
 import io.turbidite.ops.batch.BatchTaker;
 import io.turbidite.ops.batch.BatchWriter;
-import io.turbidite.ops.batch.ColumnBatch;
 import io.turbidite.ops.batch.KeyWords;
 import io.turbidite.ops.expr.TupleMaker;
 import io.turbidite.ops.frame.Frame;
@@ -152,7 +151,7 @@ public final class GroupCollector implements BatchWriter {
     public @Nullable BatchTaker taking(TupleMaker maker, RecordType type) {
         int[] fields = maker.keyFields();
         GroupStates of = states;
-        if (fields == null || !KeyWords.fit(type, fields) || (of != null && !of.takesColumns())) {
+        if (fields == null || !KeyWords.fit(type, fields) || !takesBatches()) {
             return null;
         }
         ArgumentColumns columns = null;
@@ -162,22 +161,28 @@ public final class GroupCollector implements BatchWriter {
                 return null;
             }
         }
-        ArgumentColumns needed = columns;
+        GroupedRecords records = new GroupedRecords(maker, type, fields, columns);
         return batch -> {
-            GroupBatches groups = batches;
-            if (groups == null) {
-                groups = new GroupBatches(table, type, fields, of, needed, memoryBytes);
-                batches = groups;
-            }
-            take(batch, groups, maker);
+            take(records.show(batch));
             return true;
         };
     }
 
-    private void take(ColumnBatch batch, GroupBatches groups, TupleMaker maker) {
+    /** Whether rows may be taken by batches: all states are numbers. */
+    public boolean takesBatches() {
+        return states == null || states.takesColumns();
+    }
+
+    /** Takes rows as if the tuple of each were given, in their order. */
+    public void take(GroupedBatch batch) {
+        GroupBatches groups = batches;
+        if (groups == null) {
+            groups = new GroupBatches(table, batch.wordCount(), states, memoryBytes);
+            batches = groups;
+        }
         if (!groups.begin(batch)) {
             for (int row = 0; row < batch.count(); row++) {
-                tuple(batch.tuple(maker, row));
+                tuple(batch.tuple(row));
             }
             return;
         }
@@ -188,12 +193,12 @@ public final class GroupCollector implements BatchWriter {
             int to = groups.take(batch, from);
             for (int row = from; row < to; row++) {
                 if (groups.isLeft(row)) {
-                    tuple(batch.tuple(maker, row));
+                    tuple(batch.tuple(row));
                 }
             }
             if (to < batch.count()) {
                 // makes room, or says that there is none
-                tuple(batch.tuple(maker, to));
+                tuple(batch.tuple(to));
                 to++;
             }
             from = to;

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 
 /**
  * Hybrid hash join: one side is held, in a table; the other one passes by and is looked up in it.
@@ -68,6 +67,12 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     /** Where its rows are read as pairs; null: they are put together. */
     private @Nullable JoinedPair pairs;
 
+    /** Reads what groups of pairs need of its held rows, while it is built; null: nobody asks. */
+    private PairTuples.@Nullable Columns heldColumns;
+
+    /** Its held rows by words, once it is built; null: rows are looked up one by one. */
+    private @Nullable HeldWords words;
+
     /** Which of the notes about a held row are its own; {@link #NO_NOTES}: it makes none. */
     private int noteIndex = NO_NOTES;
 
@@ -86,7 +91,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     /** Whether others look up rows of the same table. */
     private final boolean isShared;
 
-    /** Joined rows that the meter has not counted; of a shared join alone. */
+    /** Joined rows that the meter has not counted; of a join that is shared or has batches. */
     private long uncounted;
 
     private boolean built;
@@ -98,48 +103,16 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     private int looks;
 
     /**
-     * What a join is made of.
-     *
-     * @param rowType of the rows; of a semi or anti join that of the left side
-     * @param fields where its fields at the top come from; none of a semi or anti join
-     * @param used fields of the rows that anybody looks at, the others may be missing; null: all
-     * @param test what must hold of rows with equal keys; null: nothing
-     * @param holdsLeft whether the left side is held, not the right one: not of full joins and
-     *     {@link JoinKind#NOT_IN}
-     */
-    public record Output(
-            JoinKind kind,
-            RecordType rowType,
-            List<PairField> fields,
-            @Nullable Set<Integer> used,
-            @Nullable PairTest test,
-            boolean holdsLeft) {
-        public Output {
-            if (holdsLeft && (kind == JoinKind.FULL || kind == JoinKind.NOT_IN)) {
-                throw new IllegalArgumentException(kind + " holds the right side");
-            }
-            fields = List.copyOf(fields);
-            used = used == null ? null : Set.copyOf(used);
-        }
-
-        /** Those of the fields that anybody looks at. */
-        List<PairField> lookedAt() {
-            Set<Integer> looked = used;
-            return looked == null
-                    ? fields
-                    : fields.stream()
-                            .filter(field -> looked.contains(field.target()))
-                            .toList();
-        }
-    }
-
-    /**
      * Joins two sides with keys of as many fields of the same kinds.
      *
      * @param meter counts joined rows, and those of nobody else
      */
     public HashJoin(
-            JoinSide left, JoinSide right, Output output, RunOptions options, OperatorMeter meter) {
+            JoinSide left,
+            JoinSide right,
+            JoinOutput output,
+            RunOptions options,
+            OperatorMeter meter) {
         this(
                 held(output.holdsLeft() ? left : right, output, options, meter),
                 output.holdsLeft() ? right : left,
@@ -152,7 +125,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     private HashJoin(
             HeldRows held,
             JoinSide passing,
-            Output output,
+            JoinOutput output,
             RunOptions options,
             OperatorMeter meter,
             boolean isShared) {
@@ -178,7 +151,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     }
 
     private static HeldRows held(
-            JoinSide side, Output output, RunOptions options, OperatorMeter meter) {
+            JoinSide side, JoinOutput output, RunOptions options, OperatorMeter meter) {
         JoinKind kind = output.kind();
         return new HeldRows(
                 side,
@@ -191,7 +164,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
                 meter);
     }
 
-    private static boolean isShortened(Output output) {
+    private static boolean isShortened(JoinOutput output) {
         return output.kind().hasPairs() && output.test() == null && output.used() != null;
     }
 
@@ -214,7 +187,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
                         merged.hasRight() ? merged.right() : null);
             }
         }
-        if (!isShared) {
+        if (!isShared && words == null) {
             if (found) {
                 meter.addAlone();
             }
@@ -245,13 +218,15 @@ public final class HashJoin implements Rows, PairTuples.Pair {
      * that has both.
      *
      * @param noteCount how many joins of the same held rows use {@link #note}; 0: none does
+     * @param byBatches makes what is grouped of them, and has columns; null: they come one by one
      * @return this
      */
-    public HashJoin inPairs(int noteCount) {
+    public HashJoin inPairs(int noteCount, @Nullable PairTuples byBatches) {
         if (kind != JoinKind.INNER) {
             throw new IllegalStateException("rows of a join that is " + kind + " may be no pairs");
         }
         pairs = new JoinedPair(held.side().type(), passing.type());
+        heldColumns = byBatches == null ? null : byBatches.columns(holdsLeft);
         noteIndex = noteCount > 0 ? 0 : NO_NOTES;
         held.withNotes(noteCount);
         table = held.table();
@@ -271,8 +246,54 @@ public final class HashJoin implements Rows, PairTuples.Pair {
             built = true;
             table = held.table();
             narrow();
+            if (passing.hasBatches() && heldColumns != null) {
+                words = HeldWords.of(held, heldColumns, options);
+            }
         }
         return true;
+    }
+
+    /**
+     * Its pairs by batches; null where they come one by one. Once it is built.
+     *
+     * @param maker makes what is grouped of them, and has columns
+     */
+    @Nullable
+    PairBatches batches(PairTuples maker) {
+        HeldWords by = words;
+        return by == null || !passing.hasBatches()
+                ? null
+                : new PairBatches(passing, by, test, holdsLeft, maker, options);
+    }
+
+    /** As {@link #next}, for a batch of pairs; or for one, and then the batch has none. */
+    boolean next(PairBatches batches) {
+        paused = false;
+        if (nextMatch()) {
+            uncounted++;
+            return true;
+        }
+        PairBatches.Move move = batches.next();
+        while (move == PairBatches.Move.ROW) {
+            look();
+            if (probeOne()) {
+                uncounted++;
+                return true;
+            }
+            move = batches.next();
+        }
+        if (move == PairBatches.Move.PAIRS) {
+            meter.add(batches.count());
+            return true;
+        }
+        paused = passing.isPaused();
+        probed = !paused;
+        return probed && next();
+    }
+
+    /** Says that a failure is one of a close of the passing side, where it is. */
+    void failIfClosed(RuntimeException seen) {
+        passing.failIfClosed(seen);
     }
 
     /**
@@ -296,9 +317,10 @@ public final class HashJoin implements Rows, PairTuples.Pair {
      * @param of as the output of this, with a test of its own
      * @param index its number among all that read, from 0: its notes are its own
      */
-    public HashJoin beside(JoinSide otherPassing, Output of, int index) {
+    public HashJoin beside(JoinSide otherPassing, JoinOutput of, int index) {
         HashJoin other = new HashJoin(held, otherPassing, of, options, meter, true);
         other.built = true;
+        other.words = words;
         if (pairs != null) {
             other.pairs = new JoinedPair(held.side().type(), otherPassing.type());
             other.noteIndex = noteIndex == NO_NOTES ? NO_NOTES : index;
@@ -382,11 +404,8 @@ public final class HashJoin implements Rows, PairTuples.Pair {
 
     /** Moves to the next row that the table gives; false at the end of the passing side. */
     private boolean probe() {
-        if (match != SortBuffer.NONE) {
-            match = meeting(table.behind(match));
-            if (match != SortBuffer.NONE) {
-                return showMatch();
-            }
+        if (nextMatch()) {
+            return true;
         }
         while (!meetsNothing() && passing.next()) {
             look();
@@ -403,6 +422,11 @@ public final class HashJoin implements Rows, PairTuples.Pair {
             rest = SortBuffer.FIRST;
         }
         return false;
+    }
+
+    private boolean nextMatch() {
+        match = match == SortBuffer.NONE ? match : meeting(table.behind(match));
+        return match != SortBuffer.NONE && showMatch();
     }
 
     /** Whether no row that passes by gives any, so that they need not be read. */

@@ -5,12 +5,15 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
+import io.turbidite.ops.batch.BatchedRows;
+import io.turbidite.ops.batch.ColumnBatch;
 import io.turbidite.ops.expr.FieldKey;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.Rows;
 
 import org.jspecify.annotations.Nullable;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -27,6 +30,9 @@ public final class JoinSide implements AutoCloseable {
     private final ByteSink keyBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
     private final Slice key = new Slice();
     private final Slice row = new Slice();
+
+    /** The row of a batch that it stands on; null: where its rows stand. */
+    private @Nullable RecordView ofBatch;
 
     /** Reads less of a side, once it is known which keys the other one has. */
     @FunctionalInterface
@@ -104,6 +110,18 @@ public final class JoinSide implements AutoCloseable {
         return true;
     }
 
+    /** The fields that its keys are made of. */
+    int[] fields() {
+        return fields.clone();
+    }
+
+    /** Their kinds. */
+    TypeKind[] keyKinds() {
+        return Arrays.stream(fields)
+                .mapToObj(field -> type.field(field).kind())
+                .toArray(TypeKind[]::new);
+    }
+
     /** Whether its keys have fields; without any, all are one. */
     boolean hasFields() {
         return fields.length > 0;
@@ -117,6 +135,37 @@ public final class JoinSide implements AutoCloseable {
         return found;
     }
 
+    /** Whether rows come by batches; known once it is not narrowed any more. */
+    boolean hasBatches() {
+        return rows instanceof BatchedRows batched && batched.hasBatches();
+    }
+
+    /** Moves to a batch, or to a row where {@link #batch} is null; as {@link #next}. */
+    boolean nextBatch() {
+        return batched().nextBatch();
+    }
+
+    @Nullable
+    ColumnBatch batch() {
+        return batched().batch();
+    }
+
+    /** Says that a failure is one of a close, where it is; else does nothing. */
+    void failIfClosed(RuntimeException seen) {
+        if (hasBatches()) {
+            batched().failIfClosed(seen);
+        }
+    }
+
+    private BatchedRows batched() {
+        return (BatchedRows) rows;
+    }
+
+    /** Stands on a row of the batch until it stands on another; null: where its rows stand. */
+    void standOn(@Nullable RecordView record) {
+        ofBatch = record;
+    }
+
     /** Whether there is no next row yet. */
     boolean isPaused() {
         return rows.isPaused();
@@ -124,17 +173,18 @@ public final class JoinSide implements AutoCloseable {
 
     /** The row that it stands on, where it lies. */
     RecordView view() {
-        return rows.row();
+        RecordView of = ofBatch;
+        return of == null ? rows.row() : of;
     }
 
     /** The bytes of the row that it stands on; valid until the next move. */
     Slice row() {
-        return rows.row().record(row);
+        return view().record(row);
     }
 
     /** Makes the key of the row; false if a null is in it. */
     boolean makeKey() {
-        RecordView view = rows.row();
+        RecordView view = view();
         keyBytes.clear();
         for (int i = 0; i < fields.length; i++) {
             if (view.isAbsent(fields[i])) {

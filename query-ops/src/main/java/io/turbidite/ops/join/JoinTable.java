@@ -48,6 +48,9 @@ final class JoinTable implements AutoCloseable {
 
     private int keyCount;
 
+    /** What is charged for the slots, which have grown. */
+    private long slotsBytes;
+
     /**
      * @param noteCount for how many numbers each row has room that are not part of it
      */
@@ -75,6 +78,14 @@ final class JoinTable implements AutoCloseable {
         slots[slot] = (hash & ~ADDRESS_MASK) | (address + 1);
         keyCount += isNew ? 1 : 0;
         return true;
+    }
+
+    /**
+     * Charges its memory for what lies beside it, once all rows are there; false where there is not
+     * so much.
+     */
+    boolean chargeBeside(long bytes) {
+        return memory.charge(slotsBytes + bytes);
     }
 
     private Slice withNotes(Slice row) {
@@ -164,9 +175,11 @@ final class JoinTable implements AutoCloseable {
 
     private boolean grow() {
         // old and new are both there while the new one is filled
-        if (slots.length > 1 << 29 || !memory.charge(slots.length * 3L * Long.BYTES)) {
+        long bytes = slots.length * 3L * Long.BYTES;
+        if (slots.length > 1 << 29 || !memory.charge(bytes)) {
             return false;
         }
+        slotsBytes = bytes;
         long[] old = slots;
         slots = new long[old.length * 2];
         for (long entry : old) {

@@ -24,7 +24,7 @@ final class JoinedRow {
     /** Of each left field the right one that stands for it, or {@link PairField#NONE}. */
     private final int[] instead;
 
-    JoinedRow(RecordType leftType, RecordType rightType, HashJoin.Output output) {
+    JoinedRow(RecordType leftType, RecordType rightType, JoinOutput output) {
         List<PairField> fields = output.lookedAt();
         this.writer = new RecordWriter(loose(output.rowType()));
         this.left = new RecordView(leftType);

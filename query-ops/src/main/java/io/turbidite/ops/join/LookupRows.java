@@ -91,7 +91,7 @@ public final class LookupRows implements Rows {
     public LookupRows(
             JoinSide left,
             Inner inner,
-            HashJoin.Output output,
+            JoinOutput output,
             RecordType rightType,
             RunOptions options,
             OperatorMeter meter) {

@@ -5,6 +5,7 @@ import io.turbidite.core.bytes.Slice;
 import io.turbidite.ops.aggregate.PairTuples;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.TupleWriter;
+import io.turbidite.ops.group.CountCollector;
 import io.turbidite.ops.group.GroupCollector;
 import io.turbidite.ops.run.CallTimer;
 
@@ -30,17 +31,26 @@ public final class PairSource implements FrameSource {
     private final PairTuples maker;
     private final TupleWriter target;
     private final @Nullable CallTimer timer;
+    private final @Nullable CallTimer batchTimer;
     private @Nullable HashJoin join;
+    private @Nullable PairBatches batches;
+    private boolean isBuilt;
     private boolean paused;
 
     /**
      * @param opener makes the join, at the first step; closed with this
      * @param target collects groups, or only counts
      * @param timer of the join; null: nobody asks
+     * @param batchTimer of the join where it has batches; null: nobody asks
      */
     public PairSource(
-            JoinOpener opener, PairTuples maker, TupleWriter target, @Nullable CallTimer timer) {
+            JoinOpener opener,
+            PairTuples maker,
+            TupleWriter target,
+            @Nullable CallTimer timer,
+            @Nullable CallTimer batchTimer) {
         this.timer = timer;
+        this.batchTimer = batchTimer;
         this.opener = opener;
         this.maker = maker;
         this.target = target;
@@ -58,6 +68,25 @@ public final class PairSource implements FrameSource {
             pairs = opener.open();
             join = pairs;
         }
+        if (!isBuilt) {
+            isBuilt = build(pairs);
+            paused = !isBuilt;
+            if (!isBuilt) {
+                return true;
+            }
+            batches = takesBatches() ? pairs.batches(maker) : null;
+        }
+        PairBatches of = batches;
+        return of == null ? handOn(pairs) : handOn(pairs, of);
+    }
+
+    private boolean takesBatches() {
+        return target instanceof GroupCollector groups
+                ? groups.takesBatches() && maker.hasColumns()
+                : target instanceof CountCollector;
+    }
+
+    private boolean handOn(HashJoin pairs) {
         for (int i = 0; i < PAIRS_A_STEP; i++) {
             if (!next(pairs)) {
                 paused = pairs.isPaused();
@@ -71,6 +100,59 @@ public final class PairSource implements FrameSource {
         }
         paused = false;
         return true;
+    }
+
+    private boolean handOn(HashJoin pairs, PairBatches of) {
+        try {
+            for (long taken = 0; taken < PAIRS_A_STEP; taken += Math.max(1, of.count())) {
+                if (!next(pairs, of)) {
+                    paused = pairs.isPaused();
+                    return paused;
+                }
+                take(pairs, of);
+            }
+        } catch (RuntimeException e) {
+            pairs.failIfClosed(e);
+            throw e;
+        }
+        paused = false;
+        return true;
+    }
+
+    private void take(HashJoin pairs, PairBatches of) {
+        if (target instanceof GroupCollector groups) {
+            if (of.count() > 0) {
+                groups.take(of);
+            } else {
+                take(pairs, groups);
+            }
+        } else if (target instanceof CountCollector counts) {
+            counts.add(Math.max(1, of.count()));
+        }
+    }
+
+    private boolean build(HashJoin pairs) {
+        CallTimer timed = timer;
+        if (timed == null || !timed.begin()) {
+            return pairs.build();
+        }
+        try {
+            return pairs.build();
+        } finally {
+            timed.end();
+        }
+    }
+
+    private boolean next(HashJoin pairs, PairBatches of) {
+        CallTimer timed = batchTimer;
+        if (timed == null || !timed.begin()) {
+            return pairs.next(of);
+        }
+        try {
+            return pairs.next(of);
+        } finally {
+            timed.end(of.count());
+        }
     }
 
     private boolean next(HashJoin pairs) {
@@ -115,6 +197,9 @@ public final class PairSource implements FrameSource {
             join = null;
             if (timer != null) {
                 timer.tell();
+            }
+            if (batchTimer != null) {
+                batchTimer.tell();
             }
             cleanup.add(pairs::close);
         }

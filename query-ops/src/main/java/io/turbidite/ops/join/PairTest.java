@@ -28,7 +28,7 @@ public final class PairTest {
     public PairTest(
             RecordType leftType,
             RecordType rightType,
-            HashJoin.Output output,
+            JoinOutput output,
             List<RecordPredicate> predicates) {
         this.joined = new JoinedRow(leftType, rightType, output);
         this.pair = new RecordView(output.rowType());

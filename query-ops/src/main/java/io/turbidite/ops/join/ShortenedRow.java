@@ -17,7 +17,7 @@ final class ShortenedRow {
     private final RecordView row;
     private final int[] fields;
 
-    ShortenedRow(RecordType type, boolean isLeft, HashJoin.Output output) {
+    ShortenedRow(RecordType type, boolean isLeft, JoinOutput output) {
         this(type, used(isLeft, output));
     }
 
@@ -28,7 +28,7 @@ final class ShortenedRow {
     }
 
     /** Nobody looks at others; a left field may be told from the right row alone. */
-    private static int[] used(boolean isLeft, HashJoin.Output output) {
+    private static int[] used(boolean isLeft, JoinOutput output) {
         return output.lookedAt().stream()
                 .mapToInt(field -> field.isOfLeft() == isLeft
                         ? field.field()
@@ -40,7 +40,7 @@ final class ShortenedRow {
     }
 
     /** Null where rows would keep more than half of their fields: making them anew costs more. */
-    static @Nullable ShortenedRow ifMuch(RecordType type, boolean isLeft, HashJoin.Output output) {
+    static @Nullable ShortenedRow ifMuch(RecordType type, boolean isLeft, JoinOutput output) {
         int[] kept = used(isLeft, output);
         return 2 * kept.length > JoinedRow.tops(type).length ? null : new ShortenedRow(type, kept);
     }

@@ -13,6 +13,7 @@ import io.turbidite.ops.expr.RecordPredicate;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.join.HashJoin;
 import io.turbidite.ops.join.JoinKind;
+import io.turbidite.ops.join.JoinOutput;
 import io.turbidite.ops.join.JoinSide;
 import io.turbidite.ops.join.LookupRows;
 import io.turbidite.ops.join.PairField;
@@ -453,7 +454,7 @@ public final class JoinPlan implements ResultPlan, Joining {
         return known;
     }
 
-    private HashJoin.Output output(
+    private JoinOutput output(
             JoinedType of,
             @Nullable Set<Integer> looked,
             @Nullable PairTest test,
@@ -462,7 +463,7 @@ public final class JoinPlan implements ResultPlan, Joining {
         List<PairField> fields = kind.hasPairs() || !of.equals(type)
                 ? PairField.byNames(left.rowType(), right.rowType(), of.shown(), of.rowType())
                 : List.of();
-        return new HashJoin.Output(kind, of.rowType(), fields, looked, test, holdsLeft);
+        return new JoinOutput(kind, of.rowType(), fields, looked, test, holdsLeft);
     }
 
     private @Nullable PairTest test() {

@@ -40,6 +40,11 @@ interface Joining {
         return CallTimer.of(options(), joined());
     }
 
+    /** As {@link #newTimer}, of one who reads it by batches. */
+    default @Nullable CallTimer newBatchTimer() {
+        return CallTimer.ofBatches(options(), joined());
+    }
+
     /**
      * The partitions of the side that passes by, dealt out to branches, two or more of them; none
      * where one reads the whole join.

@@ -8,6 +8,7 @@ import io.turbidite.ops.expr.RecordPredicate;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.join.HashJoin;
 import io.turbidite.ops.join.JoinKind;
+import io.turbidite.ops.join.JoinOutput;
 import io.turbidite.ops.join.JoinSide;
 import io.turbidite.ops.join.PairField;
 import io.turbidite.ops.join.PairTest;
@@ -303,8 +304,8 @@ final class OrderedJoin implements ResultPlan, Joining {
         return new HashJoin(leftSide, rightSide, output(), options, joined);
     }
 
-    private HashJoin.Output output() {
-        return new HashJoin.Output(JoinKind.INNER, rowType, fields, used, test(), false);
+    private JoinOutput output() {
+        return new JoinOutput(JoinKind.INNER, rowType, fields, used, test(), false);
     }
 
     @Override
@@ -360,8 +361,7 @@ final class OrderedJoin implements ResultPlan, Joining {
         if (on.contradictory()) {
             predicates.add(_ -> false);
         }
-        HashJoin.Output pair =
-                new HashJoin.Output(JoinKind.INNER, type, fields(sources), null, null, false);
+        JoinOutput pair = new JoinOutput(JoinKind.INNER, type, fields(sources), null, null, false);
         return new PairTest(left.type(), right.type(), pair, predicates);
     }
 }

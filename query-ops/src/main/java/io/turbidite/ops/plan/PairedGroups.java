@@ -135,11 +135,18 @@ final class PairedGroups implements JoinStages {
                 && !keys.isEmpty() // the one group of all is at hand anyway
                 && readers <= NOTES_MAX
                 && tuples().areKeysOf(join.holdsLeft());
-        return join.inPairs(hasNotes ? readers : 0);
+        boolean takesBatches = !(collector instanceof GroupCollector groups)
+                || (groups.takesBatches() && tuples().hasColumns());
+        return join.inPairs(hasNotes ? readers : 0, takesBatches ? tuples() : null);
     }
 
     private PairSource source(JoinOpener opener, TupleWriter collector) {
-        return new PairSource(opener, tuples(), collector, pairs.joining().newTimer());
+        return new PairSource(
+                opener,
+                tuples(),
+                collector,
+                pairs.joining().newTimer(),
+                pairs.joining().newBatchTimer());
     }
 
     private PairTuples tuples() {

@@ -140,7 +140,8 @@ final class SourceBuilder {
                 limit,
                 limited,
                 options,
-                CallTimer.of(options, looking(limited)));
+                hasRuns(),
+                looking(limited));
     }
 
     /** Has the time of what {@link #build} makes, where that looks for records. */

@@ -1,9 +1,10 @@
 package io.turbidite.ops.scan;
 
 import io.turbidite.core.record.RecordView;
+import io.turbidite.ops.batch.BatchedRows;
+import io.turbidite.ops.batch.ColumnBatch;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.CallTimer;
-import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
 
 import org.jspecify.annotations.Nullable;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * as soon as it is found. No job, no frame and no copy, so that a query for one record costs little
  * more than a get. <em>Confined to one thread at a time.</em>
  */
-public final class DirectRows implements Rows {
+public final class DirectRows implements BatchedRows {
     /** Rows between two looks at whether the query was stopped, where most records match. */
     private static final int STOP_INTERVAL = 64;
 
@@ -28,6 +29,10 @@ public final class DirectRows implements Rows {
     /** Null where nobody asks for the time. */
     private final @Nullable CallTimer timer;
 
+    /** As {@link #timer}, for looks for a batch. */
+    private final @Nullable CallTimer batchTimer;
+
+    private final boolean hasBatches;
     private final long limit;
     private long handedOut;
 
@@ -41,7 +46,8 @@ public final class DirectRows implements Rows {
      * @param projected reads such rows; null where a row is the record
      * @param limit most rows
      * @param limited counts rows that were handed out
-     * @param timer of looks for a record; null: nobody asks
+     * @param hasRuns whether the records come in runs
+     * @param timed has the time of looks for a record, or for a batch, if anybody asks
      */
     public DirectRows(
             SelectedRecords records,
@@ -49,8 +55,11 @@ public final class DirectRows implements Rows {
             long limit,
             OperatorMeter limited,
             RunOptions options,
-            @Nullable CallTimer timer) {
-        this.timer = timer;
+            boolean hasRuns,
+            OperatorMeter timed) {
+        this.hasBatches = hasRuns && projected == null && records.hasBatches();
+        this.timer = CallTimer.of(options, timed);
+        this.batchTimer = hasBatches ? CallTimer.ofBatches(options, timed) : null;
         this.records = records;
         this.projected = projected;
         this.limit = limit;
@@ -101,6 +110,55 @@ public final class DirectRows implements Rows {
         }
     }
 
+    @Override
+    public boolean hasBatches() {
+        return hasBatches;
+    }
+
+    @Override
+    public boolean nextBatch() {
+        if (handedOut - metered >= STOP_INTERVAL || handedOut == 0) {
+            options.checkNotStopped();
+            count();
+        }
+        SelectedRecords.Look look = lookForBatch();
+        while (look == SelectedRecords.Look.MORE) {
+            options.checkNotStopped();
+            look = lookForBatch();
+        }
+        paused = look == SelectedRecords.Look.PAUSED;
+        if (look != SelectedRecords.Look.FOUND) {
+            count();
+            return false;
+        }
+        ColumnBatch found = records.batch();
+        handedOut += found == null ? 1 : found.count();
+        return true;
+    }
+
+    private SelectedRecords.Look lookForBatch() {
+        CallTimer timed = batchTimer;
+        if (timed == null || !timed.begin()) {
+            return records.nextBatch();
+        }
+        long before = records.visitedCount();
+        try {
+            return records.nextBatch();
+        } finally {
+            timed.end(records.visitedCount() - before);
+        }
+    }
+
+    @Override
+    public @Nullable ColumnBatch batch() {
+        return records.batch();
+    }
+
+    @Override
+    public void failIfClosed(RuntimeException seen) {
+        records.failIfClosed(seen);
+    }
+
     /** Brings the meters up to date: of each row it would be an atomic addition. */
     private void count() {
         records.count();
@@ -124,6 +182,9 @@ public final class DirectRows implements Rows {
         metered = handedOut;
         if (timer != null) {
             timer.tell();
+        }
+        if (batchTimer != null) {
+            batchTimer.tell();
         }
         records.close();
     }

@@ -172,6 +172,11 @@ public final class SelectedRecords implements AutoCloseable {
         return isBatch ? batch : null;
     }
 
+    /** Throws what a failure is where the records were closed meanwhile; else does nothing. */
+    void failIfClosed(RuntimeException seen) {
+        failIfClosed(opened(), seen);
+    }
+
     /**
      * Hands on the batch that was found. What is read of it while it is closed is of no account:
      * the next look says that it was closed.

@@ -346,6 +346,44 @@ public final class KeyCodec {
         return value;
     }
 
+    /**
+     * The number whose encoding starts at {@code at}, of a kind that {@link #appendLong} takes and
+     * of a key that was made in this process: it is not checked.
+     */
+    public static long number(Slice bytes, int at) {
+        int first = bytes.byteAt(at);
+        int byteCount = first >= NOT_NEGATIVE ? first - NOT_NEGATIVE : NEGATIVE - first;
+        long value = first >= NOT_NEGATIVE ? 0 : -1;
+        for (int i = 1; i <= byteCount; i++) {
+            value = (value << 8) | bytes.byteAt(at + i);
+        }
+        return value;
+    }
+
+    /**
+     * Copies the string or binary value whose encoding starts at {@code at}, of a key that was made
+     * in this process.
+     *
+     * @return how many bytes it has; {@code -1} if they are more than {@code to} has room for
+     */
+    public static int copyBytes(Slice bytes, int at, byte[] to) {
+        int count = 0;
+        for (int i = at; ; i++) {
+            int b = bytes.byteAt(i);
+            if (b == TERMINATOR) {
+                return count;
+            }
+            if (count == to.length) {
+                return -1;
+            }
+            if (b == ESCAPE) {
+                i++;
+                b = bytes.byteAt(i) - ESCAPED;
+            }
+            to[count++] = (byte) b;
+        }
+    }
+
     private static float floatAt(Slice bytes, int at) {
         int ordered = bytes.segment().get(Bytes.I32_BE, bytes.offset() + at);
         float value = Float.intBitsToFloat(ordered ^ ((~ordered >> 31) | Integer.MIN_VALUE));
