@@ -25,6 +25,9 @@ public final class RecordSource implements FrameSource {
     /** Where tuples are large, as much as a frame holds. */
     private static final long BYTES_A_STEP = 64 << 10;
 
+    /** Where records of batches are large: they are read, and few of them or none copied. */
+    private static final long BATCHED_BYTES_A_STEP = 512 << 10;
+
     private final SelectedRecords records;
     private final FrameWriter target;
     private final @Nullable CallTimer timer;
@@ -91,13 +94,22 @@ public final class RecordSource implements FrameSource {
 
     private boolean handOn(TupleWriter taker, BatchTaker taking) {
         long visited = records.visitedCount();
+        long batched = records.batchedBytes();
+        long bytes = 0;
         do {
             Look look = look();
             if (look == Look.FOUND) {
                 ColumnBatch batch = records.batch();
-                boolean goesOn = batch == null
-                        ? taker.tuple(records.tuple())
-                        : records.handOn(batch, taking);
+                boolean goesOn;
+                if (batch == null) {
+                    Slice[] tuple = records.tuple();
+                    for (Slice field : tuple) {
+                        bytes += field.length();
+                    }
+                    goesOn = taker.tuple(tuple);
+                } else {
+                    goesOn = records.handOn(batch, taking);
+                }
                 if (!goesOn) {
                     records.count();
                     return false;
@@ -105,7 +117,9 @@ public final class RecordSource implements FrameSource {
             } else if (look != Look.MORE) {
                 return look != Look.END && goOn(look);
             }
-        } while (records.visitedCount() - visited < TUPLES_A_STEP);
+        } while (records.visitedCount() - visited < TUPLES_A_STEP
+                && records.batchedBytes() - batched < BATCHED_BYTES_A_STEP
+                && bytes < BYTES_A_STEP);
         records.count();
         return true;
     }

@@ -68,6 +68,9 @@ public final class SelectedRecords implements AutoCloseable {
     /** Whether the last look has found a batch. */
     private boolean isBatch;
 
+    /** Of the records of all batches, selected ones or not. */
+    private long batchedBytes;
+
     private long matching;
     private long visitedMetered;
 
@@ -157,6 +160,7 @@ public final class SelectedRecords implements AutoCloseable {
             batch = selected;
         }
         int from = next;
+        batchedBytes += going.bytes(from);
         next = going.count();
         selected.select(going, from, readsRecord);
         for (RecordPredicate predicate : predicates) {
@@ -164,6 +168,11 @@ public final class SelectedRecords implements AutoCloseable {
         }
         matching += selected.count();
         return selected.count() > 0 ? Look.FOUND : Look.MORE;
+    }
+
+    /** What the records of all batches took together, those included that did not match. */
+    long batchedBytes() {
+        return batchedBytes;
     }
 
     /** What {@link #nextBatch} has found; null where it was one record. */

@@ -46,6 +46,9 @@ public final class SortCollector implements BatchWriter {
     /** A cut costs a sort: not worth it for fewer rows. */
     private static final long CUT_COUNT_MIN = 256;
 
+    /** Of a longer key no condition is made: it would be copied with each that is the last. */
+    private static final int BOUND_BYTES_MAX = 4 << 10;
+
     private final RunOptions options;
     private final OperatorMeter meter;
     private long memoryBytes;
@@ -125,13 +128,16 @@ public final class SortCollector implements BatchWriter {
     }
 
     @Override
-    public BatchTaker taking(TupleMaker maker, RecordType type) {
-        return batch -> batch(batch, maker);
+    public @Nullable BatchTaker taking(TupleMaker maker, RecordType type) {
+        return maker.readsStream() ? null : batch -> batch(batch, maker);
     }
 
     private boolean batch(ColumnBatch batch, TupleMaker maker) {
         if (isBoundOld) {
-            notAbove = maker.notAbove(lastKeptKey);
+            // one that was made for a key further behind still holds
+            notAbove = lastKeptKey.length() > BOUND_BYTES_MAX
+                    ? notAbove
+                    : maker.notAbove(lastKeptKey);
             isBoundOld = false;
         }
         if (notAbove != null) {

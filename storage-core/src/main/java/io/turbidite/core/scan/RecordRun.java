@@ -56,6 +56,15 @@ public final class RecordRun {
         return count;
     }
 
+    /** What the records take together, from one of them on. */
+    public long bytes(int from) {
+        long bytes = 0;
+        for (int i = from; i < count; i++) {
+            bytes += lengths[i];
+        }
+        return bytes;
+    }
+
     /** Moves {@code slice} to a record. */
     public Slice record(int index, Slice slice) {
         return slice.set(segment, offsets[index], lengths[index]);
