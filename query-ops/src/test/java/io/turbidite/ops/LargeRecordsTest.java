@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.turbidite.core.type.RecordType;
-import io.turbidite.ops.plan.Query;
 import io.turbidite.ops.run.RunOptions;
 
 import org.junit.jupiter.api.Test;
@@ -33,7 +32,8 @@ class LargeRecordsTest {
         source.onMove = () -> moves[0]++;
         RunOptions options = RunOptions.defaults().withStop(() -> moves[0] > 0);
         assertThatThrownBy(() -> {
-                    try (QueryResult rows = Query.on(source).orderBy("number").run(options)) {
+                    try (QueryResult rows =
+                            Query.on(source).orderBy("number").with(options).run()) {
                         rows.next();
                     }
                 })

@@ -34,7 +34,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** Nothing of what statements spill stays: neither when the disk is full, nor of a killed process. */
+/** Nothing of what statements spill stays: not on a full disk, nor of a killed process. */
 @Timeout(120)
 class SpillLeftTest {
     private static final long SEED = Seeds.of("SpillLeftTest");

@@ -581,6 +581,8 @@ public final class HashJoin implements Rows, PairTuples.Pair {
         probed = true;
         merging = true;
         rest = SortBuffer.NONE;
+        words = null; // its memory is given back with the table
+        heldColumns = null;
         Cleanup cleanup = new Cleanup().add(this::count).add(passing::close);
         MergedRuns merge = merged;
         if (merge != null) {

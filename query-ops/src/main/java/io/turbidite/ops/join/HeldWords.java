@@ -87,7 +87,12 @@ final class HeldWords {
             return null;
         }
         HeldWords words = new HeldWords(table, side.type(), rows, of.words(), columns);
-        words.readKeys(of, new EncodedWords(side.keyKinds()), options);
+        int known = words.readKeys(of, new EncodedWords(side.keyKinds()), options);
+        if (known < rows / 2) {
+            table.lowerBeside(); // most would be looked up one by one, which the table does by
+            // itself
+            return null;
+        }
         if (HeldColumns.reads(columns)) {
             words.readColumns(options);
         }
@@ -103,7 +108,9 @@ final class HeldWords {
         return KeyWords.fit(side.type(), side.fields());
     }
 
-    private void readKeys(KeyWords of, EncodedWords encoded, RunOptions options) {
+    /** How many keys have words. */
+    private int readKeys(KeyWords of, EncodedWords encoded, RunOptions options) {
+        int known = 0;
         SortBuffer rows = table.rows();
         Slice key = new Slice();
         long address = SortBuffer.FIRST;
@@ -114,11 +121,13 @@ final class HeldWords {
             addresses[row] = address;
             if (encoded.read(rows.key(address, key), keys, row * width)) {
                 add(row, of.hash(keys, row * width));
+                known++;
             } else {
                 hasOthers = true;
             }
             address = rows.addressBehind(address);
         }
+        return known;
     }
 
     private void add(int row, long hash) {

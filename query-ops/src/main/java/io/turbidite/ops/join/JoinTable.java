@@ -88,6 +88,11 @@ final class JoinTable implements AutoCloseable {
         return memory.charge(slotsBytes + bytes);
     }
 
+    /** There is nothing beside it any more. */
+    void lowerBeside() {
+        memory.lowerCharge(slotsBytes);
+    }
+
     private Slice withNotes(Slice row) {
         notedBytes.clear().putBytes(row);
         for (int i = 0; i < noteBytes; i += Long.BYTES) {

@@ -60,6 +60,9 @@ final class PairBatches implements GroupedBatch, PairTuples.Pair {
     private final int[] heldRows = new int[PAIRS_MAX];
     private int count;
 
+    /** Rows that it has gone through, of all batches. */
+    private long passed;
+
     private long[] words = {};
     private long[] hashes = {};
 
@@ -116,8 +119,14 @@ final class PairBatches implements GroupedBatch, PairTuples.Pair {
         }
     }
 
+    /** Rows of all batches that it has looked up. */
+    long passed() {
+        return passed;
+    }
+
     private void begin(ColumnBatch next) {
         int rows = next.count();
+        passed += rows;
         if (found.length < rows) {
             found = new int[Math.max(rows, 2 * found.length)];
             scratch = new long[found.length];
@@ -142,8 +151,7 @@ final class PairBatches implements GroupedBatch, PairTuples.Pair {
             fillSingle(of);
         }
         if (test != null) {
-            options.checkNotStopped(); // pairs may be many more than rows, and none of them may
-            // meet
+            options.checkNotStopped(); // pairs may be many more than rows, and all be refused
             narrow(of.records(), test);
         }
     }

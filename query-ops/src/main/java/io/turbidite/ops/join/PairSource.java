@@ -148,10 +148,11 @@ public final class PairSource implements FrameSource {
         if (timed == null || !timed.begin()) {
             return pairs.next(of);
         }
+        long before = of.passed();
         try {
             return pairs.next(of);
         } finally {
-            timed.end(of.count());
+            timed.end(of.passed() - before + of.count());
         }
     }
 
@@ -195,6 +196,7 @@ public final class PairSource implements FrameSource {
         Cleanup cleanup = new Cleanup();
         if (pairs != null) {
             join = null;
+            batches = null;
             if (timer != null) {
                 timer.tell();
             }

@@ -135,9 +135,8 @@ public final class SortCollector implements BatchWriter {
     private boolean batch(ColumnBatch batch, TupleMaker maker) {
         if (isBoundOld) {
             // one that was made for a key further behind still holds
-            notAbove = lastKeptKey.length() > BOUND_BYTES_MAX
-                    ? notAbove
-                    : maker.notAbove(lastKeptKey);
+            notAbove =
+                    lastKeptKey.length() > BOUND_BYTES_MAX ? notAbove : maker.notAbove(lastKeptKey);
             isBoundOld = false;
         }
         if (notAbove != null) {
