@@ -130,7 +130,9 @@ final class IndexOrder {
             }
         }
         double ties = rows / values;
-        return walk.descending() ? ties : Math.max(ties, (double) absent(query, view, range));
+        double absent = absent(query, view, range);
+        boolean reachesAbsent = !walk.descending() || query.limit() > rows - absent;
+        return reachesAbsent ? Math.max(ties, absent) : ties;
     }
 
     /** Entries without a value, which come first upwards; 0 where there are none in the range. */

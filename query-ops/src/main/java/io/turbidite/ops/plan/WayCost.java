@@ -101,7 +101,9 @@ record WayCost(CheckedQuery query, long resultRows, long scanRows, boolean hasHi
                         && range.isExact()
                         && query.conditions().isDecidedBy(range.narrowed());
             case Access.InOrder(var range, var _) ->
-                range.isExact() && query.conditions().isDecidedBy(range.narrowed());
+                range.index().alwaysValid()
+                        && range.isExact()
+                        && query.conditions().isDecidedBy(range.narrowed());
             case Access.Scan scan -> query.conditions().isDecidedBy(scan.decided());
             case Access.Get _, Access.Nothing _ -> true;
             case Access.Entries _, Access.JoinedFetch _, Access.JoinedEntries _, Access.Either _ ->

@@ -280,11 +280,22 @@ final class PartitionSearch implements IndexCursor {
             }
             failed = Failed.NONE;
             if (isInAll) {
+                tellCertain();
                 return true;
             }
             found = ahead == null ? stack.next() : leap(ahead);
         }
         return false;
+    }
+
+    /** Counts an entry by itself, as {@link Together#show} does those that are shown together. */
+    private void tellCertain() {
+        if (isChecked
+                && followers.length == 0
+                && headBytes == 0
+                && checkedUntil() == Long.MAX_VALUE) {
+            view.decided(partition.work(), 1, 0);
+        }
     }
 
     /** Moves the leader, if it does not stand on a record that is undecided. */
@@ -319,6 +330,7 @@ final class PartitionSearch implements IndexCursor {
             }
             failed = Failed.NONE;
             if (isInAll) {
+                tellCertain();
                 return true;
             }
             found = stack.previous();
