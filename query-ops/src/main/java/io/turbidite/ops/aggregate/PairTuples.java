@@ -42,15 +42,6 @@ public final class PairTuples {
         RecordView right();
     }
 
-    /**
-     * What is needed of the rows of one side, of many at once.
-     *
-     * @param keys words of the group keys that are its fields; null: none is
-     * @param arguments of the aggregates, of which it reads those that are its fields; null where
-     *     groups are counted
-     */
-    public record Columns(@Nullable KeyWords keys, @Nullable ArgumentColumns arguments) {}
-
     /** A field of one of the two rows. */
     public record Origin(boolean isOfLeft, int field) {}
 
@@ -125,23 +116,23 @@ public final class PairTuples {
         return true;
     }
 
-    /** Whether {@link #columns} may be asked for: the keys have words. */
+    /** Whether keys and arguments of many rows may be read by columns: the keys have words. */
     public boolean hasColumns() {
         return KeyWords.fit(left, keyFields(true)) && KeyWords.fit(right, keyFields(false));
     }
 
-    /** What is needed of one side, for one thread. */
-    public Columns columns(boolean ofLeft) {
-        int[] fields = keyFields(ofLeft);
-        return new Columns(
-                fields.length == 0 ? null : new KeyWords(ofLeft ? left : right, fields),
-                arguments == null
-                        ? null
-                        : new ArgumentColumns(
-                                needed, argument -> isArgumentOfLeft[argument] == ofLeft));
+    /**
+     * Arguments of the aggregates, of which those are read that are fields of one side; for one
+     * thread. Null where groups are counted.
+     */
+    public @Nullable ArgumentColumns argumentColumns(boolean ofLeft) {
+        return arguments == null
+                ? null
+                : new ArgumentColumns(needed, argument -> isArgumentOfLeft[argument] == ofLeft);
     }
 
-    private int[] keyFields(boolean ofLeft) {
+    /** The keys that are fields of one side, in their order. */
+    public int[] keyFields(boolean ofLeft) {
         return keyOrigins.stream()
                 .filter(origin -> origin.isOfLeft() == ofLeft)
                 .mapToInt(Origin::field)

@@ -68,7 +68,7 @@ public final class HashJoin implements Rows, PairTuples.Pair {
     private @Nullable JoinedPair pairs;
 
     /** Reads what groups of pairs need of its held rows, while it is built; null: nobody asks. */
-    private PairTuples.@Nullable Columns heldColumns;
+    private @Nullable SideColumns heldColumns;
 
     /** Its held rows by words, once it is built; null: rows are looked up one by one. */
     private @Nullable HeldWords words;
@@ -226,7 +226,8 @@ public final class HashJoin implements Rows, PairTuples.Pair {
             throw new IllegalStateException("rows of a join that is " + kind + " may be no pairs");
         }
         pairs = new JoinedPair(held.side().type(), passing.type());
-        heldColumns = byBatches == null ? null : byBatches.columns(holdsLeft);
+        heldColumns =
+                byBatches == null ? null : SideColumns.of(byBatches, held.side().type(), holdsLeft);
         noteIndex = noteCount > 0 ? 0 : NO_NOTES;
         held.withNotes(noteCount);
         table = held.table();

@@ -2,7 +2,6 @@ package io.turbidite.ops.join;
 
 import io.turbidite.core.record.RecordColumns;
 import io.turbidite.ops.aggregate.ArgumentColumns;
-import io.turbidite.ops.aggregate.PairTuples.Columns;
 import io.turbidite.ops.batch.KeyWords;
 
 /**
@@ -11,7 +10,7 @@ import io.turbidite.ops.batch.KeyWords;
  * thread</em> while it is filled; then several may read it.
  */
 final class HeldColumns {
-    private final Columns columns;
+    private final SideColumns columns;
     private final int keyWidth;
     private final long[] keys;
     private final long[] hashes;
@@ -22,7 +21,7 @@ final class HeldColumns {
      * @param columns reads what is needed of some rows
      * @param rows most numbers, 0 included, which is that of no row
      */
-    HeldColumns(Columns columns, int rows) {
+    HeldColumns(SideColumns columns, int rows) {
         this.columns = columns;
         this.keyWidth = keyWidth(columns);
         this.keys = new long[keyWidth * rows];
@@ -38,13 +37,13 @@ final class HeldColumns {
         }
     }
 
-    private static int keyWidth(Columns columns) {
+    private static int keyWidth(SideColumns columns) {
         KeyWords words = columns.keys();
         return words == null ? 0 : words.words();
     }
 
     /** What it takes for a row. */
-    static int bytesOfRow(Columns columns) {
+    static int bytesOfRow(SideColumns columns) {
         int bytes = keyWidth(columns) == 0 ? 0 : (keyWidth(columns) + 1) * Long.BYTES;
         ArgumentColumns arguments = columns.arguments();
         for (int i = 0; arguments != null && i < arguments.count(); i++) {
@@ -54,7 +53,7 @@ final class HeldColumns {
     }
 
     /** Whether there is anything to read of a row. */
-    static boolean reads(Columns columns) {
+    static boolean reads(SideColumns columns) {
         return bytesOfRow(columns) > 0;
     }
 

@@ -5,7 +5,6 @@ import io.turbidite.core.record.RecordColumns;
 import io.turbidite.core.sort.SortBuffer;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.core.type.TypeKind;
-import io.turbidite.ops.aggregate.PairTuples.Columns;
 import io.turbidite.ops.batch.EncodedWords;
 import io.turbidite.ops.batch.KeyWords;
 import io.turbidite.ops.run.RunOptions;
@@ -51,7 +50,7 @@ final class HeldWords {
     private boolean hasChains;
     private boolean hasOthers;
 
-    private HeldWords(JoinTable table, RecordType type, int rows, int width, Columns columns) {
+    private HeldWords(JoinTable table, RecordType type, int rows, int width, SideColumns columns) {
         this.table = table;
         this.type = type;
         this.width = width;
@@ -72,7 +71,7 @@ final class HeldWords {
      *
      * @param columns reads what groups need of the rows
      */
-    static @Nullable HeldWords of(HeldRows held, Columns columns, RunOptions options) {
+    static @Nullable HeldWords of(HeldRows held, SideColumns columns, RunOptions options) {
         JoinSide side = held.side();
         JoinTable table = held.table();
         long count = table.rows().count();

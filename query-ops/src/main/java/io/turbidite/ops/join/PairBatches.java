@@ -38,7 +38,7 @@ final class PairBatches implements GroupedBatch, PairTuples.Pair {
     private final boolean holdsLeft;
     private final RunOptions options;
     private final PairTuples maker;
-    private final PairTuples.Columns own;
+    private final SideColumns own;
     private final JoinedPair shown;
     private final KeyWords keys;
     private final Slice heldRow = new Slice();
@@ -84,7 +84,7 @@ final class PairBatches implements GroupedBatch, PairTuples.Pair {
         this.maker = maker;
         this.options = options;
         this.shown = new JoinedPair(held.type(), passing.type());
-        this.own = maker.columns(!holdsLeft);
+        this.own = SideColumns.of(maker, passing.type(), !holdsLeft);
         this.keys = new KeyWords(passing.type(), passing.fields());
     }
 
