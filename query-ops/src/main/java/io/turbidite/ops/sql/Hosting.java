@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Where the records of sources are, if not here: jobs on a host read them. Conditions go to where
@@ -37,9 +38,35 @@ record Hosting(JobHost host, int instances, JobParts parts) {
     private static final String GROUPS = "groups";
     private static final String RESULT = "result";
 
-    /** The conditions that can be written for a job, so that it reads the very same. */
+    /**
+     * The conditions that can be written for a job, so that it reads the very same; of very many or
+     * long ones as many as one text may have.
+     */
     List<Expression> taken(List<Expression> conditions) {
-        return conditions.stream().filter(Hosting::isTaken).toList();
+        List<Expression> taken = new ArrayList<>();
+        for (Expression condition : conditions) {
+            taken.add(condition);
+            if (!isTaken(condition) || !isRead(together(taken))) {
+                taken.removeLast();
+            }
+        }
+        return List.copyOf(taken);
+    }
+
+    private static boolean isRead(String text) {
+        try {
+            Expression.condition(text, Expression.Grammar.FIELDS);
+            return true;
+        } catch (InvalidRequestException _) {
+            // too long, or of too many parts: the rest is tested here
+            return false;
+        }
+    }
+
+    private static String together(List<Expression> conditions) {
+        return conditions.stream()
+                .map(condition -> "(%s)".formatted(condition.text()))
+                .collect(Collectors.joining(" and "));
     }
 
     private static boolean isTaken(Expression condition) {
@@ -68,15 +95,7 @@ record Hosting(JobHost host, int instances, JobParts parts) {
     private JobOperator records(Source source, List<Expression> conditions) {
         JobOperator scan =
                 JobOperator.of(SOURCE, "scan").with("dataset", source.name()).on(instances);
-        return conditions.isEmpty()
-                ? scan
-                : scan.with(
-                        "where",
-                        String.join(
-                                " and ",
-                                conditions.stream()
-                                        .map(condition -> "(%s)".formatted(condition.text()))
-                                        .toList()));
+        return conditions.isEmpty() ? scan : scan.with("where", together(conditions));
     }
 
     /**
@@ -117,7 +136,10 @@ record Hosting(JobHost host, int instances, JobParts parts) {
         return field.matches("[A-Za-z_][A-Za-z_0-9]*") && type.memberOf(RecordType.TOP, field) >= 0;
     }
 
-    /** Whether parts of it can be put together, to the same value in whatever order. */
+    /**
+     * Whether parts of it can be put together, to the same value in whatever order. A part of a sum
+     * of long numbers may be out of range though the whole is not.
+     */
     private static boolean isSplit(RecordType type, Aggregate aggregate) {
         String field = aggregate.field();
         return switch (aggregate.function()) {
@@ -127,7 +149,7 @@ record Hosting(JobHost host, int instances, JobParts parts) {
                         ? TypeKind.BOOL
                         : type.field(type.indexOf(field)).kind();
                 yield switch (kind) {
-                    case INT8, INT16, INT32, INT64, DECIMAL, DURATION -> true;
+                    case INT8, INT16, INT32, DECIMAL -> true;
                     default -> false;
                 };
             }

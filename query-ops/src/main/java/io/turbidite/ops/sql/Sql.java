@@ -108,8 +108,16 @@ public final class Sql {
                 .changing(catalog);
     }
 
-    /** The same, but statements may also change and define what a store has. */
+    /**
+     * The same, but statements may also change and define what a store has.
+     *
+     * @throws InvalidRequestException if a host reads the records: its statements change nothing
+     */
     public Sql changing(Catalog newCatalog) {
+        if (sources.stream().anyMatch(given -> given.hosting() != null)) {
+            throw new InvalidRequestException(
+                    "statements over the records of a host read, and change no store");
+        }
         return new Sql(
                 sources,
                 Given.notNull(newCatalog, "the catalog of statements"),
@@ -121,7 +129,8 @@ public final class Sql {
      * The same, but jobs on a host read the records, such as the nodes of a cluster: the sources
      * have names and types alone, and no view of them is opened. Conditions, and groups by fields,
      * are worked out there; joins, orders and all else here, over the rows that come. A statement
-     * that reads several datasets shows each at a moment of its own.
+     * that reads several datasets shows each at a moment of its own. Statements that change are
+     * refused: the store here is not the host's.
      *
      * @param instances of each stage on the host, 1 or more
      */
@@ -135,7 +144,7 @@ public final class Sql {
                         .map(given ->
                                 new SourceAndView(given.source(), null, false, List.of(), hosting))
                         .toList(),
-                catalog,
+                null,
                 clock,
                 planningTime);
     }

@@ -1,5 +1,6 @@
 package io.turbidite.ops.sql;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.time.Clock;
@@ -218,7 +219,14 @@ public final class SqlStatement {
         }
         return current(options)
                 .run(
-                        read -> new SourceAndView(read.source(), moments.apply(read.source())),
+                        read -> {
+                            if (read.hosting() != null) {
+                                throw new InvalidRequestException(
+                                        "'%s' is read by a host, at a moment of its own"
+                                                .formatted(read.source().name()));
+                            }
+                            return new SourceAndView(read.source(), moments.apply(read.source()));
+                        },
                         options,
                         checked(values));
     }

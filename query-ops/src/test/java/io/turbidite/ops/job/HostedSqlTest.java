@@ -3,6 +3,8 @@ package io.turbidite.ops.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.sim.LeaksOnPurpose;
 import io.turbidite.ops.QueryResult;
@@ -19,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -37,6 +40,16 @@ class HostedSqlTest {
     private static final List<Source> ALL =
             List.of(JobFixture.flights(FLIGHTS), JobFixture.airports());
 
+    /** The same without a record: what is read of them comes from the nodes. */
+    private static final List<Source> EMPTY =
+            List.of(JobFixture.flights(0), JobFixture.airports(3, _ -> false));
+
+    /** Nothing is asked of it. */
+    private static final Catalog CATALOG = (Catalog) Proxy.newProxyInstance(
+            Catalog.class.getClassLoader(), new Class<?>[] {Catalog.class}, (_, method, _) -> {
+                throw new IllegalStateException(method.getName());
+            });
+
     @BeforeAll
     static void start(@TempDir Path directory) throws IOException {
         cluster = new HostedCluster(directory, 2, FLIGHTS, RunOptions.defaults());
@@ -48,7 +61,7 @@ class HostedSqlTest {
     }
 
     private static Sql hosted() {
-        return Sql.on(ALL)
+        return Sql.on(EMPTY)
                 .hostedBy(
                         (graph, options) -> {
                             SENT.add(graph.toJson());
@@ -119,6 +132,32 @@ class HostedSqlTest {
         assertThat(rows(hosted(), "select dest, avg(delay) as m from Flights group by dest"))
                 .hasSize(13);
         assertThat(SENT.getFirst()).contains("\"hash\"", "avg(delay)").doesNotContain("partial");
+    }
+
+    @Test
+    void of_more_conditions_than_a_job_may_have_the_rest_is_tested_here() {
+        String many = " and (" + "delay <> -1 or ".repeat(100) + "delay <> -2)";
+        String text = "select id from Flights where id < 30" + many.repeat(4) + " order by id";
+        SENT.clear();
+        assertThat(rows(hosted(), text)).isEqualTo(rows(Sql.on(ALL), text)).isNotEmpty();
+        assertThat(SENT.getFirst()).contains("\"where\"", "delay");
+    }
+
+    @Test
+    void a_store_here_is_not_changed_for_the_hosts() {
+        assertThatThrownBy(() -> hosted().changing(CATALOG))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessageContaining("host");
+        Sql before = Sql.on(EMPTY)
+                .changing(CATALOG)
+                .hostedBy(
+                        (graph, options) -> {
+                            throw new IllegalStateException("nothing is asked");
+                        },
+                        3);
+        assertThatThrownBy(() -> before.statement("delete from Flights"))
+                .isInstanceOf(SqlException.class)
+                .hasMessageContaining("catalog");
     }
 
     @Test
