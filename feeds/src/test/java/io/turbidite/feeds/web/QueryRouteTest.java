@@ -225,7 +225,7 @@ class QueryRouteTest {
             JsonNode plan = ServedStore.json(
                     ask(served, "*/*", body.replace("{\"d", "{\"explain\":true,\"d"))
                             .body());
-            assertThat(plan.at("/access").asText()).contains("scan");
+            assertThat(plan.at("/access").asText()).contains("by_n");
         }
     }
 

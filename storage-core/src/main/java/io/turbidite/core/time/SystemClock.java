@@ -21,10 +21,13 @@ enum SystemClock implements Clock {
 
     @Override
     public long threadNanos() {
-        // virtual threads have no time of their own
-        return !Thread.currentThread().isVirtual() && Threads.BEAN.isCurrentThreadCpuTimeSupported()
-                ? Threads.BEAN.getCurrentThreadCpuTime()
-                : monotonicNanos();
+        // virtual threads have no time of their own, and an application may have it switched off
+        if (Thread.currentThread().isVirtual()
+                || !Threads.BEAN.isCurrentThreadCpuTimeSupported()
+                || !Threads.BEAN.isThreadCpuTimeEnabled()) {
+            return monotonicNanos();
+        }
+        return Threads.BEAN.getCurrentThreadCpuTime();
     }
 
     /** Loaded by the first who asks: few do. */
