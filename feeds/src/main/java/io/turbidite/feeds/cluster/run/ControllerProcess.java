@@ -42,7 +42,7 @@ public final class ControllerProcess implements AutoCloseable {
     /** Held by the process that works on the directory. */
     static final String LOCK = "LOCK";
 
-    /** How long a job that was refused waits for nodes that lack the last change. */
+    /** How long a job waits for nodes that are there and lack the last change. */
     private static final Duration LEVEL_WAIT = Duration.ofSeconds(2);
 
     private final Disk.Lock lock;
@@ -163,16 +163,11 @@ public final class ControllerProcess implements AutoCloseable {
 
     /** What jobs are made by. */
     private record Stamps(ControllerRun changes) implements Placements {
+        /** Behind a change that was just made: a node may not have it yet, and would refuse. */
         @Override
         public Placement now() {
-            return placement(changes.stamped());
-        }
-
-        /** A node that has refused it may not have the last change yet. */
-        @Override
-        public Placement anew() {
             changes.awaitAll(LEVEL_WAIT);
-            return now();
+            return placement(changes.stamped());
         }
     }
 

@@ -14,6 +14,8 @@ import io.turbidite.feeds.cluster.change.ClusterMap;
 import org.jspecify.annotations.Nullable;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -30,6 +32,9 @@ public final class NodeRun implements AutoCloseable {
     private final AtomicLong refused = new AtomicLong();
     private volatile State state;
 
+    /** Mail of the turn that is under way. */
+    private final List<Runnable> held = new ArrayList<>();
+
     private record State(
             ClusterMap map,
             Stamp stamp,
@@ -44,7 +49,10 @@ public final class NodeRun implements AutoCloseable {
      */
     public NodeRun(String node, NodeLog log, Post post, Tasks tasks, Clock clock, Duration every) {
         this.log = log;
-        this.mail = (to, message) -> post.send(to, MessageCodec.encode(message));
+        this.mail = (to, message) -> {
+            byte[] encoded = MessageCodec.encode(message);
+            held.add(() -> post.send(to, encoded));
+        };
         this.state = stateNow();
         this.turns = new Turns("cluster-node-" + node, tasks, clock, every, this::again);
     }
@@ -63,10 +71,15 @@ public final class NodeRun implements AutoCloseable {
                     .formatted(message.getClass().getSimpleName()));
             return;
         }
-        turns.offer(() -> {
-            log.receive(message, mail);
-            state = stateNow();
-        });
+        turns.offer(() -> turn(() -> log.receive(message, mail)));
+    }
+
+    /** What it says is true for who asks: its state is shown before its mail leaves. */
+    private void turn(Runnable work) {
+        work.run();
+        state = stateNow();
+        held.forEach(Runnable::run);
+        held.clear();
     }
 
     private static boolean isOfControllers(Message message) {
@@ -91,8 +104,7 @@ public final class NodeRun implements AutoCloseable {
     }
 
     private void again() {
-        log.again(mail);
-        state = stateNow();
+        turn(() -> log.again(mail));
     }
 
     private State stateNow() {
