@@ -25,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.LongFunction;
 
 /**
  * Random queries over a source whose records come in runs, which are taken by batches, and over the
@@ -63,15 +64,21 @@ class BatchesAndRowsTest {
 
     @Test
     void answers_are_the_same() {
-        String test = "BatchesAndRowsTest#answers_are_the_same";
+        answersOfSeeds(
+                "BatchesAndRowsTest#answers_are_the_same",
+                Tier.count(40, 600, 20_000),
+                BatchesAndRowsTest::run);
+    }
+
+    /** Of so many seeds; most give rows, and some fail. */
+    static void answersOfSeeds(String test, int count, LongFunction<List<String>> run) {
         long first = Seeds.of(test);
-        int count = Tier.count(40, 600, 20_000);
         int rows = 0;
         int failures = 0;
         for (int i = 0; i < (Seeds.isReplay() ? 1 : count); i++) {
             long seed = Seeds.isReplay() ? first : Seeds.mix(first, i);
             try {
-                List<String> answer = run(seed);
+                List<String> answer = run.apply(seed);
                 rows += answer.size();
                 failures += answer.getFirst().startsWith("failed") ? 1 : 0;
             } catch (RuntimeException | AssertionError e) {

@@ -3,7 +3,6 @@ package io.turbidite.ops;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.turbidite.core.scan.Source;
-import io.turbidite.core.sim.Seeds;
 import io.turbidite.core.sim.Tier;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.aggregate.Aggregate;
@@ -67,25 +66,10 @@ class JoinedBatchesTest {
 
     @Test
     void answers_are_the_same() {
-        String test = "JoinedBatchesTest#answers_are_the_same";
-        long first = Seeds.of(test);
-        int count = Tier.count(40, 300, 20_000);
-        int rows = 0;
-        int failures = 0;
-        for (int i = 0; i < (Seeds.isReplay() ? 1 : count); i++) {
-            long seed = Seeds.isReplay() ? first : Seeds.mix(first, i);
-            try {
-                List<String> answer = run(seed);
-                rows += answer.size();
-                failures += answer.getFirst().startsWith("failed") ? 1 : 0;
-            } catch (RuntimeException | AssertionError e) {
-                throw new AssertionError(e.getMessage() + "\n" + Seeds.replay(test, seed), e);
-            }
-        }
-        if (!Seeds.isReplay()) {
-            assertThat(rows).isGreaterThan(2 * count);
-            assertThat(failures).as("queries that fail").isBetween(1, count / 2);
-        }
+        BatchesAndRowsTest.answersOfSeeds(
+                "JoinedBatchesTest#answers_are_the_same",
+                Tier.count(40, 300, 20_000),
+                JoinedBatchesTest::run);
     }
 
     private static List<String> run(long seed) {

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A source on the heap that holds its readers to the contract: what a cursor shows is overwritten
@@ -55,6 +56,9 @@ public final class MemorySource implements Source {
 
     /** Most records of a run; 1: each is shown by itself. */
     public int runRecordsMax = 40;
+
+    /** Records of runs that were taken one by one, and not as a batch. */
+    public final AtomicLong recordsOneByOne = new AtomicLong();
 
     /** Whether a view that is closed throws. */
     public volatile boolean failOnClose;

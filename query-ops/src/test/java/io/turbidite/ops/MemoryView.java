@@ -277,6 +277,13 @@ final class MemoryView implements ReadView {
             walk.seekEnd();
         }
 
+        /** Who takes the records of a run one by one asks this of each but the first. */
+        @Override
+        public void checkOpen() {
+            source.recordsOneByOne.incrementAndGet();
+            opened.checkOpen();
+        }
+
         /** Runs of 1, 2, 3, … records, each in memory of just their length. */
         @Override
         public boolean nextRun(RecordRun run) {

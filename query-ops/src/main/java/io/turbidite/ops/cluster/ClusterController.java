@@ -219,12 +219,12 @@ public final class ClusterController implements JobHost, AutoCloseable {
     @Override
     public Rows run(JobGraph graph, RunOptions options) {
         RecordView row = new RecordView(graph.type());
-        return new TriedRows(row, isSecond -> begin(graph, options, row, isSecond));
+        return new TriedRows(row, () -> begin(graph, options, row));
     }
 
-    private Rows begin(JobGraph graph, RunOptions options, RecordView row, boolean isSecond) {
+    private Rows begin(JobGraph graph, RunOptions options, RecordView row) {
         checkNotClosed();
-        Placement placed = isSecond ? placement.anew() : placement.now();
+        Placement placed = placement.now();
         if (placed.nodes().isEmpty()) {
             throw new InvalidRequestException("a cluster needs a node");
         }

@@ -4,7 +4,7 @@ import io.turbidite.core.record.RecordView;
 import io.turbidite.ops.job.StaleJobException;
 import io.turbidite.ops.run.Rows;
 
-import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The rows of a job that is made anew, once, when a node refuses it since it was made for another
@@ -13,19 +13,19 @@ import java.util.function.Function;
  */
 final class TriedRows implements Rows {
     private final RecordView row;
-    private final Function<Boolean, Rows> maker;
+    private final Supplier<Rows> maker;
     private Rows rows;
     private boolean isSecond;
     private boolean hasGiven;
 
     /**
      * @param row on which the rows of both jobs stand
-     * @param maker starts the job; told whether it is the second time
+     * @param maker starts the job
      */
-    TriedRows(RecordView row, Function<Boolean, Rows> maker) {
+    TriedRows(RecordView row, Supplier<Rows> maker) {
         this.row = row;
         this.maker = maker;
-        this.rows = maker.apply(false);
+        this.rows = maker.get();
     }
 
     @Override
@@ -40,7 +40,7 @@ final class TriedRows implements Rows {
             }
             rows.close();
             isSecond = true;
-            rows = maker.apply(true);
+            rows = maker.get();
             return next();
         }
     }

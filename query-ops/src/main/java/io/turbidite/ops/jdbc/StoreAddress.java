@@ -75,7 +75,8 @@ record StoreAddress(String url, Path directory, boolean readOnly, long planningM
 
     private static SQLException wrong(String url, String what) {
         return Errors.of(
-                "%s: %s; the form is jdbc:turbidite:/path[?readOnly=true]".formatted(url, what),
+                "%s: %s; the form is jdbc:turbidite:/path[?readOnly=true&planningMillis=10000]"
+                        .formatted(url, what),
                 Errors.NOT_OPENED);
     }
 }

@@ -168,15 +168,16 @@ final class Planned {
     }
 
     /**
-     * Starts it.
+     * Starts it, where its query needs the values alone; null where {@link #relation} is to be made
+     * of them.
      *
      * @param reading what is read in the place of each source
      * @param checked a value for each parameter, as {@link Parameter#checked} gives it
      */
-    QueryResult run(
+    @Nullable
+    QueryResult quick(
             UnaryOperator<SourceAndView> reading, RunOptions options, @Nullable Object[] checked) {
-        QueryResult quick = template == null ? null : template.run(reading, options, checked);
-        return quick == null ? relation(reading, checked).with(options).run() : quick;
+        return template == null ? null : template.run(reading, options, checked);
     }
 
     /** The tree of queries and joins for these values. */

@@ -39,15 +39,6 @@ final class PlanningStop {
         return ScopedValue.where(ASKED, new PlanningStop(stop, most.begun())).call(planning::get);
     }
 
-    /** Whether the planning of this thread has to end. */
-    static boolean isOver() {
-        if (!ASKED.isBound()) {
-            return false;
-        }
-        PlanningStop asked = ASKED.get();
-        return asked.stop.getAsBoolean() || asked.span.isOver();
-    }
-
     static void check() {
         if (!ASKED.isBound()) {
             return;

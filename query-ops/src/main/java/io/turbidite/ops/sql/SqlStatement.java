@@ -200,7 +200,7 @@ public final class SqlStatement {
             checked(values);
             return listing.get().with(options).run();
         }
-        return current(options).run(UnaryOperator.identity(), options, checked(values));
+        return start(UnaryOperator.identity(), options, values);
     }
 
     /**
@@ -217,18 +217,37 @@ public final class SqlStatement {
         if (listing != null) {
             return run(options, values);
         }
-        return current(options)
-                .run(
-                        read -> {
-                            if (read.hosting() != null) {
-                                throw new InvalidRequestException(
-                                        "'%s' is read by a host, at a moment of its own"
-                                                .formatted(read.source().name()));
-                            }
-                            return new SourceAndView(read.source(), moments.apply(read.source()));
-                        },
-                        options,
-                        checked(values));
+        return start(
+                read -> {
+                    if (read.hosting() != null) {
+                        throw new InvalidRequestException(
+                                "'%s' is read by a host, at a moment of its own"
+                                        .formatted(read.source().name()));
+                    }
+                    return new SourceAndView(read.source(), moments.apply(read.source()));
+                },
+                options,
+                values);
+    }
+
+    private QueryResult start(
+            UnaryOperator<SourceAndView> reading, RunOptions options, @Nullable Object... values) {
+        Planned plan = current(options);
+        @Nullable Object[] checked = checked(values);
+        QueryResult quick = plan.quick(reading, options, checked);
+        return quick == null
+                ? compiled(plan, reading, options, checked).with(options).run()
+                : quick;
+    }
+
+    /** What is compiled anew for each run ends as its planning does. */
+    private Relation compiled(
+            Planned plan,
+            UnaryOperator<SourceAndView> reading,
+            RunOptions options,
+            @Nullable Object[] checked) {
+        return PlanningStop.until(
+                options.stop(), planningTime, () -> plan.relation(reading, checked));
     }
 
     private void checkGivesRows() {
@@ -277,7 +296,11 @@ public final class SqlStatement {
     public Explanation explanation(RunOptions options, @Nullable Object... values) {
         Relation asked = (listing != null
                         ? listing.get()
-                        : current(options).relation(UnaryOperator.identity(), checked(values)))
+                        : compiled(
+                                current(options),
+                                UnaryOperator.identity(),
+                                options,
+                                checked(values)))
                 .with(options);
         if (!text.analyzes()) {
             return asked.explain();

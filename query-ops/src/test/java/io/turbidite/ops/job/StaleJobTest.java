@@ -15,7 +15,6 @@ import io.turbidite.ops.cluster.ClusterMessages;
 import io.turbidite.ops.cluster.ClusterNode;
 import io.turbidite.ops.cluster.JobMark;
 import io.turbidite.ops.cluster.Placement;
-import io.turbidite.ops.cluster.Placements;
 import io.turbidite.ops.cluster.SerialFilter;
 import io.turbidite.ops.run.RunOptions;
 
@@ -31,6 +30,7 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A job that was made for another state of the cluster is refused, and made anew once. */
 @LeaksOnPurpose("the engine keeps its threads and the log of its jobs")
@@ -45,6 +45,9 @@ class StaleJobTest {
 
     /** The one that it has when it makes it anew. */
     private volatile long second = 7;
+
+    /** How often the placement was asked for since the last job was begun. */
+    private final AtomicInteger jobsMade = new AtomicInteger();
 
     private final List<Long> refused = new ArrayList<>();
     private ClusterController controller;
@@ -66,17 +69,7 @@ class StaleJobTest {
                         port,
                         HostedCluster.freePort(),
                         authority.identity(authority.issue(ClusterIdentity.CONTROLLER))),
-                new Placements() {
-                    @Override
-                    public Placement now() {
-                        return placement(first);
-                    }
-
-                    @Override
-                    public Placement anew() {
-                        return placement(second);
-                    }
-                });
+                () -> placement(jobsMade.getAndIncrement() == 0 ? first : second));
         JobParts parts = JobParts.of(List.of(JobFixture.flights(ROWS, 2, _ -> true)));
         node = ClusterNode.start(
                 new ClusterNode.Settings(
@@ -114,6 +107,7 @@ class StaleJobTest {
     }
 
     private long count() {
+        jobsMade.set(0);
         JobGraph graph = JobGraph.builder(
                         JobParts.of(List.of(JobFixture.flights(ROWS, 2, _ -> true))))
                 .add(JobOperator.of("all", "scan").with("dataset", "Flights").on(2))

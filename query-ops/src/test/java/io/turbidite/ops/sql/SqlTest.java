@@ -26,6 +26,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 class SqlTest {
     private static final List<String> OPERANDS =
@@ -219,6 +221,17 @@ class SqlTest {
         String moment = "select now() as n from People";
         assertThatThrownBy(() -> people.sql().statement(moment).run(stopped))
                 .isInstanceOf(CancellationException.class);
+        // a join is compiled at each run
+        String sizes = IntStream.range(0, 300)
+                .mapToObj(String::valueOf)
+                .collect(Collectors.joining(", ", "(", ")"));
+        SqlStatement join = people.sql()
+                .statement(
+                        "select p.id from People p join Cities c on p.city = c.city where c.size in "
+                                + sizes);
+        assertThatThrownBy(() -> join.run(stopped))
+                .isInstanceOf(CancellationException.class)
+                .hasMessageEndingWith("while it was planned");
     }
 
     @Test
