@@ -56,6 +56,8 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     /** The thread that moved last; null before the first move. */
     private @Nullable Thread mover;
 
+    private long moveCount;
+
     private QueryResult(String dataset, ResultPlan plan, List<ReadView> ownedViews) {
         this.dataset = dataset;
         this.plan = plan;
@@ -125,6 +127,7 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     private boolean move() {
         turns.checkOpen();
         onRow = false;
+        moveCount++;
         mover = Thread.currentThread();
         if (ended) {
             return false;
@@ -150,15 +153,19 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
      */
     public RecordView row() {
         turns.checkOpen();
+        checkMover();
+        if (!onRow) {
+            throw new InvalidRequestException("the result is not on a row: call next() first");
+        }
+        return row;
+    }
+
+    private void checkMover() {
         if (mover != null && !mover.equals(Thread.currentThread())) {
             throw new InvalidRequestException(
                     "another thread has moved the result: a row is read by the thread that called"
                             + " next(), one thread at a time");
         }
-        if (!onRow) {
-            throw new InvalidRequestException("the result is not on a row: call next() first");
-        }
-        return row;
     }
 
     /** The current row's fields, in order, without missing fields. */
@@ -184,24 +191,55 @@ public final class QueryResult implements Iterable<Map<String, @Nullable Object>
     /** The remaining rows, one at a time; a view on {@link #next()}. */
     @Override
     public Iterator<Map<String, @Nullable Object>> iterator() {
-        return new Iterator<>() {
-            private boolean ready;
+        return new Maps();
+    }
 
-            @Override
-            public boolean hasNext() {
-                ready = ready || QueryResult.this.next();
-                return ready;
-            }
+    /**
+     * Makes the map of a row in the turn in which it moves there: so that a row takes one turn, not
+     * two.
+     */
+    private final class Maps implements Iterator<Map<String, @Nullable Object>> {
+        private boolean ready;
+        private @Nullable Map<String, @Nullable Object> fields;
 
-            @Override
-            public Map<String, @Nullable Object> next() {
-                if (!hasNext()) {
-                    throw new NoSuchElementException("no more rows");
+        /** The move that led to the row of {@link #fields}. */
+        private long move;
+
+        @Override
+        public boolean hasNext() {
+            ready = ready || step();
+            return ready;
+        }
+
+        private boolean step() {
+            turns.enter();
+            try {
+                if (!move()) {
+                    return false;
                 }
-                ready = false;
-                return map();
+                fields = row.toMap();
+                move = moveCount;
+                return true;
+            } finally {
+                leave();
             }
-        };
+        }
+
+        @Override
+        public Map<String, @Nullable Object> next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException("no more rows");
+            }
+            ready = false;
+            Map<String, @Nullable Object> made = fields;
+            fields = null;
+            if (made == null || move != moveCount) {
+                return map(); // the result was moved on since, not by this
+            }
+            turns.checkOpen();
+            checkMover();
+            return made;
+        }
     }
 
     /** The remaining rows, all in memory. */

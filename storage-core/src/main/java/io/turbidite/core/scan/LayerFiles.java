@@ -36,11 +36,23 @@ public final class LayerFiles {
      * @param passedOver of those that were not: by a filter, by what their zones or tokens are
      */
     public static LayerFiles of(LongStream read, LongStream passedOver) {
-        long[] sortedRead = read.sorted().distinct().toArray();
-        long[] sortedPassedOver = passedOver.sorted().distinct().toArray();
+        long[] sortedRead = distinct(read.toArray());
+        long[] sortedPassedOver = distinct(passedOver.toArray());
         return sortedRead.length == 0 && sortedPassedOver.length == 0
                 ? NONE
                 : new LayerFiles(sortedRead, sortedPassedOver, true);
+    }
+
+    /** The same numbers ascending, each once. */
+    private static long[] distinct(long[] files) {
+        Arrays.sort(files);
+        int count = 0;
+        for (long file : files) {
+            if (count == 0 || files[count - 1] != file) {
+                files[count++] = file;
+            }
+        }
+        return count == files.length ? files : Arrays.copyOf(files, count);
     }
 
     /**
@@ -67,6 +79,9 @@ public final class LayerFiles {
     public LayerFiles plus(LayerFiles more) {
         if (!isKnown || !more.isKnown) {
             return UNKNOWN;
+        }
+        if (read.length == 0 && passedOver.length == 0) {
+            return more;
         }
         if (hasAll(read, more.read) && hasAll(passedOver, more.passedOver)) {
             return this; // as searches of one index mostly are

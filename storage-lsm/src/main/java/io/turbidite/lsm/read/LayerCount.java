@@ -111,7 +111,7 @@ final class LayerCount {
         }
 
         LongStream stream() {
-            return LongStream.of(ids).limit(count);
+            return Arrays.stream(ids, 0, count);
         }
     }
 }
