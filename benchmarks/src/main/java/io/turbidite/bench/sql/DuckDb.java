@@ -5,8 +5,10 @@ import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Store;
 import io.turbidite.lsm.WriteBatch;
 
+import org.duckdb.DuckDBStruct;
 import org.jspecify.annotations.Nullable;
 
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.Date;
 import java.sql.DriverManager;
@@ -15,6 +17,9 @@ import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.sql.Timestamp;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,9 +87,7 @@ public final class DuckDb implements AutoCloseable {
                 for (int i = 1; i <= columns.getColumnCount(); i++) {
                     Object value = rows.getObject(i);
                     if (value != null) {
-                        record.put(
-                                columns.getColumnName(i),
-                                value instanceof Date day ? day.toLocalDate() : value);
+                        record.put(columns.getColumnName(i), ours(value));
                     }
                 }
                 batch.upsert(dataset, writer.write(record));
@@ -99,6 +102,31 @@ public final class DuckDb implements AutoCloseable {
             }
         }
         dataset.flush();
+    }
+
+    /** The value as records have it; moments are those of a clock in UTC. */
+    private static Object ours(Object value) throws SQLException {
+        return switch (value) {
+            case Date day -> day.toLocalDate();
+            case Timestamp moment -> moment.toLocalDateTime().toInstant(ZoneOffset.UTC);
+            case Array array -> {
+                List<@Nullable Object> elements = new ArrayList<>();
+                for (Object element : (Object[]) array.getArray()) {
+                    elements.add(element == null ? null : ours(element));
+                }
+                yield elements;
+            }
+            case DuckDBStruct struct -> {
+                Map<String, @Nullable Object> fields = new HashMap<>();
+                for (Map.Entry<String, Object> field : struct.getMap().entrySet()) {
+                    if (field.getValue() != null) {
+                        fields.put(field.getKey(), ours(field.getValue()));
+                    }
+                }
+                yield fields;
+            }
+            default -> value;
+        };
     }
 
     @Override

@@ -7,13 +7,16 @@ import io.turbidite.lsm.StoreOptions;
 import org.jspecify.annotations.Nullable;
 
 import java.nio.file.Path;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.Date;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.sql.Types;
 import java.time.LocalDate;
+import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -79,7 +82,10 @@ public final class TwoDatabases implements AutoCloseable {
             while (rows.next()) {
                 List<@Nullable Object> row = new ArrayList<>(columnCount);
                 for (int i = 1; i <= columnCount; i++) {
-                    row.add(plain(rows.getObject(i)));
+                    row.add(
+                            rows.getMetaData().getColumnType(i) == Types.TIMESTAMP
+                                    ? rows.getObject(i, LocalDateTime.class)
+                                    : plain(rows.getObject(i)));
                 }
                 all.add(row);
             }
@@ -87,13 +93,23 @@ public final class TwoDatabases implements AutoCloseable {
         }
     }
 
-    /** Numbers as doubles, which hold all whole ones asked for here; days as their text. */
-    private static @Nullable Object plain(@Nullable Object value) {
+    /**
+     * Numbers as doubles, which hold all whole ones asked for here; days as their text, arrays as
+     * lists.
+     */
+    private static @Nullable Object plain(@Nullable Object value) throws SQLException {
         return switch (value) {
             case null -> null;
             case Number number -> number.doubleValue() + 0.0;
             case Date day -> day.toLocalDate().toString();
             case LocalDate day -> day.toString();
+            case Array array -> {
+                List<@Nullable Object> elements = new ArrayList<>();
+                for (Object element : (Object[]) array.getArray()) {
+                    elements.add(plain(element));
+                }
+                yield elements;
+            }
             default -> value;
         };
     }

@@ -63,7 +63,7 @@ public record TypedExpression(Expression expression, RecordType type, TypeKind k
             case Expression.Call(Function function, List<Expression> arguments) ->
                 kindOf(function, arguments, type, expression);
             case Expression.Comparison _, Expression.And _, Expression.Or _ -> {
-                expression.forEachName(name -> fieldKind(type, name, expression));
+                checkFields(expression, type, expression);
                 yield TypeKind.BOOL;
             }
             case Expression.Parameter(String name) ->
@@ -71,6 +71,31 @@ public record TypedExpression(Expression expression, RecordType type, TypeKind k
                         "parameter ':%s' may stand in conditions alone".formatted(name));
             case Expression.Path _ -> throw new IllegalArgumentException(expression.text());
         };
+    }
+
+    /** All fields of a condition have one simple value, but arrays where functions take them. */
+    private static void checkFields(Expression part, RecordType type, Expression whole) {
+        switch (part) {
+            case Expression.Name(String name) -> {
+                var _ = fieldKind(type, name, whole);
+            }
+            case Expression.Call(Function function, List<Expression> arguments) -> {
+                if (function.takesArray()) {
+                    var _ = ofArray(function, arguments, type, whole);
+                } else {
+                    arguments.forEach(argument -> checkFields(argument, type, whole));
+                }
+            }
+            case Expression.Comparison(Expression left, var _, Expression right) -> {
+                checkFields(left, type, whole);
+                checkFields(right, type, whole);
+            }
+            case Expression.And(List<Expression> terms) ->
+                terms.forEach(term -> checkFields(term, type, whole));
+            case Expression.Or(List<Expression> terms) ->
+                terms.forEach(term -> checkFields(term, type, whole));
+            case Expression.Constant _, Expression.Parameter _, Expression.Path _ -> {}
+        }
     }
 
     static boolean isWhole(BigDecimal number) {

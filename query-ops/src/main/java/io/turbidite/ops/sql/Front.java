@@ -394,8 +394,8 @@ final class Front {
         RelNode joined = run(WITHOUT_SUBQUERIES, tree, cluster)
                 .accept(new AtMoment(cluster.getRexBuilder()));
         RelBuilder builder = RelFactories.LOGICAL_BUILDER.create(cluster, null);
-        RelNode uncorrelated =
-                RelDecorrelator.decorrelateQuery(joined.accept(new KeptConstants()), builder);
+        RelNode uncorrelated = RelDecorrelator.decorrelateQuery(
+                NestedCorrelations.flattened(joined).accept(new KeptConstants()), builder);
         RelNode rewritten = run(REWRITING, run(WITHOUT_DISTINCT, uncorrelated, cluster), cluster);
         return run(WINDOWS, TrimmedJoins.of(rewritten, cluster), cluster);
     }
