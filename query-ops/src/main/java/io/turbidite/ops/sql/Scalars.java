@@ -97,6 +97,9 @@ final class Scalars {
             return condition(node);
         }
         List<RexNode> operands = call.operands;
+        if (isDecision(call)) {
+            return asked(operands.getFirst());
+        }
         if (call.isA(SqlKind.AND)) {
             return Terms.all(operands.stream().map(this::asked).toList());
         }
@@ -164,6 +167,8 @@ final class Scalars {
             case IS_NULL -> absence(operands.get(0), Operator.EQUAL);
             case IS_NOT_NULL -> absence(operands.get(0), Operator.NOT_EQUAL);
             case IS_TRUE -> decided(condition(operands.get(0)), true);
+            case CAST ->
+                isDecision(call) ? decided(condition(operands.get(0)), true) : isTrue(value(node));
             case IS_NOT_TRUE -> decided(condition(operands.get(0)), false);
             case IS_FALSE -> decided(condition(operands.get(0)).negated(), true);
             case IS_NOT_FALSE -> decided(condition(operands.get(0)).negated(), false);
@@ -182,6 +187,18 @@ final class Scalars {
                 new Expression.Name(path(call.operands.get(0)) + RecordType.EACH),
                 Operator.EQUAL,
                 constantOnly(call.operands.get(1)));
+    }
+
+    /**
+     * Whether it casts a condition to one that is never unknown. Calcite leaves {@code is true} out
+     * behind a {@code when}, casts what is left, and may negate that: what is unknown is false.
+     */
+    private static boolean isDecision(RexCall call) {
+        return call.isA(SqlKind.CAST)
+                && call.getType().getSqlTypeName() == SqlTypeName.BOOLEAN
+                && !call.getType().isNullable()
+                && call.operands.getFirst().getType().getSqlTypeName() == SqlTypeName.BOOLEAN
+                && call.operands.getFirst().getType().isNullable();
     }
 
     /** True or false, where the condition may be unknown. */
@@ -446,7 +463,7 @@ final class Scalars {
             case MINUS_PREFIX -> call("negative", operand(operands.get(0)));
             case PLUS_PREFIX -> operand(operands.get(0));
             case CASE -> chosen(call);
-            case CAST -> cast(operands.get(0), call.getType());
+            case CAST -> isDecision(call) ? condition(call) : cast(operands.get(0), call.getType());
             case SAFE_CAST -> call("attempt", cast(operands.get(0), call.getType()));
             case ITEM -> item(operands.get(0), operands.get(1));
             case REINTERPRET -> value(operands.get(0));

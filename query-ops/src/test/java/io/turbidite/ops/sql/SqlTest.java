@@ -3,8 +3,6 @@ package io.turbidite.ops.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.turbidite.core.sim.Seeds;
-import io.turbidite.core.sim.Tier;
 import io.turbidite.ops.QueryResult;
 import io.turbidite.ops.run.RunOptions;
 
@@ -16,10 +14,8 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -30,12 +26,6 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 class SqlTest {
-    private static final List<String> OPERANDS =
-            List.of("age", "id", "score", "price", "41", "7.25", "0", "-3", "age + 1", "id * 2");
-    private static final List<String> TEXTS =
-            List.of("name", "city", "'London'", "'Paris'", "upper(city)", "name || 'x'");
-    private static final List<String> SIGNS = List.of("=", "<>", "<", "<=", ">", ">=");
-
     private final People people = new People();
 
     @AfterEach
@@ -48,63 +38,6 @@ class SqlTest {
         try (QueryResult rows = people.sql().statement(statement).run()) {
             return rows.toList();
         }
-    }
-
-    private List<String> sorted(String statement) {
-        List<String> rows = new ArrayList<>();
-        rows(statement).forEach(row -> rows.add(row.toString()));
-        rows.sort(Comparator.naturalOrder());
-        return rows;
-    }
-
-    /** Every row makes a condition true, false or unknown, and one of them alone. */
-    @Test
-    void a_condition_parts_all_rows_into_three() {
-        String test = "SqlTest#a_condition_parts_all_rows_into_three";
-        long first = Seeds.of(test);
-        List<String> all = sorted("select id from People");
-        for (int i = 0; i < (Seeds.isReplay() ? 1 : Tier.count(10, 25, 2_000)); i++) {
-            long seed = Seeds.isReplay() ? first : Seeds.mix(first, i);
-            String condition = condition(new SplittableRandom(seed), 3);
-            String told = condition + "\n" + Seeds.replay(test, seed);
-            String from = "select id from People where ";
-            List<String> found = sorted(from + condition);
-            List<String> parts = new ArrayList<>(found);
-            parts.addAll(sorted(from + "not (" + condition + ")"));
-            parts.addAll(sorted(from + "(" + condition + ") is unknown"));
-            parts.sort(Comparator.naturalOrder());
-            assertThat(parts).as(told).isEqualTo(all);
-            // the same without an index or a range: the value of the condition, counted
-            String counting =
-                    "select count(*) filter (where c) as n from (select (%s) as c from People)"
-                            .formatted(condition);
-            assertThat(rows(counting).getFirst().get("n")).as(told).isEqualTo((long) found.size());
-        }
-    }
-
-    private static String condition(SplittableRandom random, int depth) {
-        if (depth > 0 && random.nextInt(3) > 0) {
-            String left = condition(random, depth - 1);
-            return switch (random.nextInt(5)) {
-                case 0 -> "(%s and %s)".formatted(left, condition(random, depth - 1));
-                case 1 -> "(%s or %s)".formatted(left, condition(random, depth - 1));
-                case 2 -> "not (%s)".formatted(left);
-                case 3 -> "(%s) is true".formatted(left);
-                default ->
-                    "case when %s then ok else %s end"
-                            .formatted(left, condition(random, depth - 1));
-            };
-        }
-        List<String> of = random.nextBoolean() ? OPERANDS : TEXTS;
-        String a = of.get(random.nextInt(of.size()));
-        String b = of.get(random.nextInt(of.size()));
-        return switch (random.nextInt(6)) {
-            case 0 -> a + " is null";
-            case 1 -> "%s between %s and %s".formatted(a, b, of.get(random.nextInt(of.size())));
-            case 2 -> "%s in (%s, %s)".formatted(a, b, of.get(random.nextInt(of.size())));
-            case 3 -> "ok";
-            default -> "%s %s %s".formatted(a, SIGNS.get(random.nextInt(SIGNS.size())), b);
-        };
     }
 
     /** What {@link Operators} calls strict. */
