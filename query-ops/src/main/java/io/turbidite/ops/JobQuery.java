@@ -3,6 +3,7 @@ package io.turbidite.ops;
 import io.turbidite.core.scan.QueryMeans;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.expr.Given;
+import io.turbidite.ops.job.ChangedCounts;
 import io.turbidite.ops.job.JobGraph;
 import io.turbidite.ops.job.JobHost;
 import io.turbidite.ops.plan.ResultPlan;
@@ -11,6 +12,7 @@ import io.turbidite.ops.run.RunOptions;
 import org.jspecify.annotations.Nullable;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * The rows of a job's result.
@@ -28,9 +30,11 @@ import java.util.List;
 public final class JobQuery extends Relation {
     private final JobGraph graph;
     private @Nullable JobHost host;
+    private ChangedCounts changed;
 
     private JobQuery(JobGraph graph) {
         this.graph = graph;
+        this.changed = graph.changedCounts();
     }
 
     /** The result of this graph. */
@@ -68,8 +72,17 @@ public final class JobQuery extends Relation {
         // A worker for each instance, however little it does, is had by those who ask for it. What
         // a dataset has for its queries comes without lookup workers.
         boolean areGiven = ownOptions().tasks() != null || given.lookupWorkers() > 0;
+        changed = graph.changedCounts();
         return graph.plan(
-                moments::of, areGiven ? given : given.toBuilder().tasks(null).build());
+                moments::of, areGiven ? given : given.toBuilder().tasks(null).build(), changed);
+    }
+
+    /**
+     * How many records each sink of the last run has changed so far, by the names of the sinks,
+     * also where it failed: a batch counts once it is done. A run as a part of a query counts too.
+     */
+    public Map<String, Long> changed() {
+        return changed.all();
     }
 
     @Override

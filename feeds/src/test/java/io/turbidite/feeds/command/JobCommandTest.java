@@ -26,6 +26,20 @@ class JobCommandTest {
               {"kind": "merging", "from": "tails", "to": "out", "fields": ["tail"]}]}
             """;
 
+    /** Those of one tail get another. */
+    private static final String CHANGE = """
+            {"format": "turbidite-job", "version": 1,
+             "operators": [
+              {"name": "trips", "kind": "scan", "dataset": "Trips", "where": "tail = 'N1'"},
+              {"name": "other", "kind": "project", "fields": ["carrier", "number", "day", "at", "'seen' as tail", "delay", "note", "x", "y", "place"]},
+              {"name": "mark", "kind": "upsert", "dataset": "Trips"},
+              {"name": "out", "kind": "result"}],
+             "connectors": [
+              {"kind": "one-to-one", "from": "trips", "to": "other"},
+              {"kind": "one-to-one", "from": "other", "to": "mark"},
+              {"kind": "one-to-one", "from": "mark", "to": "out"}]}
+            """;
+
     @TempDir
     private static Path directory;
 
@@ -72,6 +86,26 @@ class JobCommandTest {
     }
 
     @Test
+    void a_job_changes_a_dataset_and_counts() throws IOException {
+        Path changed = Command.load(Files.createDirectory(directory.resolve("changed")));
+        Path marked = Files.writeString(directory.resolve("mark.json"), CHANGE);
+        assertThat(Command.run("job", changed, marked, "--explain").out())
+                .contains("mark: upsert Trips");
+        assertThat(Command.run("job", changed, job).out()).contains("\"tail\":\"N1\",\"count\":2");
+        Result result = Command.run("job", changed, marked);
+        assertThat(result.err()).isEmpty();
+        assertThat(result.out()).isEqualTo("{\"changed\":2}\n");
+        assertThat(Command.run("job", changed, job).out())
+                .contains("{\"tail\":\"seen\",\"count\":2,");
+        Path wrong = Files.writeString(
+                directory.resolve("twice.json"),
+                CHANGE.replace("upsert", "insert").replace("'N1'", "'seen'"));
+        Result refused = Command.run("job", changed, wrong);
+        assertThat(refused.code()).isNotZero();
+        assertThat(refused.err()).contains("already has a record with primary key");
+    }
+
+    @Test
     void what_is_wrong_is_told_in_a_line() throws IOException {
         Result missing = Command.run("job", store, directory.resolve("nothing.json"));
         assertThat(missing.code()).isEqualTo(2);
@@ -86,7 +120,7 @@ class JobCommandTest {
     }
 
     @Test
-    void the_sample_runs() {
+    void the_samples_run() {
         Path here = directory.resolve("samples");
         assertThat(Command.run(
                                 "dataset",
@@ -122,5 +156,8 @@ class JobCommandTest {
                         {"dest":"BOS","dest_name":"Boston","flights":2,"late":80.0}
                         {"dest":"MIA","dest_name":"Miami","flights":1,"late":61.0}
                         """);
+        Path sink = Path.of("samples/jobs/forget-early.json").toAbsolutePath();
+        assertThat(Command.run("job", here, sink).out()).isEqualTo("{\"deleted\":1}\n");
+        assertThat(Command.run("job", here, sink).out()).isEqualTo("{\"deleted\":0}\n");
     }
 }

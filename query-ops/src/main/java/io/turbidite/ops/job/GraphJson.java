@@ -185,6 +185,20 @@ final class GraphJson {
         return into.build();
     }
 
+    /** The kinds of the operators, as far as it has any. */
+    static List<String> kinds(String json) {
+        List<String> kinds = new ArrayList<>();
+        if (parse(json) instanceof Map<?, ?> job && job.get("operators") instanceof List<?> all) {
+            for (Object one : all) {
+                if (one instanceof Map<?, ?> operator
+                        && operator.get("kind") instanceof String kind) {
+                    kinds.add(kind);
+                }
+            }
+        }
+        return kinds;
+    }
+
     private static JobOperator operator(Part part) {
         String name = part.text("name");
         int partitions = part.count("partitions", 1L);

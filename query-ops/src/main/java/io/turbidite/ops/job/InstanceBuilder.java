@@ -110,6 +110,15 @@ final class InstanceBuilder {
             case OperatorKinds.UnionOperator _ ->
                 new GivenPlan(
                         operator.type(), () -> new UnitedRows(operator.type(), rowsOf(inputs)));
+            case SinkKind sink ->
+                new GivenPlan(
+                        operator.type(),
+                        () -> sink.rows(
+                                settings,
+                                inputs.getFirst().rowType(),
+                                parts,
+                                new SinkRows.Input(inputs.getFirst().rows(), partition, options),
+                                meters.changed()));
             case OperatorKinds.OwnOperator own ->
                 new GivenPlan(operator.type(), () -> own(own, operator, rowsOf(inputs), partition));
             default -> inputs.getFirst();

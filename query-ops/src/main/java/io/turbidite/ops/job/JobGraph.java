@@ -118,15 +118,42 @@ public final class JobGraph {
      * Plans a run, for {@code JobQuery}, which users have.
      *
      * @param views opens what is read: each dataset once
+     * @param changed counts what its sinks do
      */
     @SuppressWarnings("exports") // plans are for our own rooms
-    public ResultPlan plan(Function<? super Source, ? extends ReadView> views, RunOptions options) {
-        return plan(views, options, JobRun.CAPACITY);
+    public ResultPlan plan(
+            Function<? super Source, ? extends ReadView> views,
+            RunOptions options,
+            ChangedCounts changed) {
+        return plan(views, options, changed, JobRun.CAPACITY);
     }
 
-    /** As {@link #plan(Function, RunOptions)}, with so many frames that wait for a consumer. */
+    /** Counts what the sinks of a run have done; a run has its own. */
+    public ChangedCounts changedCounts() {
+        return ChangedCounts.of(this);
+    }
+
+    /**
+     * Whether a text is of a job that changes a dataset.
+     *
+     * @throws io.turbidite.core.InvalidRequestException if it is no JSON
+     */
+    public static boolean changes(String json) {
+        return GraphJson.kinds(Given.notNull(json, "the JSON of a job")).stream()
+                .anyMatch(kind -> OperatorKinds.BUILT_IN.get(kind) instanceof SinkKind);
+    }
+
+    /** As the other, with so many frames that wait for a consumer. */
     ResultPlan plan(
             Function<? super Source, ? extends ReadView> views, RunOptions options, int capacity) {
+        return plan(views, options, changedCounts(), capacity);
+    }
+
+    private ResultPlan plan(
+            Function<? super Source, ? extends ReadView> views,
+            RunOptions options,
+            ChangedCounts changed,
+            int capacity) {
         Map<String, ReadView> opened = new HashMap<>();
         for (GraphCheck.Checked operator : checked) {
             if (operator.kind().isSource()) {
@@ -134,7 +161,7 @@ public final class JobGraph {
                 opened.computeIfAbsent(dataset, name -> views.apply(parts.dataset(name)));
             }
         }
-        JobRun.Meters meters = JobRun.Meters.of(this);
+        JobRun.Meters meters = JobRun.Meters.of(this, changed);
         return new GivenPlan(
                 type(),
                 "job of %d operators".formatted(operators.size()),
@@ -149,6 +176,13 @@ public final class JobGraph {
      */
     @SuppressWarnings("exports") // as plan
     public ResultPlan hosted(JobHost host, RunOptions options) {
+        for (GraphCheck.Checked operator : checked) {
+            if (operator.kind() instanceof SinkKind) {
+                throw operator.settings()
+                        .wrong("%s changes a dataset, which jobs of a host do not"
+                                .formatted(operator.operator().kind()));
+            }
+        }
         return new GivenPlan(
                 type(),
                 "job of %d operators, hosted".formatted(operators.size()),

@@ -2,6 +2,9 @@ package io.turbidite.ops.job;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.NearestName;
+import io.turbidite.core.catalog.Catalog;
+import io.turbidite.core.catalog.ChangeBatch;
+import io.turbidite.core.catalog.OpenCatalog;
 import io.turbidite.core.scan.Source;
 import io.turbidite.ops.expr.Given;
 
@@ -23,9 +26,13 @@ import java.util.function.Supplier;
 public final class JobParts {
     private final Map<String, Source> datasets;
     private final Map<String, Supplier<? extends RowOperator>> operators;
+    private final @Nullable Catalog changed;
 
     private JobParts(
-            Map<String, Source> datasets, Map<String, Supplier<? extends RowOperator>> operators) {
+            Map<String, Source> datasets,
+            Map<String, Supplier<? extends RowOperator>> operators,
+            @Nullable Catalog changed) {
+        this.changed = changed;
         this.datasets = Collections.unmodifiableMap(datasets);
         this.operators = Collections.unmodifiableMap(operators);
     }
@@ -39,7 +46,7 @@ public final class JobParts {
                         "two datasets are named '%s'".formatted(dataset.name()));
             }
         }
-        return new JobParts(byName, Map.of());
+        return new JobParts(byName, Map.of(), null);
     }
 
     /**
@@ -57,7 +64,18 @@ public final class JobParts {
         }
         Map<String, Supplier<? extends RowOperator>> more = new LinkedHashMap<>(operators);
         more.put(kind, maker);
-        return new JobParts(datasets, more);
+        return new JobParts(datasets, more, changed);
+    }
+
+    /**
+     * The same for jobs that change datasets too, by {@code insert}, {@code upsert} and {@code
+     * delete}.
+     *
+     * @param catalog the store whose datasets they are
+     */
+    public JobParts changing(Catalog catalog) {
+        return new JobParts(
+                datasets, operators, Given.notNull(catalog, "the catalog that a job changes"));
     }
 
     Source dataset(String name) {
@@ -67,6 +85,41 @@ public final class JobParts {
                     .formatted(name, NearestName.hint(name, datasets.keySet())));
         }
         return found;
+    }
+
+    /** A dataset that sinks change. */
+    Source target(String name) {
+        List<? extends Source> all = catalog().datasets();
+        for (Source one : all) {
+            if (one.name().equals(name)) {
+                if (name.startsWith("_")) {
+                    throw new InvalidRequestException(
+                            "dataset '%s' is the store's own, which jobs don't change"
+                                    .formatted(name));
+                }
+                return one;
+            }
+        }
+        throw new InvalidRequestException("there is no dataset '%s'%s"
+                .formatted(
+                        name,
+                        NearestName.hint(name, all.stream().map(Source::name).toList())));
+    }
+
+    ChangeBatch newBatch(Source target) {
+        return catalog().newBatch(target);
+    }
+
+    private Catalog catalog() {
+        Catalog known = changed;
+        if (known == null) {
+            throw new InvalidRequestException(
+                    "datasets can't be changed here: the parts of the job have no catalog, which JobParts.changing gives");
+        }
+        if (known instanceof OpenCatalog store && store.isReadOnly()) {
+            throw new InvalidRequestException("the store is open for reading only");
+        }
+        return known;
     }
 
     @Nullable

@@ -123,12 +123,16 @@ final class JobRun implements Rows {
         this.result = builder.rows(graph.checked().getLast(), 0, turn);
     }
 
-    /** Counts the rows of each operator, all its partitions together. */
-    record Meters(Map<String, OperatorMeter> byOperator) {
-        static Meters of(JobGraph graph) {
+    /**
+     * Counts the rows of each operator, all its partitions together.
+     *
+     * @param changed what sinks have done
+     */
+    record Meters(Map<String, OperatorMeter> byOperator, ChangedCounts changed) {
+        static Meters of(JobGraph graph, ChangedCounts changed) {
             Map<String, OperatorMeter> meters = new HashMap<>();
             graph.operators().forEach(one -> meters.put(one.name(), new OperatorMeter()));
-            return new Meters(meters);
+            return new Meters(meters, changed);
         }
 
         OperatorMeter of(String operator) {

@@ -153,7 +153,7 @@ public final class JobStages {
                 feed.views(),
                 (from, _) -> arriving(from, feed.inputs()),
                 (operator, _, view) -> feed.reads().of(operator.name(), view.partitionCount()),
-                JobRun.Meters.of(graph),
+                JobRun.Meters.of(graph, ChangedCounts.of(graph)),
                 options);
         return new HostedStageRows(builder.rows(operator(stage), partition, turn), turn, options);
     }

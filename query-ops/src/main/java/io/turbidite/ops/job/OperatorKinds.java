@@ -29,6 +29,9 @@ final class OperatorKinds {
         kinds.put("values", new ValuesOperator());
         kinds.put("join", new JoinOperator());
         kinds.put("union", new UnionOperator());
+        for (SinkKind kind : SinkKind.values()) {
+            kinds.put(kind.label(), kind);
+        }
         kinds.put(RESULT, new ResultOperator());
         return Collections.unmodifiableMap(kinds);
     }

@@ -135,7 +135,7 @@ class InvalidGraphsTest {
                     "operator 'a': two operators have this name",
                     graph -> graph.add(JobFixture.scan("a", 1)).add(JobFixture.scan("a", 1))),
             source(
-                    "operator 'a': there is no kind 'skan'; is 'scan' meant?; kinds are scan, search, select, project, assign, sort, group, limit, values, join, union, result, picky",
+                    "operator 'a': there is no kind 'skan'; is 'scan' meant?; kinds are scan, search, select, project, assign, sort, group, limit, values, join, union, insert, upsert, delete, result, picky",
                     JobOperator.of("a", "skan")),
             source("operator 'a': 0 partitions: there are 1 to 1024", JobFixture.scan("a", 0)),
             source(

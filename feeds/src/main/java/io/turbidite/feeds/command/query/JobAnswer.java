@@ -6,6 +6,7 @@ import io.turbidite.feeds.command.common.Interrupts;
 import io.turbidite.feeds.command.common.RowOutput;
 import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.catalog.StoreCatalog;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.ops.JobQuery;
 import io.turbidite.ops.QueryResult;
@@ -29,7 +30,13 @@ final class JobAnswer {
     JobAnswer(Console console, Store store, String text) {
         this.console = console;
         this.store = store;
-        this.graph = JobGraph.fromJson(text, JobParts.of(store.datasets()));
+        this.graph = JobGraph.fromJson(
+                text, JobParts.of(store.datasets()).changing(StoreCatalog.of(store, false)));
+    }
+
+    /** Whether a job changes the store. */
+    static boolean changes(String text) {
+        return JobGraph.changes(text);
     }
 
     /** Draws it; returns the exit code. */
@@ -49,13 +56,18 @@ final class JobAnswer {
                     .withStop(stopped::get);
             long startNanos = console.clock().monotonicNanos();
             long rows;
-            try (QueryResult result = JobQuery.of(graph).with(options).run()) {
+            JobQuery job = JobQuery.of(graph).with(options);
+            try (QueryResult result = job.run()) {
                 rows = result.forEachJson(new RowOutput(console.out()));
             } catch (CancellationException e) {
+                tellChanged(job);
                 return ExitCode.INTERRUPTED;
             } catch (UncheckedIOException e) {
                 // nobody reads on; whether that is worth a word, Main knows
                 return ExitCode.FAILED;
+            } catch (RuntimeException e) {
+                tellChanged(job);
+                throw e;
             }
             if (console.terminal() && !json) {
                 double millis = Words.toMillis(console.clock().monotonicNanos() - startNanos);
@@ -65,5 +77,16 @@ final class JobAnswer {
             }
             return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
         }
+    }
+
+    /** Batches stay that were written before a failure. */
+    private void tellChanged(JobQuery failed) {
+        failed.changed().forEach((sink, count) -> {
+            if (count > 0) {
+                console.err()
+                        .println("turbidite: operator '%s': %s changed before the job ended"
+                                .formatted(sink, Words.count(count, "record")));
+            }
+        });
     }
 }

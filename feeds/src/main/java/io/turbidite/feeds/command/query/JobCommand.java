@@ -6,6 +6,7 @@ import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.PathArgument;
 import io.turbidite.feeds.command.common.StoreAccess;
 import io.turbidite.feeds.command.common.StoreArgument;
+import io.turbidite.lsm.Store;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -16,13 +17,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.function.ToIntFunction;
 
 /** Runs a job of a user's own. */
 @Command(
         name = "job",
         customSynopsis = "./turbidite job STORE FILE.json [options]",
         description = {
-            "Run a job, a graph of operators, and print the rows of its result, one JSON object a line.",
+            "Run a job, a graph of operators, and print the rows of its result, one JSON object a line. Its insert, upsert and delete change datasets, and count what they did.",
             "The file is JSON: docs/operators.md says what is in it.",
         },
         sortOptions = false,
@@ -59,12 +61,15 @@ public final class JobCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         String text = text();
-        return stores.use(given, store -> {
+        ToIntFunction<Store> work = store -> {
             try (SpillDirectory _ = SpillDirectory.of(store, stores.isShared())) {
                 JobAnswer answer = new JobAnswer(console, store, text);
                 return explain ? answer.explain(common.json) : answer.print(common.json);
             }
-        });
+        };
+        return !explain && JobAnswer.changes(text)
+                ? stores.change(given, work)
+                : stores.use(given, work);
     }
 
     private String text() {
