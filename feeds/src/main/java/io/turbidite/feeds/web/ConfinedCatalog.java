@@ -3,10 +3,13 @@ package io.turbidite.feeds.web;
 import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.catalog.ChangeBatch;
 import io.turbidite.core.catalog.DatasetDefinition;
+import io.turbidite.core.catalog.FeedCatalog;
 import io.turbidite.core.catalog.IndexDefinition;
 import io.turbidite.core.catalog.Moment;
 import io.turbidite.core.scan.Source;
 import io.turbidite.pm.PmKind;
+
+import org.jspecify.annotations.Nullable;
 
 import java.util.List;
 
@@ -18,11 +21,19 @@ final class ConfinedCatalog implements Catalog {
     private final Catalog all;
     private final FilesRoot files;
     private final OwnDatasets own;
+    private final @Nullable FeedCatalog feeds;
 
-    ConfinedCatalog(Catalog all, FilesRoot files, OwnDatasets own) {
+    /** @param feeds those of the store; null if nobody runs them */
+    ConfinedCatalog(Catalog all, FilesRoot files, OwnDatasets own, @Nullable FeedCatalog feeds) {
         this.all = all;
         this.files = files;
         this.own = own;
+        this.feeds = feeds;
+    }
+
+    @Override
+    public FeedCatalog feeds() {
+        return feeds == null ? all.feeds() : feeds;
     }
 
     @Override

@@ -191,23 +191,12 @@ final class FeedRoutes {
                     "say which store: ?store=" + (seen.isEmpty() ? "NAME" : " one of " + seen));
         }
         exchange.require(Right.MANAGE, "store", store);
-        FeedDefinition definition = FeedDefinition.parse(
-                "definition", files.directory(), yaml, path -> files.resolve("path", path));
+        FeedDefinition definition = ConfinedFeeds.read(files, yaml);
         if (!definition.feed().equals(exchange.name("feed"))) {
             throw Problem.of(
                     400,
                     "the definition is of feed %s, the address of feed %s"
                             .formatted(definition.feed(), exchange.name("feed")));
-        }
-        String path = definition.source().options().get("path");
-        if (path != null) {
-            var _ = files.resolve("source.path", path);
-        }
-        for (String file : definition.source().files()) {
-            var _ = files.resolve("source", file);
-        }
-        for (String file : definition.format().files()) {
-            var _ = files.resolve("parser.schemas", file);
         }
         exchange.answer(200, toMap(store, manager.startOrChange(yaml, files.directory())));
     }

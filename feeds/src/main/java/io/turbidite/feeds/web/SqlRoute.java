@@ -7,6 +7,7 @@ import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.command.common.Json;
+import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.web.http.Exchange;
 import io.turbidite.feeds.web.http.HttpOptions;
 import io.turbidite.feeds.web.http.Problem;
@@ -100,7 +101,12 @@ final class SqlRoute {
                     views.add(snapshot.view(dataset));
                 }
             }
-            Catalog catalog = new ConfinedCatalog(StoreCatalog.of(store, false), files, own);
+            FeedManager manager = stores.feeds().get(exchange.name("store"));
+            Catalog catalog = new ConfinedCatalog(
+                    StoreCatalog.of(store, false),
+                    files,
+                    own,
+                    manager == null ? null : new ConfinedFeeds(manager, files, exchange));
             Sql sql = Sql.changes(text) ? Sql.on(catalog) : Sql.at(views).changing(catalog);
             SqlStatement planned =
                     sql.planningAtMost(asked.planning()).statement(text, deadline::isOver);

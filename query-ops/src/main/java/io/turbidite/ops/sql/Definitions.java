@@ -23,12 +23,13 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Reads the statements that define: {@code CREATE} and {@code DROP} of datasets and indexes.
+ * Reads the statements that define: {@code CREATE} and {@code DROP} of datasets and indexes; those
+ * of feeds are {@link FeedStatements}.
  * <em>Confined to one thread.</em>
  */
 final class Definitions {
     /** The first words of such statements. */
-    static final Set<String> FIRST_WORDS = Set.of("create", "drop");
+    static final Set<String> FIRST_WORDS = Set.of("create", "drop", "start", "stop");
 
     private final Catalog catalog;
     private final Tokens tokens;
@@ -44,7 +45,7 @@ final class Definitions {
     }
 
     /** A definition; it changes no record. */
-    private record Defining(Runnable work, Function<String, SqlException> wrong) implements Effect {
+    record Defining(Runnable work, Function<String, SqlException> wrong) implements Effect {
         @Override
         public @Nullable Planned rows() {
             return null;
@@ -74,13 +75,25 @@ final class Definitions {
             if (tokens.takes("dataset")) {
                 return dataset();
             }
+            if (tokens.takes("feed")) {
+                return new FeedStatements(catalog, tokens).create();
+            }
             boolean isUnique = tokens.takes("unique");
             if (tokens.takes("index")) {
                 return index(isUnique);
             }
             throw tokens.wrong();
         }
+        for (FeedStatements.Deed deed : FeedStatements.Deed.values()) {
+            if (tokens.isNext(deed.word(), "feed")) {
+                return new FeedStatements(catalog, tokens).does(deed);
+            }
+        }
+        if (tokens.takes("start") || tokens.takes("stop")) {
+            tokens.require("feed");
+        }
         tokens.require("drop");
+        tokens.expect("FEED");
         if (tokens.takes("dataset")) {
             return dropDataset();
         }
@@ -89,7 +102,7 @@ final class Definitions {
     }
 
     private Effect dropDataset() {
-        boolean isIfThere = takesIf(false);
+        boolean isIfThere = takesIf(tokens, false);
         Token name = tokens.name("a name");
         tokens.end();
         return defining(name, () -> {
@@ -100,7 +113,7 @@ final class Definitions {
     }
 
     private Effect dropIndex() {
-        boolean isIfThere = takesIf(false);
+        boolean isIfThere = takesIf(tokens, false);
         Token name = tokens.name("a name");
         tokens.require("on");
         String dataset = tokens.name("a dataset").text();
@@ -113,7 +126,7 @@ final class Definitions {
     }
 
     /** Takes {@code IF EXISTS} or {@code IF NOT EXISTS}. */
-    private boolean takesIf(boolean isNot) {
+    static boolean takesIf(Tokens tokens, boolean isNot) {
         if (!tokens.takes("if")) {
             return false;
         }
@@ -141,7 +154,7 @@ final class Definitions {
      * {@code name (field type, …, PRIMARY KEY (field, …)) FILTER (field) PARTITIONS n WITH (…)}.
      */
     private Effect dataset() {
-        boolean isIfMissing = takesIf(true);
+        boolean isIfMissing = takesIf(tokens, true);
         Token name = tokens.name("a name");
         tokens.requireSign("(");
         List<Field> fields = new ArrayList<>();
@@ -257,7 +270,7 @@ final class Definitions {
 
     /** {@code name ON dataset (field, …) USING kind WITH (…)}. */
     private Effect index(boolean isUnique) {
-        boolean isIfMissing = takesIf(true);
+        boolean isIfMissing = takesIf(tokens, true);
         Token name = tokens.name("a name");
         tokens.require("on");
         Token dataset = tokens.name("a dataset");

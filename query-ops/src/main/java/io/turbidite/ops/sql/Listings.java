@@ -2,6 +2,8 @@ package io.turbidite.ops.sql;
 
 import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.catalog.DatasetDefinition;
+import io.turbidite.core.catalog.FeedCatalog;
+import io.turbidite.core.catalog.FeedDescription;
 import io.turbidite.core.catalog.IndexDefinition;
 import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.Field;
@@ -48,6 +50,20 @@ final class Listings {
             .field("role", "string?")
             .build();
 
+    private static final RecordType FEEDS = RecordType.builder()
+            .field("feed", "string")
+            .field("dataset", "string?")
+            .field("state", "string")
+            .field("since", "datetime")
+            .field("records", "int64")
+            .field("rejected", "int64")
+            .field("dropped", "int64")
+            .field("cause", "string?")
+            .build();
+
+    private static final RecordType KEYS =
+            RecordType.builder().field("key", "string").field("value", "string").build();
+
     private Listings() {}
 
     /** The rows of a statement. */
@@ -57,6 +73,11 @@ final class Listings {
             if (tokens.takes("datasets")) {
                 tokens.end();
                 return datasets(catalog);
+            }
+            Tokens.Token word = tokens.peek();
+            if (tokens.takes("feeds")) {
+                tokens.end();
+                return feeds(FeedStatements.feeds(catalog, tokens, word));
             }
             tokens.require("indexes");
             Tokens.Token of = tokens.takes("on") ? tokens.name("a dataset") : null;
@@ -71,6 +92,13 @@ final class Listings {
             tokens.require("describe");
         }
         Tokens.Token name = tokens.name("a dataset");
+        if (name.text().equalsIgnoreCase("feed")
+                && name.kind() == Tokens.Kind.WORD
+                && tokens.peek().kind() != Tokens.Kind.END) {
+            Tokens.Token feed = tokens.name("a feed");
+            tokens.end();
+            return keys(FeedStatements.feeds(catalog, tokens, feed), tokens, feed);
+        }
         tokens.end();
         return fields(catalog, Targets.find(catalog, name.text(), m -> tokens.at(m, name)));
     }
@@ -92,6 +120,33 @@ final class Listings {
             rows.add(row);
         }
         return Values.of(DATASETS, rows);
+    }
+
+    private static Relation feeds(FeedCatalog feeds) {
+        List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+        for (FeedDescription feed : feeds.feeds()) {
+            Map<String, @Nullable Object> row = new HashMap<>();
+            row.put("feed", feed.name());
+            row.put("dataset", feed.dataset());
+            row.put("state", feed.state());
+            row.put("since", feed.since());
+            row.put("records", feed.records());
+            row.put("rejected", feed.rejected());
+            row.put("dropped", feed.dropped());
+            row.put("cause", feed.cause());
+            rows.add(row);
+        }
+        return Values.of(FEEDS, rows);
+    }
+
+    private static Relation keys(FeedCatalog feeds, Tokens tokens, Tokens.Token feed) {
+        if (feeds.feeds().stream().noneMatch(one -> one.name().equals(feed.text()))) {
+            throw FeedStatements.missing(feeds, tokens, feed);
+        }
+        List<Map<String, @Nullable Object>> rows = new ArrayList<>();
+        feeds.definition(feed.text())
+                .forEach((key, value) -> rows.add(Map.of("key", key, "value", value)));
+        return Values.of(KEYS, rows);
     }
 
     private static String text(Map<String, String> options) {

@@ -32,7 +32,11 @@ class DefinitionsTest {
             "drop index by_name on People",
             "show datasets",
             "show indexes on People",
-            "describe People");
+            "describe People",
+            "create feed if not exists f with (dataset.name = 'T', parser.schemas.7 = 'a.avsc', source.\"client.id\" = x, workers = 2)",
+            "start feed f",
+            "show feeds",
+            "describe feed f");
 
     private final People people = new People();
     private final List<Object> defined = new ArrayList<>();

@@ -1,5 +1,6 @@
 package io.turbidite.core.catalog;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.scan.Source;
 
 import java.util.List;
@@ -39,4 +40,19 @@ public interface Catalog {
      * @param dataset one of {@link #datasets}
      */
     ChangeBatch newBatch(Source dataset);
+
+    /**
+     * The feeds of the store.
+     *
+     * @throws InvalidRequestException if nobody runs them in this process
+     */
+    default FeedCatalog feeds() {
+        throw new InvalidRequestException(
+                "no feed of the store is run here: ./turbidite serve runs them, or an application by FeedManager of io.turbidite:turbidite-feeds");
+    }
+
+    /** The same, with feeds. */
+    default Catalog with(FeedCatalog feeds) {
+        return new CatalogWithFeeds(this, feeds);
+    }
 }

@@ -2,13 +2,17 @@ package io.turbidite.feeds.command.common;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.StoreInUseException;
+import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.feeds.manage.FeedManager;
+import io.turbidite.feeds.manage.FeedsOfManager;
 import io.turbidite.feeds.serve.SocketClient;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.catalog.StoreCatalog;
 
 import org.jspecify.annotations.Nullable;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.Function;
@@ -74,6 +78,13 @@ public interface StoreAccess {
      */
     int feeds(StoreArgument given, ToIntFunction<FeedManager> work);
 
+    /**
+     * What statements meet of a store that {@link #use} or {@link #change} gave.
+     *
+     * @param directory to which paths in definitions of feeds are relative
+     */
+    Catalog catalog(Store store, Path directory);
+
     /** Whether others may be using the same opening of the store. */
     boolean isShared();
 
@@ -134,6 +145,11 @@ public interface StoreAccess {
             }
 
             @Override
+            public Catalog catalog(Store store, Path directory) {
+                return StoreCatalog.of(store, false);
+            }
+
+            @Override
             public boolean isShared() {
                 return false;
             }
@@ -165,6 +181,14 @@ public interface StoreAccess {
                                     .formatted(given.directory(), given.shellWord()));
                 }
                 return work.applyAsInt(manager);
+            }
+
+            @Override
+            public Catalog catalog(Store store, Path directory) {
+                Catalog catalog = StoreCatalog.of(store, false);
+                return manager == null
+                        ? catalog
+                        : catalog.with(FeedsOfManager.of(manager, directory));
             }
 
             @Override

@@ -65,7 +65,7 @@ public final class SqlCommand implements Callable<Integer> {
             arity = "0..1",
             paramLabel = "STATEMENT",
             description =
-                    "SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN [ANALYZE] before one of them; CREATE, DROP, SHOW, DESCRIBE.")
+                    "SELECT, INSERT, UPSERT, UPDATE, DELETE, EXPLAIN [ANALYZE] before one of them; CREATE, DROP, START, STOP, SHOW, DESCRIBE.")
     private @Nullable String statement;
 
     @Option(
@@ -219,13 +219,13 @@ public final class SqlCommand implements Callable<Integer> {
             return access.change(
                     given,
                     store -> new SqlRun(to, asJson, asCsv, common.debug, planning())
-                            .change(store, text));
+                            .change(store, access.catalog(store, to.directory()), text));
         }
         return access.use(given, store -> {
             boolean spilled = store.environment().disk().exists(StoreFiles.SPILL);
             try (Snapshot snapshot = store.openSnapshot()) {
                 return new SqlRun(to, asJson, asCsv, common.debug, planning())
-                        .ask(store, snapshot, text);
+                        .ask(store, access.catalog(store, to.directory()), snapshot, text);
             } finally {
                 if (!spilled && !access.isShared()) {
                     leaveAsItWas(store.environment().disk());

@@ -1,6 +1,7 @@
 package io.turbidite.feeds.command.query;
 
 import io.turbidite.core.Cleanup;
+import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
@@ -11,7 +12,6 @@ import io.turbidite.feeds.command.common.Words;
 import io.turbidite.lsm.Dataset;
 import io.turbidite.lsm.Snapshot;
 import io.turbidite.lsm.Store;
-import io.turbidite.lsm.catalog.StoreCatalog;
 import io.turbidite.lsm.version.StoreFiles;
 import io.turbidite.ops.Explanation;
 import io.turbidite.ops.QueryResult;
@@ -49,7 +49,7 @@ final class SqlRun {
     }
 
     /** Plans and runs a statement; returns the exit code. */
-    int ask(Store store, Snapshot snapshot, String text) {
+    int ask(Store store, Catalog catalog, Snapshot snapshot, String text) {
         AtomicBoolean stopped = new AtomicBoolean();
         List<ReadView> views = new ArrayList<>();
         try (Cleanup _ = Cleanup.ofAll(views, ReadView::close);
@@ -61,7 +61,7 @@ final class SqlRun {
             long startNanos = console.clock().monotonicNanos();
             try {
                 SqlStatement planned = Sql.at(views)
-                        .changing(StoreCatalog.of(store, false))
+                        .changing(catalog)
                         .planningAtMost(planning)
                         .statement(text, stopped::get);
                 if (planned.explains()) {
@@ -93,12 +93,11 @@ final class SqlRun {
     }
 
     /** Plans a statement that changes or defines, and does it; returns the exit code. */
-    int change(Store store, String text) {
+    int change(Store store, Catalog catalog, String text) {
         AtomicBoolean stopped = new AtomicBoolean();
         try (Interrupts.Watch _ = console.interrupts().watch(() -> stopped.set(true))) {
-            SqlStatement planned = Sql.on(StoreCatalog.of(store, false))
-                    .planningAtMost(planning)
-                    .statement(text, stopped::get);
+            SqlStatement planned =
+                    Sql.on(catalog).planningAtMost(planning).statement(text, stopped::get);
             long startNanos = console.clock().monotonicNanos();
             try {
                 long count = planned.execute(options(store, stopped));
