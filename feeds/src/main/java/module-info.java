@@ -60,6 +60,8 @@ module io.turbidite.feeds {
             io.turbidite.feeds.source.tail.TailKind;
 
     // options and parameters are fields that the library sets
+    opens io.turbidite.feeds.cluster.command to
+            info.picocli;
     opens io.turbidite.feeds.command to
             info.picocli;
     opens io.turbidite.feeds.command.common to

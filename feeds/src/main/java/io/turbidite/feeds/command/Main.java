@@ -5,6 +5,7 @@ import io.turbidite.core.NearestName;
 import io.turbidite.core.StorageIoException;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.time.Clock;
+import io.turbidite.feeds.cluster.command.ClusterCommand;
 import io.turbidite.feeds.command.common.CommonOptions;
 import io.turbidite.feeds.command.common.Console;
 import io.turbidite.feeds.command.common.ExitCode;
@@ -237,6 +238,7 @@ public final class Main {
         commands.put("ship", () -> new ShipCommand(console, stores));
         commands.put("receive", () -> new ReceiveCommand(console));
         commands.put("log", () -> LogCommand.of(console));
+        commands.put("cluster", () -> ClusterCommand.of(console));
         commands.put("help", () -> new HelpCommand());
         commands.put("completion", () -> new CompletionCommand(console));
         commands.put("man", () -> new ManCommand(console));

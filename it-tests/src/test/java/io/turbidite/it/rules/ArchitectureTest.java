@@ -257,6 +257,9 @@ class ArchitectureTest {
         check(noClasses()
                 .that()
                 .resideOutsideOfPackages(CLUSTER)
+                .and()
+                // it makes the command where it is asked for
+                .doNotHaveFullyQualifiedName("io.turbidite.feeds.command.Main")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(CLUSTER));

@@ -48,8 +48,11 @@ public final class ControllerProcess implements AutoCloseable {
     private final Disk.Lock lock;
     private final ControllerRun changes;
     private final ClusterController jobs;
+    private final ClusterWrites writes;
 
-    private ControllerProcess(Disk.Lock lock, ControllerRun changes, ClusterController jobs) {
+    private ControllerProcess(
+            Disk.Lock lock, ControllerRun changes, ClusterController jobs, ClusterWrites writes) {
+        this.writes = writes;
         this.lock = lock;
         this.changes = changes;
         this.jobs = jobs;
@@ -77,6 +80,7 @@ public final class ControllerProcess implements AutoCloseable {
     private static final class Line implements Post, ClusterMessages {
         private volatile @Nullable ControllerRun changes;
         private volatile @Nullable ClusterController jobs;
+        private volatile @Nullable ClusterWrites writes;
 
         @Override
         public void send(String to, byte[] message) {
@@ -88,6 +92,13 @@ public final class ControllerProcess implements AutoCloseable {
 
         @Override
         public void arrived(String sender, byte[] message) {
+            if (WriteCodec.isOne(message)) {
+                ClusterWrites own = writes;
+                if (own != null) {
+                    own.arrived(sender, message);
+                }
+                return;
+            }
             ControllerRun of = changes;
             if (of != null) {
                 of.arrived(sender, message);
@@ -99,6 +110,10 @@ public final class ControllerProcess implements AutoCloseable {
             ControllerRun of = changes;
             if (of != null) {
                 of.left(node);
+            }
+            ClusterWrites own = writes;
+            if (own != null) {
+                own.left(node);
             }
         }
     }
@@ -132,8 +147,11 @@ public final class ControllerProcess implements AutoCloseable {
                             settings.identity()),
                     new Stamps(changes),
                     line);
+            ClusterWrites writes =
+                    new ClusterWrites(changes, line, tasks, clock, ClusterWrites.PATIENCE);
+            line.writes = writes;
             line.jobs = jobs;
-            return new ControllerProcess(lock, changes, jobs);
+            return new ControllerProcess(lock, changes, jobs, writes);
         } catch (RuntimeException | Error e) {
             new Cleanup().add(changes::close).add(lock::close).runAfter(e);
             throw e;
@@ -196,6 +214,11 @@ public final class ControllerProcess implements AutoCloseable {
     /** Runs jobs on the nodes. */
     public ClusterController jobs() {
         return jobs;
+    }
+
+    /** Writes records to their owners. */
+    public ClusterWrites writes() {
+        return writes;
     }
 
     /** Ends all jobs, lets no node in any more, and closes the log. */

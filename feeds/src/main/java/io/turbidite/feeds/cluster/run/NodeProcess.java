@@ -36,8 +36,10 @@ public final class NodeProcess implements AutoCloseable {
     private final Disk.Lock lock;
     private final NodeRun changes;
     private final ClusterNode jobs;
+    private final NodeWrites writes;
 
-    private NodeProcess(Disk.Lock lock, NodeRun changes, ClusterNode jobs) {
+    private NodeProcess(Disk.Lock lock, NodeRun changes, ClusterNode jobs, NodeWrites writes) {
+        this.writes = writes;
         this.lock = lock;
         this.changes = changes;
         this.jobs = jobs;
@@ -69,6 +71,7 @@ public final class NodeProcess implements AutoCloseable {
     private static final class Line implements Post, ClusterMessages {
         private volatile @Nullable NodeRun changes;
         private volatile @Nullable ClusterNode jobs;
+        private volatile @Nullable NodeWrites writes;
 
         @Override
         public void send(String to, byte[] message) {
@@ -80,6 +83,13 @@ public final class NodeProcess implements AutoCloseable {
 
         @Override
         public void arrived(String sender, byte[] message) {
+            if (WriteCodec.isOne(message)) {
+                NodeWrites own = writes;
+                if (own != null) {
+                    own.arrived(message);
+                }
+                return;
+            }
             NodeRun of = changes;
             if (of != null) {
                 of.arrived(message);
@@ -108,8 +118,15 @@ public final class NodeProcess implements AutoCloseable {
             new Cleanup().add(lock::close).runAfter(e);
             throw e;
         }
+        NodeWrites writes = new NodeWrites(
+                settings.name(),
+                store,
+                changes,
+                message -> line.send(ClusterIdentity.CONTROLLER, message),
+                new NodeWrites.Turning(tasks, clock));
         try {
             line.changes = changes;
+            line.writes = writes;
             ClusterNode jobs = ClusterNode.start(
                     new ClusterNode.Settings(
                             settings.name(),
@@ -122,9 +139,13 @@ public final class NodeProcess implements AutoCloseable {
                     settings.options(),
                     line);
             line.jobs = jobs;
-            return new NodeProcess(lock, changes, jobs);
+            return new NodeProcess(lock, changes, jobs, writes);
         } catch (RuntimeException | Error e) {
-            new Cleanup().add(changes::close).add(lock::close).runAfter(e);
+            new Cleanup()
+                    .add(writes::close)
+                    .add(changes::close)
+                    .add(lock::close)
+                    .runAfter(e);
             throw e;
         }
     }
@@ -168,6 +189,11 @@ public final class NodeProcess implements AutoCloseable {
     /** Leaves the cluster, and closes its copy; jobs that need it fail. The store stays open. */
     @Override
     public void close() {
-        new Cleanup().add(jobs::close).add(changes::close).add(lock::close).run();
+        new Cleanup()
+                .add(writes::close)
+                .add(jobs::close)
+                .add(changes::close)
+                .add(lock::close)
+                .run();
     }
 }

@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * One statement of SQL: a class of its own, because those of all commands are looked through at
  * every start, and what their methods take is loaded then.
  */
-final class SqlRun {
+public final class SqlRun {
     private final Console console;
     private final boolean json;
     private final boolean csv;
@@ -39,8 +39,13 @@ final class SqlRun {
 
     private final Duration planning;
 
-    /** @param planning what a statement may take to plan */
-    SqlRun(Console console, boolean json, boolean csv, boolean debug, Duration planning) {
+    /**
+     * @param json whether rows are printed as JSON
+     * @param csv whether they are printed as CSV
+     * @param debug whether a statement that is wrong is thrown, instead of told
+     * @param planning what a statement may take to plan
+     */
+    public SqlRun(Console console, boolean json, boolean csv, boolean debug, Duration planning) {
         this.planning = planning;
         this.console = console;
         this.json = json;
@@ -58,29 +63,50 @@ final class SqlRun {
                 views.add(snapshot.view(dataset));
             }
             RunOptions options = options(store, stopped);
-            long startNanos = console.clock().monotonicNanos();
-            try {
-                SqlStatement planned = Sql.at(views)
-                        .changing(catalog)
-                        .planningAtMost(planning)
-                        .statement(text, stopped::get);
-                if (planned.explains()) {
-                    explain(planned.explanation(options), planned.explainsAsJson());
-                } else {
-                    long rows = print(planned, options);
-                    tell("row", rows, console.clock().monotonicNanos() - startNanos);
-                }
-            } catch (CancellationException e) {
-                return ExitCode.INTERRUPTED;
-            } catch (UncheckedIOException e) {
-                // nobody reads on; whether that is worth a word, Main knows
-                return ExitCode.FAILED;
-            }
-            console.out().flush();
-            return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
+            Sql sql = Sql.at(views).changing(catalog);
+            return answer(sql, text, options, watch);
         } catch (SqlException e) {
             return refused(e);
         }
+    }
+
+    /**
+     * Plans and runs a statement over records that are elsewhere.
+     *
+     * @param given what it may use here; who may stop it is added
+     * @return the exit code
+     */
+    public int on(Sql sql, RunOptions given, String text) {
+        AtomicBoolean stopped = new AtomicBoolean();
+        RunOptions options = given.withStop(stopped::get);
+        if (Sql.changes(text)) {
+            return change(sql, text, stopped, options);
+        }
+        try (Interrupts.Watch watch = console.interrupts().watch(() -> stopped.set(true))) {
+            return answer(sql, text, options, watch);
+        } catch (SqlException e) {
+            return refused(e);
+        }
+    }
+
+    private int answer(Sql sql, String text, RunOptions options, Interrupts.Watch watch) {
+        long startNanos = console.clock().monotonicNanos();
+        try {
+            SqlStatement planned = sql.planningAtMost(planning).statement(text, options.stop());
+            if (planned.explains()) {
+                explain(planned.explanation(options), planned.explainsAsJson());
+            } else {
+                long rows = print(planned, options);
+                tell("row", rows, console.clock().monotonicNanos() - startNanos);
+            }
+        } catch (CancellationException e) {
+            return ExitCode.INTERRUPTED;
+        } catch (UncheckedIOException e) {
+            // nobody reads on; whether that is worth a word, Main knows
+            return ExitCode.FAILED;
+        }
+        console.out().flush();
+        return watch.interrupted() ? ExitCode.INTERRUPTED : ExitCode.OK;
     }
 
     private int refused(SqlException e) {
@@ -95,12 +121,15 @@ final class SqlRun {
     /** Plans a statement that changes or defines, and does it; returns the exit code. */
     int change(Store store, Catalog catalog, String text) {
         AtomicBoolean stopped = new AtomicBoolean();
+        return change(Sql.on(catalog), text, stopped, options(store, stopped));
+    }
+
+    private int change(Sql sql, String text, AtomicBoolean stopped, RunOptions options) {
         try (Interrupts.Watch _ = console.interrupts().watch(() -> stopped.set(true))) {
-            SqlStatement planned =
-                    Sql.on(catalog).planningAtMost(planning).statement(text, stopped::get);
+            SqlStatement planned = sql.planningAtMost(planning).statement(text, stopped::get);
             long startNanos = console.clock().monotonicNanos();
             try {
-                long count = planned.execute(options(store, stopped));
+                long count = planned.execute(options);
                 if (json) {
                     Json.line().put("ok", true).put("changed", count).printTo(console.out());
                 } else {
