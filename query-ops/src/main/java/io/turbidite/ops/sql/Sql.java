@@ -135,6 +135,20 @@ public final class Sql {
      * @param instances of each stage on the host, 1 or more
      */
     public Sql hostedBy(JobHost host, int instances) {
+        return hosted(host, instances, null);
+    }
+
+    /**
+     * As {@link #hostedBy(JobHost, int)}, but statements may also change and define what the host
+     * has.
+     *
+     * @param hosts the catalog of the host's datasets, not of a store here
+     */
+    public Sql hostedBy(JobHost host, int instances, Catalog hosts) {
+        return hosted(host, instances, Given.notNull(hosts, "the catalog of the host"));
+    }
+
+    private Sql hosted(JobHost host, int instances, @Nullable Catalog hosts) {
         Hosting hosting = new Hosting(
                 Given.notNull(host, "the host of statements"),
                 instances,
@@ -144,7 +158,7 @@ public final class Sql {
                         .map(given ->
                                 new SourceAndView(given.source(), null, false, List.of(), hosting))
                         .toList(),
-                null,
+                hosts,
                 clock,
                 planningTime);
     }

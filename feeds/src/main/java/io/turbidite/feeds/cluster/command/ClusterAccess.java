@@ -63,6 +63,21 @@ record ClusterAccess(Console console, @Nullable ClusterDoor door) {
                 | HostedJobException
                 | StaleJobException e) {
             throw new StoreFailedException(String.valueOf(e.getMessage()), null);
+        } catch (NoClassDefFoundError e) {
+            throw missing(e);
         }
+    }
+
+    /** What to say of a class of an optional library that is not there; rethrows any other. */
+    static InvalidRequestException missing(NoClassDefFoundError e) {
+        String name = String.valueOf(e.getMessage());
+        String artifacts = name.startsWith("org/apache/hyracks")
+                ? "org.apache.hyracks:hyracks-control-cc, hyracks-control-nc and hyracks-dataflow-std"
+                : name.startsWith("org/bouncycastle") ? "org.bouncycastle:bcpkix-jdk18on" : "";
+        if (artifacts.isEmpty()) {
+            throw e;
+        }
+        return new InvalidRequestException(
+                "a cluster needs %s, not on the class path".formatted(artifacts), e);
     }
 }

@@ -127,7 +127,8 @@ record ClusterDirectory(
     }
 
     /**
-     * Makes one, whose {@link #lock} the caller holds, with keys for all processes. The file comes last: what ended before has made none.
+     * Makes one, whose {@link #lock} the caller holds, with keys for all processes. The file comes
+     * last: what ended before has made none.
      *
      * @param port for nodes; 0: a free one
      */

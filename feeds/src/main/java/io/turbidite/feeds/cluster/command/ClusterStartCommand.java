@@ -72,6 +72,8 @@ final class ClusterStartCommand implements Callable<Integer> {
             new ProcessStarter(access.console(), cluster).startAll();
         } catch (CancellationException e) {
             return ExitCode.INTERRUPTED;
+        } catch (NoClassDefFoundError e) {
+            throw ClusterAccess.missing(e);
         }
         if (common.json) {
             Json.line()

@@ -96,10 +96,12 @@ public final class ClusterDoor {
 
     /** Statements over the datasets of now. */
     public Sql sql() {
-        return Sql.on(new ClusterCatalog(controller))
+        ClusterCatalog catalog = new ClusterCatalog(controller);
+        return Sql.on(catalog.datasets())
                 .hostedBy(
                         controller.jobs(),
-                        Math.max(1, controller.changes().map().nodes().size()));
+                        Math.max(1, controller.changes().map().nodes().size()),
+                        catalog);
     }
 
     /** A load of a file's records into a dataset. */

@@ -35,7 +35,7 @@ final class NodeWrites implements AutoCloseable {
     private final Consumer<byte[]> answers;
     private final Turns turns;
 
-    /** Of the last writes, the oldest first: one that comes twice is not done again. Its worker's. */
+    /** Of the last writes, oldest first: one that comes twice is not done again. Its worker's. */
     private final Map<Key, Written> done = new LinkedHashMap<>();
 
     /**

@@ -18,8 +18,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The bytes of a write to a node and of its answer, version 1. They go over the connections of the
- * log's messages, whose first byte behind the checksum is below this one's. Static, without state.
+ * The bytes of a write to a node and of its answer, version 101. They go over the connections of
+ * the log's messages, whose first byte behind the checksum is below this one's. Static, without
+ * state.
  *
  * <pre>
  * message := checksum i32, version u8 = 101, kind u8, body
