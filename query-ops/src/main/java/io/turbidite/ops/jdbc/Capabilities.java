@@ -5,649 +5,649 @@ import io.turbidite.ops.sql.Sql;
 import java.sql.DatabaseMetaData;
 
 /** What SQL over a store can do, in the many answers that JDBC asks for one by one. */
-interface Capabilities extends DatabaseMetaData {
+abstract class Capabilities implements DatabaseMetaData {
     @Override
-    default boolean allProceduresAreCallable() {
+    public boolean allProceduresAreCallable() {
         return false;
     }
 
     @Override
-    default boolean allTablesAreSelectable() {
+    public boolean allTablesAreSelectable() {
         return true;
     }
 
     @Override
-    default boolean autoCommitFailureClosesAllResultSets() {
+    public boolean autoCommitFailureClosesAllResultSets() {
         return false;
     }
 
     @Override
-    default boolean dataDefinitionCausesTransactionCommit() {
+    public boolean dataDefinitionCausesTransactionCommit() {
         return false;
     }
 
     @Override
-    default boolean dataDefinitionIgnoredInTransactions() {
+    public boolean dataDefinitionIgnoredInTransactions() {
         return false;
     }
 
     @Override
-    default boolean deletesAreDetected(int type) {
+    public boolean deletesAreDetected(int type) {
         return false;
     }
 
     @Override
-    default boolean doesMaxRowSizeIncludeBlobs() {
+    public boolean doesMaxRowSizeIncludeBlobs() {
         return false;
     }
 
     @Override
-    default boolean generatedKeyAlwaysReturned() {
+    public boolean generatedKeyAlwaysReturned() {
         return false;
     }
 
     @Override
-    default String getCatalogSeparator() {
+    public String getCatalogSeparator() {
         return "";
     }
 
     @Override
-    default String getCatalogTerm() {
+    public String getCatalogTerm() {
         return "";
     }
 
     @Override
-    default String getDatabaseProductName() {
+    public String getDatabaseProductName() {
         return "Turbidite";
     }
 
     @Override
-    default String getDriverName() {
+    public String getDriverName() {
         return "Turbidite JDBC";
     }
 
     @Override
-    default String getExtraNameCharacters() {
+    public String getExtraNameCharacters() {
         return "$";
     }
 
     @Override
-    default String getIdentifierQuoteString() {
+    public String getIdentifierQuoteString() {
         return "\"";
     }
 
     @Override
-    default int getMaxBinaryLiteralLength() {
+    public int getMaxBinaryLiteralLength() {
         return 0;
     }
 
     @Override
-    default int getMaxCatalogNameLength() {
+    public int getMaxCatalogNameLength() {
         return 0;
     }
 
     @Override
-    default int getMaxCharLiteralLength() {
+    public int getMaxCharLiteralLength() {
         return 0;
     }
 
     @Override
-    default int getMaxColumnNameLength() {
+    public int getMaxColumnNameLength() {
         return 0;
     }
 
     @Override
-    default int getMaxColumnsInGroupBy() {
+    public int getMaxColumnsInGroupBy() {
         return 0;
     }
 
     @Override
-    default int getMaxColumnsInIndex() {
+    public int getMaxColumnsInIndex() {
         return 0;
     }
 
     @Override
-    default int getMaxColumnsInOrderBy() {
+    public int getMaxColumnsInOrderBy() {
         return 0;
     }
 
     @Override
-    default int getMaxColumnsInSelect() {
+    public int getMaxColumnsInSelect() {
         return Sql.COLUMN_COUNT_MAX;
     }
 
     @Override
-    default int getMaxColumnsInTable() {
+    public int getMaxColumnsInTable() {
         return 0;
     }
 
     @Override
-    default int getMaxConnections() {
+    public int getMaxConnections() {
         return 0;
     }
 
     @Override
-    default int getMaxCursorNameLength() {
+    public int getMaxCursorNameLength() {
         return 0;
     }
 
     @Override
-    default int getMaxIndexLength() {
+    public int getMaxIndexLength() {
         return 0;
     }
 
     @Override
-    default int getMaxProcedureNameLength() {
+    public int getMaxProcedureNameLength() {
         return 0;
     }
 
     @Override
-    default int getMaxRowSize() {
+    public int getMaxRowSize() {
         return 0;
     }
 
     @Override
-    default int getMaxSchemaNameLength() {
+    public int getMaxSchemaNameLength() {
         return 0;
     }
 
     @Override
-    default int getMaxStatementLength() {
+    public int getMaxStatementLength() {
         return Sql.TEXT_CHARS_MAX;
     }
 
     @Override
-    default int getMaxStatements() {
+    public int getMaxStatements() {
         return 0;
     }
 
     @Override
-    default int getMaxTableNameLength() {
+    public int getMaxTableNameLength() {
         return 0;
     }
 
     @Override
-    default int getMaxTablesInSelect() {
+    public int getMaxTablesInSelect() {
         return 0;
     }
 
     @Override
-    default int getMaxUserNameLength() {
+    public int getMaxUserNameLength() {
         return 0;
     }
 
     @Override
-    default String getNumericFunctions() {
+    public String getNumericFunctions() {
         return "ABS,CEILING,EXP,FLOOR,LOG,LOG10,MOD,POWER,ROUND,SQRT";
     }
 
     @Override
-    default String getProcedureTerm() {
+    public String getProcedureTerm() {
         return "";
     }
 
     @Override
-    default String getSQLKeywords() {
+    public String getSQLKeywords() {
         return "ANALYZE,EXPLAIN,UPSERT";
     }
 
     @Override
-    default String getSchemaTerm() {
+    public String getSchemaTerm() {
         return "";
     }
 
     @Override
-    default String getSearchStringEscape() {
+    public String getSearchStringEscape() {
         return "\\";
     }
 
     @Override
-    default String getStringFunctions() {
+    public String getStringFunctions() {
         return "CONCAT,LCASE,LENGTH,LOCATE,REPLACE,SUBSTRING,UCASE";
     }
 
     @Override
-    default String getSystemFunctions() {
+    public String getSystemFunctions() {
         return "IFNULL";
     }
 
     @Override
-    default String getTimeDateFunctions() {
+    public String getTimeDateFunctions() {
         return "EXTRACT";
     }
 
     @Override
-    default String getUserName() {
+    public String getUserName() {
         return "";
     }
 
     @Override
-    default boolean insertsAreDetected(int type) {
+    public boolean insertsAreDetected(int type) {
         return false;
     }
 
     @Override
-    default boolean isCatalogAtStart() {
+    public boolean isCatalogAtStart() {
         return false;
     }
 
     @Override
-    default boolean locatorsUpdateCopy() {
+    public boolean locatorsUpdateCopy() {
         return false;
     }
 
     @Override
-    default boolean nullPlusNonNullIsNull() {
+    public boolean nullPlusNonNullIsNull() {
         return true;
     }
 
     @Override
-    default boolean nullsAreSortedAtEnd() {
+    public boolean nullsAreSortedAtEnd() {
         return false;
     }
 
     @Override
-    default boolean nullsAreSortedAtStart() {
+    public boolean nullsAreSortedAtStart() {
         return false;
     }
 
     @Override
-    default boolean nullsAreSortedHigh() {
+    public boolean nullsAreSortedHigh() {
         return false;
     }
 
     @Override
-    default boolean nullsAreSortedLow() {
+    public boolean nullsAreSortedLow() {
         return true;
     }
 
     @Override
-    default boolean othersDeletesAreVisible(int type) {
+    public boolean othersDeletesAreVisible(int type) {
         return false;
     }
 
     @Override
-    default boolean othersInsertsAreVisible(int type) {
+    public boolean othersInsertsAreVisible(int type) {
         return false;
     }
 
     @Override
-    default boolean othersUpdatesAreVisible(int type) {
+    public boolean othersUpdatesAreVisible(int type) {
         return false;
     }
 
     @Override
-    default boolean ownDeletesAreVisible(int type) {
+    public boolean ownDeletesAreVisible(int type) {
         return false;
     }
 
     @Override
-    default boolean ownInsertsAreVisible(int type) {
+    public boolean ownInsertsAreVisible(int type) {
         return false;
     }
 
     @Override
-    default boolean ownUpdatesAreVisible(int type) {
+    public boolean ownUpdatesAreVisible(int type) {
         return false;
     }
 
     @Override
-    default boolean storesLowerCaseIdentifiers() {
+    public boolean storesLowerCaseIdentifiers() {
         return false;
     }
 
     @Override
-    default boolean storesLowerCaseQuotedIdentifiers() {
+    public boolean storesLowerCaseQuotedIdentifiers() {
         return false;
     }
 
     @Override
-    default boolean storesMixedCaseIdentifiers() {
+    public boolean storesMixedCaseIdentifiers() {
         return false;
     }
 
     @Override
-    default boolean storesMixedCaseQuotedIdentifiers() {
+    public boolean storesMixedCaseQuotedIdentifiers() {
         return false;
     }
 
     @Override
-    default boolean storesUpperCaseIdentifiers() {
+    public boolean storesUpperCaseIdentifiers() {
         return false;
     }
 
     @Override
-    default boolean storesUpperCaseQuotedIdentifiers() {
+    public boolean storesUpperCaseQuotedIdentifiers() {
         return false;
     }
 
     @Override
-    default boolean supportsANSI92EntryLevelSQL() {
+    public boolean supportsANSI92EntryLevelSQL() {
         return false;
     }
 
     @Override
-    default boolean supportsANSI92FullSQL() {
+    public boolean supportsANSI92FullSQL() {
         return false;
     }
 
     @Override
-    default boolean supportsANSI92IntermediateSQL() {
+    public boolean supportsANSI92IntermediateSQL() {
         return false;
     }
 
     @Override
-    default boolean supportsAlterTableWithAddColumn() {
+    public boolean supportsAlterTableWithAddColumn() {
         return false;
     }
 
     @Override
-    default boolean supportsAlterTableWithDropColumn() {
+    public boolean supportsAlterTableWithDropColumn() {
         return false;
     }
 
     @Override
-    default boolean supportsBatchUpdates() {
+    public boolean supportsBatchUpdates() {
         return true;
     }
 
     @Override
-    default boolean supportsCatalogsInDataManipulation() {
+    public boolean supportsCatalogsInDataManipulation() {
         return false;
     }
 
     @Override
-    default boolean supportsCatalogsInIndexDefinitions() {
+    public boolean supportsCatalogsInIndexDefinitions() {
         return false;
     }
 
     @Override
-    default boolean supportsCatalogsInPrivilegeDefinitions() {
+    public boolean supportsCatalogsInPrivilegeDefinitions() {
         return false;
     }
 
     @Override
-    default boolean supportsCatalogsInProcedureCalls() {
+    public boolean supportsCatalogsInProcedureCalls() {
         return false;
     }
 
     @Override
-    default boolean supportsCatalogsInTableDefinitions() {
+    public boolean supportsCatalogsInTableDefinitions() {
         return false;
     }
 
     @Override
-    default boolean supportsColumnAliasing() {
+    public boolean supportsColumnAliasing() {
         return true;
     }
 
     @Override
-    default boolean supportsConvert() {
+    public boolean supportsConvert() {
         return false;
     }
 
     @Override
-    default boolean supportsConvert(int from, int to) {
+    public boolean supportsConvert(int from, int to) {
         return false;
     }
 
     @Override
-    default boolean supportsCoreSQLGrammar() {
+    public boolean supportsCoreSQLGrammar() {
         return false;
     }
 
     @Override
-    default boolean supportsCorrelatedSubqueries() {
+    public boolean supportsCorrelatedSubqueries() {
         return true;
     }
 
     @Override
-    default boolean supportsDataDefinitionAndDataManipulationTransactions() {
+    public boolean supportsDataDefinitionAndDataManipulationTransactions() {
         return false;
     }
 
     @Override
-    default boolean supportsDataManipulationTransactionsOnly() {
+    public boolean supportsDataManipulationTransactionsOnly() {
         return false;
     }
 
     @Override
-    default boolean supportsDifferentTableCorrelationNames() {
+    public boolean supportsDifferentTableCorrelationNames() {
         return false;
     }
 
     @Override
-    default boolean supportsExpressionsInOrderBy() {
+    public boolean supportsExpressionsInOrderBy() {
         return true;
     }
 
     @Override
-    default boolean supportsExtendedSQLGrammar() {
+    public boolean supportsExtendedSQLGrammar() {
         return false;
     }
 
     @Override
-    default boolean supportsFullOuterJoins() {
+    public boolean supportsFullOuterJoins() {
         return true;
     }
 
     @Override
-    default boolean supportsGetGeneratedKeys() {
+    public boolean supportsGetGeneratedKeys() {
         return false;
     }
 
     @Override
-    default boolean supportsGroupBy() {
+    public boolean supportsGroupBy() {
         return true;
     }
 
     @Override
-    default boolean supportsGroupByBeyondSelect() {
+    public boolean supportsGroupByBeyondSelect() {
         return true;
     }
 
     @Override
-    default boolean supportsGroupByUnrelated() {
+    public boolean supportsGroupByUnrelated() {
         return true;
     }
 
     @Override
-    default boolean supportsIntegrityEnhancementFacility() {
+    public boolean supportsIntegrityEnhancementFacility() {
         return false;
     }
 
     @Override
-    default boolean supportsLikeEscapeClause() {
+    public boolean supportsLikeEscapeClause() {
         return true;
     }
 
     @Override
-    default boolean supportsLimitedOuterJoins() {
+    public boolean supportsLimitedOuterJoins() {
         return true;
     }
 
     @Override
-    default boolean supportsMinimumSQLGrammar() {
+    public boolean supportsMinimumSQLGrammar() {
         return true;
     }
 
     @Override
-    default boolean supportsMixedCaseIdentifiers() {
+    public boolean supportsMixedCaseIdentifiers() {
         return true;
     }
 
     @Override
-    default boolean supportsMixedCaseQuotedIdentifiers() {
+    public boolean supportsMixedCaseQuotedIdentifiers() {
         return true;
     }
 
     @Override
-    default boolean supportsMultipleOpenResults() {
+    public boolean supportsMultipleOpenResults() {
         return false;
     }
 
     @Override
-    default boolean supportsMultipleResultSets() {
+    public boolean supportsMultipleResultSets() {
         return false;
     }
 
     @Override
-    default boolean supportsMultipleTransactions() {
+    public boolean supportsMultipleTransactions() {
         return true;
     }
 
     @Override
-    default boolean supportsNamedParameters() {
+    public boolean supportsNamedParameters() {
         return false;
     }
 
     @Override
-    default boolean supportsNonNullableColumns() {
+    public boolean supportsNonNullableColumns() {
         return true;
     }
 
     @Override
-    default boolean supportsOpenCursorsAcrossCommit() {
+    public boolean supportsOpenCursorsAcrossCommit() {
         return false;
     }
 
     @Override
-    default boolean supportsOpenCursorsAcrossRollback() {
+    public boolean supportsOpenCursorsAcrossRollback() {
         return false;
     }
 
     @Override
-    default boolean supportsOpenStatementsAcrossCommit() {
+    public boolean supportsOpenStatementsAcrossCommit() {
         return true;
     }
 
     @Override
-    default boolean supportsOpenStatementsAcrossRollback() {
+    public boolean supportsOpenStatementsAcrossRollback() {
         return true;
     }
 
     @Override
-    default boolean supportsOrderByUnrelated() {
+    public boolean supportsOrderByUnrelated() {
         return true;
     }
 
     @Override
-    default boolean supportsOuterJoins() {
+    public boolean supportsOuterJoins() {
         return true;
     }
 
     @Override
-    default boolean supportsPositionedDelete() {
+    public boolean supportsPositionedDelete() {
         return false;
     }
 
     @Override
-    default boolean supportsPositionedUpdate() {
+    public boolean supportsPositionedUpdate() {
         return false;
     }
 
     @Override
-    default boolean supportsSavepoints() {
+    public boolean supportsSavepoints() {
         return false;
     }
 
     @Override
-    default boolean supportsSchemasInDataManipulation() {
+    public boolean supportsSchemasInDataManipulation() {
         return false;
     }
 
     @Override
-    default boolean supportsSchemasInIndexDefinitions() {
+    public boolean supportsSchemasInIndexDefinitions() {
         return false;
     }
 
     @Override
-    default boolean supportsSchemasInPrivilegeDefinitions() {
+    public boolean supportsSchemasInPrivilegeDefinitions() {
         return false;
     }
 
     @Override
-    default boolean supportsSchemasInProcedureCalls() {
+    public boolean supportsSchemasInProcedureCalls() {
         return false;
     }
 
     @Override
-    default boolean supportsSchemasInTableDefinitions() {
+    public boolean supportsSchemasInTableDefinitions() {
         return false;
     }
 
     @Override
-    default boolean supportsSelectForUpdate() {
+    public boolean supportsSelectForUpdate() {
         return false;
     }
 
     @Override
-    default boolean supportsStatementPooling() {
+    public boolean supportsStatementPooling() {
         return false;
     }
 
     @Override
-    default boolean supportsStoredFunctionsUsingCallSyntax() {
+    public boolean supportsStoredFunctionsUsingCallSyntax() {
         return false;
     }
 
     @Override
-    default boolean supportsStoredProcedures() {
+    public boolean supportsStoredProcedures() {
         return false;
     }
 
     @Override
-    default boolean supportsSubqueriesInComparisons() {
+    public boolean supportsSubqueriesInComparisons() {
         return true;
     }
 
     @Override
-    default boolean supportsSubqueriesInExists() {
+    public boolean supportsSubqueriesInExists() {
         return true;
     }
 
     @Override
-    default boolean supportsSubqueriesInIns() {
+    public boolean supportsSubqueriesInIns() {
         return true;
     }
 
     @Override
-    default boolean supportsSubqueriesInQuantifieds() {
+    public boolean supportsSubqueriesInQuantifieds() {
         return true;
     }
 
     @Override
-    default boolean supportsTableCorrelationNames() {
+    public boolean supportsTableCorrelationNames() {
         return true;
     }
 
     @Override
-    default boolean supportsTransactions() {
+    public boolean supportsTransactions() {
         return true;
     }
 
     @Override
-    default boolean supportsUnion() {
+    public boolean supportsUnion() {
         return true;
     }
 
     @Override
-    default boolean supportsUnionAll() {
+    public boolean supportsUnionAll() {
         return true;
     }
 
     @Override
-    default boolean updatesAreDetected(int type) {
+    public boolean updatesAreDetected(int type) {
         return false;
     }
 
     @Override
-    default boolean usesLocalFilePerTable() {
+    public boolean usesLocalFilePerTable() {
         return false;
     }
 
     @Override
-    default boolean usesLocalFiles() {
+    public boolean usesLocalFiles() {
         return true;
     }
 }

@@ -2,18 +2,20 @@ package io.turbidite.ops.jdbc;
 
 import org.jspecify.annotations.Nullable;
 
-import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** Descriptions of what stores have not: results without rows. */
-interface NothingOfIt extends DatabaseMetaData {
+/**
+ * Descriptions of what stores have not: results without rows. A class, as {@link Capabilities} is:
+ * tools such as sqlline look for methods by reflection, and pass over defaults of interfaces.
+ */
+abstract class NothingOfIt extends Capabilities {
     private static ResultSet none(String... columns) {
         return StoreMetaData.none(columns);
     }
 
     @Override
-    default ResultSet getProcedures(
+    public ResultSet getProcedures(
             @Nullable String catalog, @Nullable String schema, @Nullable String table)
             throws SQLException {
         return none(
@@ -26,7 +28,7 @@ interface NothingOfIt extends DatabaseMetaData {
     }
 
     @Override
-    default ResultSet getProcedureColumns(
+    public ResultSet getProcedureColumns(
             @Nullable String catalog,
             @Nullable String schema,
             @Nullable String table,
@@ -36,7 +38,7 @@ interface NothingOfIt extends DatabaseMetaData {
     }
 
     @Override
-    default ResultSet getColumnPrivileges(
+    public ResultSet getColumnPrivileges(
             @Nullable String catalog,
             @Nullable String schema,
             @Nullable String table,
@@ -54,7 +56,7 @@ interface NothingOfIt extends DatabaseMetaData {
     }
 
     @Override
-    default ResultSet getTablePrivileges(
+    public ResultSet getTablePrivileges(
             @Nullable String catalog, @Nullable String schema, @Nullable String table)
             throws SQLException {
         return none(
@@ -68,14 +70,14 @@ interface NothingOfIt extends DatabaseMetaData {
     }
 
     @Override
-    default ResultSet getVersionColumns(
+    public ResultSet getVersionColumns(
             @Nullable String catalog, @Nullable String schema, @Nullable String table)
             throws SQLException {
         return none("SCOPE#", "COLUMN_NAME", "DATA_TYPE#", "TYPE_NAME");
     }
 
     @Override
-    default ResultSet getImportedKeys(
+    public ResultSet getImportedKeys(
             @Nullable String catalog, @Nullable String schema, @Nullable String table)
             throws SQLException {
         return none(
@@ -96,7 +98,7 @@ interface NothingOfIt extends DatabaseMetaData {
     }
 
     @Override
-    default ResultSet getExportedKeys(
+    public ResultSet getExportedKeys(
             @Nullable String catalog, @Nullable String schema, @Nullable String table)
             throws SQLException {
         return none(
@@ -117,7 +119,7 @@ interface NothingOfIt extends DatabaseMetaData {
     }
 
     @Override
-    default ResultSet getCrossReference(
+    public ResultSet getCrossReference(
             @Nullable String catalog,
             @Nullable String schema,
             @Nullable String table,
@@ -143,21 +145,21 @@ interface NothingOfIt extends DatabaseMetaData {
     }
 
     @Override
-    default ResultSet getSuperTypes(
+    public ResultSet getSuperTypes(
             @Nullable String catalog, @Nullable String schema, @Nullable String table)
             throws SQLException {
         return none("TYPE_CAT", "TYPE_SCHEM", "TYPE_NAME", "SUPERTYPE_NAME");
     }
 
     @Override
-    default ResultSet getSuperTables(
+    public ResultSet getSuperTables(
             @Nullable String catalog, @Nullable String schema, @Nullable String table)
             throws SQLException {
         return none("TABLE_CAT", "TABLE_SCHEM", "TABLE_NAME", "SUPERTABLE_NAME");
     }
 
     @Override
-    default ResultSet getAttributes(
+    public ResultSet getAttributes(
             @Nullable String catalog,
             @Nullable String schema,
             @Nullable String table,
@@ -167,7 +169,7 @@ interface NothingOfIt extends DatabaseMetaData {
     }
 
     @Override
-    default ResultSet getFunctions(
+    public ResultSet getFunctions(
             @Nullable String catalog, @Nullable String schema, @Nullable String table)
             throws SQLException {
         return none(
@@ -180,7 +182,7 @@ interface NothingOfIt extends DatabaseMetaData {
     }
 
     @Override
-    default ResultSet getPseudoColumns(
+    public ResultSet getPseudoColumns(
             @Nullable String catalog,
             @Nullable String schema,
             @Nullable String table,
@@ -190,12 +192,12 @@ interface NothingOfIt extends DatabaseMetaData {
     }
 
     @Override
-    default ResultSet getClientInfoProperties() throws SQLException {
+    public ResultSet getClientInfoProperties() throws SQLException {
         return none("NAME", "MAX_LEN#", "DEFAULT_VALUE", "DESCRIPTION");
     }
 
     @Override
-    default ResultSet getUDTs(
+    public ResultSet getUDTs(
             @Nullable String catalog,
             @Nullable String schema,
             @Nullable String name,

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 /**
  * What a store has: its datasets are tables without catalogs and schemas. <em>Thread-safe.</em>
  */
-final class StoreMetaData implements Capabilities, NothingOfIt {
+final class StoreMetaData extends NothingOfIt {
     private static final String TABLE = "TABLE";
     private static final String PRIMARY = "primary";
 
