@@ -36,9 +36,9 @@ import java.util.function.Supplier;
  *   <li>{@code where}: an expression of the log, which must be true too;
  *   <li>{@code limit}: most records;
  *   <li>{@code fields}: types by name. Rows are records of these fields then, as JSON has them;
- *       what else is in a record is in open fields. A record that lacks a required field, or has a value
- *       of another type, ends the job. Only of logs whose records are JSON. Without, rows have one
- *       field, {@code record}: the text as it came, or the bytes where records are binary.
+ *       what else is in a record is in open fields. A record that lacks a required field, or has
+ *       a value of another type, ends the job. Only of logs whose records are JSON. Without, rows
+ *       have one field, {@code record}: the text as it came, or the bytes of binary records.
  * </ul>
  *
  * <p>It is on one partition. It shows what was visible when its first row was asked for. Records
