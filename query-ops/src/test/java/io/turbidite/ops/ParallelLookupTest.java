@@ -22,6 +22,7 @@ import io.turbidite.ops.fetch.NewestOfEach;
 import io.turbidite.ops.fetch.NewestRecords;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.StopLooks;
 import io.turbidite.ops.search.IndexRange;
 import io.turbidite.ops.search.SearchMeter;
 
@@ -209,7 +210,8 @@ class ParallelLookupTest {
                             new OperatorMeter(),
                             new SearchMeter(),
                             new OperatorMeter(),
-                            new LookupMeter()));
+                            new LookupMeter()),
+                    new StopLooks(() -> {}));
             source.failAfterMoves = source.moveCount.get();
             assertThatThrownBy(records::next).isInstanceOf(CorruptionException.class);
             records.close();

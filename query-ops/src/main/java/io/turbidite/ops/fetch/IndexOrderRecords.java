@@ -11,6 +11,7 @@ import io.turbidite.core.scan.KeyBatch;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.ops.expr.RecordPredicate;
+import io.turbidite.ops.run.StopLooks;
 import io.turbidite.ops.scan.RecordsInTurn;
 import io.turbidite.ops.search.IndexRange;
 import io.turbidite.ops.search.IndexWalk;
@@ -40,9 +41,6 @@ public final class IndexOrderRecords extends RecordsInTurn {
 
     private static final long BATCH_GROWTH = 4;
 
-    /** Entries or records after which the reader is asked whether to go on. */
-    private static final long LOOKS_BETWEEN_CHECKS = 1_024;
-
     private final ReadView view;
     private final IndexRange range;
     private final IndexWalk walk;
@@ -54,7 +52,7 @@ public final class IndexOrderRecords extends RecordsInTurn {
 
     private final LookupWorkers workers;
     private final NearestRecords.Meters meters;
-    private final Runnable checkNotStopped;
+    private final StopLooks looks;
     private final Front[] fronts;
     private final RecordView record;
 
@@ -95,7 +93,6 @@ public final class IndexOrderRecords extends RecordsInTurn {
 
     private long matchCount;
     private long visitedCount;
-    private long looks;
 
     /**
      * Reads some partitions.
@@ -125,7 +122,7 @@ public final class IndexOrderRecords extends RecordsInTurn {
         this.unprunedOptions = options.withPruning(FetchOptions.Pruning.NONE);
         this.workers = new LookupWorkers(lookup.tasks(), lookup.workerCount());
         this.meters = meters;
-        this.checkNotStopped = checkNotStopped;
+        this.looks = new StopLooks(checkNotStopped);
         this.record = new RecordView(view.source().type());
         this.hasVersions = !range.index().alwaysValid();
         this.isDoubtful = hasVersions || !range.filter().isNone();
@@ -223,7 +220,7 @@ public final class IndexOrderRecords extends RecordsInTurn {
             if (found != null) {
                 while (found.next()) {
                     visitedCount++;
-                    look();
+                    looks.look();
                     if (matches(found)) {
                         matchCount++;
                         return true;
@@ -234,12 +231,6 @@ public final class IndexOrderRecords extends RecordsInTurn {
             if (!lookUp() && !gather()) {
                 return false;
             }
-        }
-    }
-
-    private void look() {
-        if (++looks % LOOKS_BETWEEN_CHECKS == 0) {
-            checkNotStopped.run();
         }
     }
 
@@ -297,7 +288,7 @@ public final class IndexOrderRecords extends RecordsInTurn {
             }
             isAny = true;
             lastBytes.clear().putBytes(front.entry).asSlice(last);
-            look();
+            looks.look();
             front.advance();
             front = first();
         }

@@ -16,6 +16,7 @@ import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.ops.expr.Distances;
 import io.turbidite.ops.expr.RecordPredicate;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.StopLooks;
 import io.turbidite.ops.scan.RecordsInTurn;
 import io.turbidite.ops.search.IndexRange;
 import io.turbidite.ops.search.SearchMeter;
@@ -49,6 +50,7 @@ public final class NearestRecords extends RecordsInTurn {
     private final Wanted wanted;
     private final FetchOptions options;
     private final Meters meters;
+    private final StopLooks looks;
     private final Front[] fronts;
     private final RecordView record;
     private final Box box = new Box();
@@ -102,6 +104,7 @@ public final class NearestRecords extends RecordsInTurn {
      *
      * @param range of an R-tree, all of it, nearest first
      * @param keyBytesMax most bytes of keys that are sorted together
+     * @param checkNotStopped throws where the reader is to stop
      */
     public NearestRecords(
             ReadView view,
@@ -110,7 +113,8 @@ public final class NearestRecords extends RecordsInTurn {
             Wanted wanted,
             int keyBytesMax,
             FetchOptions options,
-            Meters meters) {
+            Meters meters,
+            Runnable checkNotStopped) {
         this.view = view;
         this.range = range;
         Nearest nearest = (Nearest) range.search();
@@ -119,6 +123,7 @@ public final class NearestRecords extends RecordsInTurn {
         this.wanted = wanted;
         this.options = options;
         this.meters = meters;
+        this.looks = new StopLooks(checkNotStopped);
         this.record = new RecordView(view.source().type());
         int keyBytes = Math.max(Limits.KEY_BYTES_MAX, keyBytesMax / Math.max(1, partitions.size()));
         this.fronts = new Front[partitions.size()];
@@ -190,6 +195,7 @@ public final class NearestRecords extends RecordsInTurn {
             if (found != null) {
                 while (found.next()) {
                     visitedCount++;
+                    looks.look();
                     record.wrap(found.record());
                     if (matches()) {
                         count(found.key());
@@ -263,6 +269,7 @@ public final class NearestRecords extends RecordsInTurn {
                 gathered++;
                 gatheredDistance = front.distance;
             }
+            looks.look();
             front.advance();
         }
         batchCountMax = Math.min(Integer.MAX_VALUE, batchCountMax) * BATCH_GROWTH;

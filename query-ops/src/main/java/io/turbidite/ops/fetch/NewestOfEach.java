@@ -8,6 +8,7 @@ import io.turbidite.core.scan.IndexCursor;
 import io.turbidite.core.scan.IndexSearch;
 import io.turbidite.core.scan.KeyRange;
 import io.turbidite.core.scan.ReadView;
+import io.turbidite.ops.run.StopLooks;
 import io.turbidite.ops.scan.RecordsInTurn;
 import io.turbidite.ops.search.IndexRange;
 
@@ -37,6 +38,9 @@ public final class NewestOfEach extends RecordsInTurn {
     private final FetchedRecords.Lookup lookup;
     private final NearestRecords.Meters meters;
 
+    /** Of all keys together: each may have a few rows alone. */
+    private final StopLooks looks;
+
     /** Of all keys, one after the other. */
     private final LookupWorkers workers;
 
@@ -53,6 +57,7 @@ public final class NewestOfEach extends RecordsInTurn {
      * @param each what is wanted of each key
      * @param rowsWanted rows after which it may end, at the end of a key
      * @param lookup how records are got by the keys that are found
+     * @param looks asks whether the reader is to stop
      */
     public NewestOfEach(
             ReadView view,
@@ -61,7 +66,8 @@ public final class NewestOfEach extends RecordsInTurn {
             NewestRecords.Wanted each,
             long rowsWanted,
             FetchedRecords.Lookup lookup,
-            NearestRecords.Meters meters) {
+            NearestRecords.Meters meters,
+            StopLooks looks) {
         this.view = view;
         this.partitions = List.copyOf(partitions);
         this.range = range;
@@ -69,6 +75,7 @@ public final class NewestOfEach extends RecordsInTurn {
         this.rowsWanted = rowsWanted;
         this.lookup = lookup;
         this.meters = meters;
+        this.looks = looks;
         this.workers = new LookupWorkers(lookup.tasks(), lookup.workerCount());
         this.fronts = new @Nullable Front[partitions.size()];
     }
@@ -131,6 +138,7 @@ public final class NewestOfEach extends RecordsInTurn {
             if (key == null) {
                 return false;
             }
+            looks.look();
             NewestRecords opened = new NewestRecords(
                     view,
                     partitions,
@@ -143,6 +151,7 @@ public final class NewestOfEach extends RecordsInTurn {
                     each,
                     lookup,
                     meters,
+                    looks,
                     workers);
             ofKey = opened;
             standOn(opened);

@@ -11,6 +11,7 @@ import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.scan.RecordStream;
 import io.turbidite.core.scan.ValidSearch;
 import io.turbidite.ops.expr.RecordPredicate;
+import io.turbidite.ops.run.StopLooks;
 import io.turbidite.ops.scan.RecordsInTurn;
 import io.turbidite.ops.search.IndexRange;
 
@@ -43,6 +44,7 @@ public final class NewestRecords extends RecordsInTurn {
     private final LookupWorkers workers;
     private final boolean ownsWorkers;
     private final NearestRecords.Meters meters;
+    private final StopLooks looks;
     private final Front[] fronts;
     private final RecordView record;
     private long batchCountMax;
@@ -72,6 +74,7 @@ public final class NewestRecords extends RecordsInTurn {
      *
      * @param range of one secondary key, newest first
      * @param lookup how records are got by the keys that are found
+     * @param looks asks whether the reader is to stop
      */
     public NewestRecords(
             ReadView view,
@@ -79,8 +82,9 @@ public final class NewestRecords extends RecordsInTurn {
             IndexRange range,
             Wanted wanted,
             FetchedRecords.Lookup lookup,
-            NearestRecords.Meters meters) {
-        this(view, partitions, range, wanted, lookup, meters, null);
+            NearestRecords.Meters meters,
+            StopLooks looks) {
+        this(view, partitions, range, wanted, lookup, meters, looks, null);
     }
 
     /** The same with workers of somebody else, who closes them; null for its own. */
@@ -91,6 +95,7 @@ public final class NewestRecords extends RecordsInTurn {
             Wanted wanted,
             FetchedRecords.Lookup lookup,
             NearestRecords.Meters meters,
+            StopLooks looks,
             @Nullable LookupWorkers shared) {
         this.view = view;
         this.range = range;
@@ -100,6 +105,7 @@ public final class NewestRecords extends RecordsInTurn {
         this.workers =
                 shared == null ? new LookupWorkers(lookup.tasks(), lookup.workerCount()) : shared;
         this.meters = meters;
+        this.looks = looks;
         this.record = new RecordView(view.source().type());
         int keyBytes = Math.max(
                 Limits.KEY_BYTES_MAX, lookup.keyBytesMax() / Math.max(1, partitions.size()));
@@ -183,6 +189,7 @@ public final class NewestRecords extends RecordsInTurn {
             if (found != null) {
                 while (found.next()) {
                     visitedCount++;
+                    looks.look();
                     if (matches(found)) {
                         matchCount++;
                         return true;
@@ -234,6 +241,7 @@ public final class NewestRecords extends RecordsInTurn {
                 break;
             }
             gathered++;
+            looks.look();
             if (gathered < batchCountMax) {
                 front.advance();
             } else {

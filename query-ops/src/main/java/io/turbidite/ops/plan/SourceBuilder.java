@@ -34,6 +34,7 @@ import io.turbidite.ops.intersect.JoinedRanges;
 import io.turbidite.ops.run.BatchTimer;
 import io.turbidite.ops.run.CallTimer;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.StopLooks;
 import io.turbidite.ops.run.TimedSource;
 import io.turbidite.ops.scan.DirectRows;
 import io.turbidite.ops.scan.KeyOrder;
@@ -377,7 +378,8 @@ final class SourceBuilder {
                 options.keyBatchBytes(),
                 fetchOptions(!range.index().alwaysValid(), range.filter()),
                 new NearestRecords.Meters(
-                        meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()));
+                        meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()),
+                options::checkNotStopped);
     }
 
     /** Of all partitions, as far as the limit wants them. */
@@ -391,7 +393,8 @@ final class SourceBuilder {
                 new NewestRecords.Wanted(query.limit(), query.conditions().compile(decided)),
                 lookup(partitions, query.limit(), fetchOptions(true, range.filter())),
                 new NearestRecords.Meters(
-                        meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()));
+                        meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()),
+                new StopLooks(options::checkNotStopped));
     }
 
     /** Of all partitions: the keys come in one order. */
@@ -407,7 +410,8 @@ final class SourceBuilder {
                 query.limit(),
                 lookup(partitions, each, fetchOptions(true, range.filter())),
                 new NearestRecords.Meters(
-                        meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()));
+                        meters.read, meters.ofSearch(), meters.distinct, meters.ofLookups()),
+                new StopLooks(options::checkNotStopped));
     }
 
     /** Of all partitions, as far as the limit wants them: the keys come in one order. */

@@ -18,6 +18,9 @@ import java.util.List;
  * timestamps (LUO19 §4.3). <em>Confined to one thread.</em>
  */
 public final class IndexOnlyScan implements FrameSource {
+    /** Entries after which others get their turn, and the stop its look. */
+    private static final int ENTRIES_A_STEP = 1_024;
+
     private final ReadView view;
     private final Iterator<Integer> partitions;
     private final IndexRange range;
@@ -69,9 +72,12 @@ public final class IndexOnlyScan implements FrameSource {
     public boolean step() {
         while (search != null) {
             boolean pushed = false;
+            int looked = 0;
             long matching = 0;
             long before = search.candidateCount();
-            while (!pushed && search.next()) {
+            boolean onEntry = false;
+            while (!pushed && looked < ENTRIES_A_STEP && (onEntry = search.next())) {
+                looked++;
                 Slice[] tuple = fields.tuple(search.secondaryKey(), search.primaryKey());
                 if (tuple != null) {
                     matching++;
@@ -82,6 +88,9 @@ public final class IndexOnlyScan implements FrameSource {
             selected.add(matching);
             if (pushed) {
                 return emitter.wanted();
+            }
+            if (onEntry) {
+                return true;
             }
             advance();
         }
