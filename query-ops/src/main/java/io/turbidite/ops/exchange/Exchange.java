@@ -1,5 +1,6 @@
 package io.turbidite.ops.exchange;
 
+import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.type.RecordType;
 import io.turbidite.ops.frame.Frame;
 import io.turbidite.ops.run.Rows;
@@ -19,6 +20,10 @@ import java.util.function.IntConsumer;
  * <p>A consumer has one queue for all producers, or, where rows are merged, one for each. A full
  * queue takes no frame; a consumer that wants no more throws away what comes. Producers are started
  * when the first consumer asks for a row, so nothing runs for an input that nobody reads.
+ *
+ * <p>A row longer than a frame waits, as for room in a queue, while others like it are with
+ * consumers of its <em>lane</em>. That is the exchange; where rows are merged, it is one producer's
+ * queue, because the consumer keeps a row of each. So nobody waits for a row that waits itself.
  *
  * <p><em>Thread-safe by one lock</em>, held for a queue's operation; nobody waits while holding it,
  * and the wakes are called without it.
@@ -55,6 +60,9 @@ public final class Exchange {
     /** By consumer; where rows are merged, by producer. */
     private final List<Deque<Frame>> queues = new ArrayList<>();
 
+    /** Of frames of one long row, by lane; under the lock. */
+    private final long[] longBytes;
+
     private final boolean[] producerEnded;
     private final boolean[] consumerClosed;
     private int openProducers;
@@ -86,6 +94,7 @@ public final class Exchange {
         this.wakes = wakes;
         this.openProducers = producerCount;
         this.openConsumers = consumerCount;
+        this.longBytes = new long[laneCount(way, producerCount)];
         this.producerEnded = new boolean[producerCount];
         this.consumerClosed = new boolean[consumerCount];
         for (int i = 0; i < (way == Way.MERGE ? producerCount : consumerCount); i++) {
@@ -109,6 +118,11 @@ public final class Exchange {
                 + queueCount;
     }
 
+    /** Parts of an exchange whose long rows wait for one another. */
+    public static int laneCount(Way way, int producerCount) {
+        return way == Way.MERGE ? producerCount : 1;
+    }
+
     /** The end of a producer, for its worker. */
     public ExchangeWriter writer(int producer) {
         return new ExchangeWriter(this, producer);
@@ -123,7 +137,7 @@ public final class Exchange {
     public void drain() {
         lock.lock();
         try {
-            queues.forEach(this::drop);
+            dropAll();
         } finally {
             lock.unlock();
         }
@@ -160,24 +174,108 @@ public final class Exchange {
         return openConsumers > 0;
     }
 
-    /** Queues a frame, which is the consumer's then; false if there is no room. */
-    boolean offer(int producer, int consumer, Frame frame) {
+    private int queueOf(int producer, int consumer) {
+        return way == Way.MERGE ? producer : consumer;
+    }
+
+    private int laneOf(int queue) {
+        return way == Way.MERGE ? queue : 0;
+    }
+
+    /** Whether a consumer's queue would take a frame, or the consumer wants no more. */
+    boolean hasRoom(int producer, int consumer) {
         lock.lock();
         try {
-            if (consumerClosed[consumer]) {
-                frames.give(frame);
-                return true;
-            }
-            Deque<Frame> queue = queues.get(way == Way.MERGE ? producer : consumer);
-            if (queue.size() >= capacity) {
-                return false;
-            }
-            queue.add(frame);
+            return consumerClosed[consumer]
+                    || queues.get(queueOf(producer, consumer)).size() < capacity;
         } finally {
             lock.unlock();
         }
-        wakes.consumer.accept(consumer);
+    }
+
+    /**
+     * Queues a frame, which is the consumer's then; false if there is no room. There is room for
+     * one of a long row, which has memory of its own.
+     */
+    boolean offer(int producer, int consumer, Frame frame) {
+        int queue = queueOf(producer, consumer);
+        boolean queued = false;
+        lock.lock();
+        try {
+            if (!consumerClosed[consumer]) {
+                Deque<Frame> waiting = queues.get(queue);
+                if (waiting.size() >= capacity && !frames.isLong(frame)) {
+                    return false;
+                }
+                queued = waiting.add(frame);
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (queued) {
+            wakes.consumer.accept(consumer);
+        } else {
+            give(queue, frame);
+        }
         return true;
+    }
+
+    /**
+     * A frame for one long row; null: there is no room until consumers have read others.
+     *
+     * @throws InvalidRequestException if there is none although they have
+     */
+    @Nullable
+    Frame takeLong(int producer, long bytes) {
+        int lane = laneOf(producer);
+        lock.lock();
+        try {
+            boolean isFirst = longBytes[lane] == 0;
+            boolean taken = (isFirst || longBytes[lane] + bytes <= frames.laneBytesMax())
+                    && frames.reserveLong(bytes);
+            if (!taken) {
+                if (isFirst) {
+                    throw frames.tooLong(bytes);
+                }
+                return null;
+            }
+            longBytes[lane] += bytes;
+        } finally {
+            lock.unlock();
+        }
+        return allocated(lane, bytes);
+    }
+
+    private Frame allocated(int lane, long bytes) {
+        Frame frame = null;
+        try {
+            frame = new Frame(1).clear((int) bytes);
+            return frame;
+        } finally {
+            if (frame == null) {
+                releaseLong(lane, bytes);
+            }
+        }
+    }
+
+    private void releaseLong(int lane, long bytes) {
+        lock.lock();
+        try {
+            longBytes[lane] -= bytes;
+            frames.releaseLong(bytes);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes back a frame of a queue, whose rows were read. */
+    void give(int queue, Frame frame) {
+        if (frames.isLong(frame)) {
+            releaseLong(laneOf(queue), frame.bytes());
+            wakes.producers.run();
+        } else {
+            frames.give(frame);
+        }
     }
 
     /** No more frames of a producer; more than once does no harm. */
@@ -249,9 +347,9 @@ public final class Exchange {
             int open = openConsumers;
             openConsumers = open - 1; // only under the lock; read without it
             if (way == Way.MERGE) {
-                queues.forEach(this::drop);
+                dropAll();
             } else {
-                drop(queues.get(consumer));
+                drop(consumer);
             }
         } finally {
             lock.unlock();
@@ -259,9 +357,20 @@ public final class Exchange {
         wakes.producers.run();
     }
 
-    private void drop(Deque<Frame> queue) {
-        for (Frame frame = queue.poll(); frame != null; frame = queue.poll()) {
-            frames.give(frame);
+    private void dropAll() {
+        for (int i = 0; i < queues.size(); i++) {
+            drop(i);
+        }
+    }
+
+    private void drop(int queue) {
+        Deque<Frame> waiting = queues.get(queue);
+        for (Frame frame = waiting.poll(); frame != null; frame = waiting.poll()) {
+            if (frames.isLong(frame)) {
+                releaseLong(laneOf(queue), frame.bytes());
+            } else {
+                frames.give(frame);
+            }
         }
     }
 }

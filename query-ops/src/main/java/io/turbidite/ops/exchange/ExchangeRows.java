@@ -59,7 +59,7 @@ final class ExchangeRows implements Rows {
         Frame read = frame;
         if (read != null) {
             frame = null;
-            exchange.frames().give(read);
+            exchange.give(consumer, read);
         }
     }
 

@@ -108,15 +108,30 @@ public final class ExchangeWriter implements AutoCloseable {
             if (!exchange.offer(producer, consumer, frame)) {
                 return false;
             }
+            filling[consumer] = null; // it is the consumer's
             rowsMax[consumer] = (int) Math.min(1L << 20, 4L * rowsMax[consumer]);
             frame = exchange.frames().take();
             filling[consumer] = frame;
+            if (frame.append(tuple)) {
+                return true;
+            }
         }
-        if (!frame.append(tuple)) {
-            exchange.frames().enlarge(frame, Frame.bytesFor(tuple));
-            boolean fits = frame.append(tuple);
-            assert fits;
+        return putLong(consumer);
+    }
+
+    /** Sends a row that is longer than a frame, at once; those before it are on their way. */
+    private boolean putLong(int consumer) {
+        if (!exchange.hasRoom(producer, consumer)) {
+            return false;
         }
+        Frame frame = exchange.takeLong(producer, Frame.bytesFor(tuple));
+        if (frame == null) {
+            return false;
+        }
+        boolean fits = frame.append(tuple);
+        assert fits;
+        boolean taken = exchange.offer(producer, consumer, frame);
+        assert taken;
         return true;
     }
 
@@ -133,7 +148,7 @@ public final class ExchangeWriter implements AutoCloseable {
     public boolean flush() {
         for (int i = 0; i < filling.length; i++) {
             Frame frame = filling[i];
-            if (frame != null) {
+            if (frame != null && frame.tupleCount() > 0) {
                 if (!exchange.offer(producer, i, frame)) {
                     return false;
                 }

@@ -15,6 +15,9 @@ import java.util.Locale;
  * The frames of one job, each of one row's field. They are kept from one job to the next; what a
  * job holds of them is charged to an account.
  *
+ * <p>A row that is longer than a frame has one of its own, for which there is what the account has
+ * beyond all ordinary frames: so an ordinary frame is never refused.
+ *
  * <p>Where the query has a share of its store's memory for queries, all that the job may hold is
  * taken from it with the first frame: frames are smaller where there is not as much. <em>Thread-
  * safe.</em>
@@ -31,10 +34,17 @@ public final class JobFrames implements AutoCloseable {
     private final MemoryBudget.Account account;
     private final long frameCountMax;
     private final QueryMemory.@Nullable Share share;
+    private final long longBytesMax;
+    private final int laneCount;
     private volatile int frameBytes;
 
+    /** Of frames of one long row; under the monitor. */
+    private long longBytes;
+
     // ---- held of the share; changed under the monitor
+    /** Set when {@link #frameBytes} is what it stays. */
     private volatile boolean entered;
+
     private long leastBytes;
     private long drawnBytes;
 
@@ -42,16 +52,20 @@ public final class JobFrames implements AutoCloseable {
      * @param account what frames are charged to; room for all that the exchanges may hold
      * @param frameBytes of each, from {@link #FRAME_BYTES_MIN} to {@link #FRAME_BYTES_MAX}
      * @param frameCountMax the most that there are at once
+     * @param laneCount of all exchanges
      * @param share null: nobody counts
      */
     public JobFrames(
             MemoryBudget.Account account,
             int frameBytes,
             long frameCountMax,
+            int laneCount,
             QueryMemory.@Nullable Share share) {
         this.account = account;
         this.frameBytes = frameBytes;
         this.frameCountMax = frameCountMax;
+        this.laneCount = laneCount;
+        this.longBytesMax = account.bytesMax() - frameCountMax * frameBytes;
         this.share = share;
     }
 
@@ -61,18 +75,20 @@ public final class JobFrames implements AutoCloseable {
             return;
         }
         of.enter();
-        entered = true;
         int bytes = frameBytes;
         while (!of.draw(frameCountMax * bytes)) {
             if (bytes == FRAME_BYTES_MIN) {
                 drawLeast(of);
                 frameBytes = bytes;
+                entered = true;
                 return;
             }
             bytes = Math.max(FRAME_BYTES_MIN, bytes / 2);
         }
         drawnBytes = frameCountMax * bytes;
         frameBytes = bytes;
+        // last: who reads it without the monitor takes frames of these bytes
+        entered = true;
     }
 
     /** Takes what the smallest frames need of what the query has for certain. */
@@ -80,7 +96,9 @@ public final class JobFrames implements AutoCloseable {
         long bytes = frameCountMax * FRAME_BYTES_MIN;
         leastBytes = of.takeOfLeast(bytes);
         if (leastBytes < bytes) {
-            close(); // no worker goes on as if it had them
+            of.giveOfLeast(leastBytes);
+            leastBytes = 0;
+            of.leave();
             throw new QueryMemoryException(String.format(
                     Locale.ROOT,
                     "the workers of a job need %,d bytes for their frames, but queries hold %s: use fewer partitions, close results, or raise queryMemoryBytes",
@@ -102,11 +120,15 @@ public final class JobFrames implements AutoCloseable {
         }
     }
 
-    /** An empty frame. */
-    Frame take() {
+    private void enter() {
         if (share != null && !entered) {
             enter(share);
         }
+    }
+
+    /** An empty frame. */
+    Frame take() {
+        enter();
         if (!account.reserve(frameBytes)) {
             throw new IllegalStateException(
                     "more frames are in use than a job may have: " + account);
@@ -115,37 +137,57 @@ public final class JobFrames implements AutoCloseable {
         return frame.clear(frameBytes);
     }
 
-    /** Makes an empty frame hold more bytes, for one long row. */
-    void enlarge(Frame frame, long bytes) {
-        long more = bytes - frameBytes;
-        if (bytes > Integer.MAX_VALUE || !reserve(more)) {
-            throw new InvalidRequestException(String.format(
-                    Locale.ROOT,
-                    "a row of %,d bytes does not fit the %,d bytes that the exchanges of a job may use: raise memoryBytesMax%s",
-                    bytes,
-                    account.bytesMax(),
-                    share == null ? "" : ", or close results: queries hold " + share.held()));
-        }
-        frame.clear((int) bytes);
+    /** What frames of long rows may hold in each lane, where it has more than one. */
+    long laneBytesMax() {
+        return longBytesMax / laneCount;
     }
 
-    private boolean reserve(long bytes) {
-        if (!account.reserve(bytes)) {
-            return false;
-        }
-        if (share == null || share.draw(bytes)) {
+    /** Takes what a frame of one long row needs; false where there is no room now. */
+    boolean reserveLong(long bytes) {
+        enter();
+        synchronized (this) {
+            if (bytes > Math.min(Integer.MAX_VALUE, longBytesMax - longBytes)
+                    || !account.reserve(bytes)) {
+                return false;
+            }
+            if (share != null && !share.draw(bytes)) {
+                account.release(bytes);
+                return false;
+            }
+            longBytes += bytes;
             return true;
         }
+    }
+
+    /** Gives back what {@link #reserveLong} took. */
+    synchronized void releaseLong(long bytes) {
+        longBytes -= bytes;
         account.release(bytes);
-        return false;
+        if (share != null) {
+            share.giveBack(bytes);
+        }
+    }
+
+    /** A row that no frame can be had for. */
+    InvalidRequestException tooLong(long bytes) {
+        return new InvalidRequestException(String.format(
+                Locale.ROOT,
+                "a row of %,d bytes does not fit the %,d bytes that the exchanges of a job may use, %,d of them for its other frames: raise memoryBytesMax%s",
+                bytes,
+                account.bytesMax(),
+                account.bytesMax() - longBytesMax,
+                share == null ? "" : ", or close results: queries hold " + share.held()));
+    }
+
+    /** Whether a frame was made for one long row: all others have the same bytes. */
+    boolean isLong(Frame frame) {
+        return frame.bytes() > frameBytes;
     }
 
     void give(Frame frame) {
+        assert !isLong(frame) : "its lane has it";
         account.release(frame.bytes());
-        if (share != null && frame.bytes() > frameBytes) {
-            share.giveBack(frame.bytes() - frameBytes);
-        }
-        if (frame.bytes() == FRAME_BYTES_MAX && frameBytes == FRAME_BYTES_MAX) {
+        if (frame.bytes() == FRAME_BYTES_MAX) {
             POOL.give(frame);
         }
     }

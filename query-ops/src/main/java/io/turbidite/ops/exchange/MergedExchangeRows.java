@@ -88,7 +88,7 @@ final class MergedExchangeRows implements Rows {
             isThere = false;
             if (read != null) {
                 frame = null;
-                exchange.frames().give(read);
+                exchange.give(producer, read);
             }
         }
     }

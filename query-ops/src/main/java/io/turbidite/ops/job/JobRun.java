@@ -89,7 +89,8 @@ final class JobRun implements Rows {
         this.frameBytesMax = frameMemory;
         this.account = MemoryBudget.of(Math.max(frameMemory, options.memoryBytesMax()))
                 .account("exchanges of a job");
-        this.frames = new JobFrames(account, frameBytes, frameCount, options.share());
+        this.frames =
+                new JobFrames(account, frameBytes, frameCount, laneCount(graph), options.share());
         RunOptions each = options.toBuilder()
                 .memoryBytesMax(share(graph, options.memoryBytesMax() - frameMemory))
                 // an operator is run by one worker
@@ -165,6 +166,17 @@ final class JobRun implements Rows {
             }
         }
         return count;
+    }
+
+    private static int laneCount(JobGraph graph) {
+        int count = 0;
+        for (Checked operator : graph.checked()) {
+            JobConnector output = operator.output();
+            if (output != null && !operator.isFollowed()) {
+                count += Exchange.laneCount(way(output), operator.operator().partitions());
+            }
+        }
+        return Math.max(1, count);
     }
 
     private int partitions(String operator) {
