@@ -282,6 +282,16 @@ class AggregateQueryTest {
                         """);
     }
 
+    /** A double tells two numbers of 17 digits apart, so a mean must not be cut to 16 before. */
+    @Test
+    void means_of_decimals_have_all_digits_of_a_double() {
+        MemorySource source = kinds(List.of(
+                Map.of("price", new BigDecimal("0.30000000000000004")),
+                Map.of("price", new BigDecimal("0.30000000000000004"))));
+        assertThat(Flights.json(Query.on((Source) source).aggregate(Aggregate.avg("price"))))
+                .isEqualTo("{\"avg_price\":0.30000000000000004}\n");
+    }
+
     @Test
     void what_a_type_does_not_have_is_refused_before_anything_is_read() {
         Map<Aggregate, String> wrong = Map.of(

@@ -164,7 +164,7 @@ final class BytesAccumulator implements VariableAccumulator {
         } else if (fold == Fold.MEAN) {
             BigDecimal count = BigDecimal.valueOf(count(states));
             result.setFraction(decimal(bytes(states, known))
-                    .divide(count, MathContext.DECIMAL64)
+                    .divide(count, MathContext.DECIMAL128)
                     .doubleValue());
         } else {
             result.setBytes(bytes(states, known));

@@ -1,5 +1,6 @@
 package io.turbidite.ops.fetch;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.Limits;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
@@ -317,9 +318,9 @@ public final class NearestRecords extends RecordsInTurn {
 
     @Override
     public void close() {
-        closeRecords();
-        for (Front front : fronts) {
-            front.close();
-        }
+        new Cleanup()
+                .add(this::closeRecords)
+                .addAll(List.of(fronts), Front::close)
+                .run();
     }
 }

@@ -431,7 +431,15 @@ final class JobRun implements Rows {
             lock.unlock();
         }
         Cleanup cleanup = new Cleanup();
+        QueryMemory.Share share = options.share();
+        if (share != null) {
+            // a worker that waits for memory would be waited for
+            cleanup.add(share::interruptWaits);
+        }
         cleanup.addAll(ending, Tasks.Worker::close);
+        if (share != null) {
+            cleanup.add(share::allowWaits);
+        }
         // none works any more: what they hold is this thread's
         cleanup.add(result::close);
         workers.values().forEach(all -> cleanup.addAll(all, StageWorker::close));

@@ -230,7 +230,7 @@ final class HeldRows {
                     table.rows().count(),
                     memoryBytes));
         }
-        return new SpillBuffer(options, memoryBytes / 4, meter);
+        return new SpillBuffer(options, memoryBytes / MergedRuns.PARTS, meter);
     }
 
     /** One more join uses it. */

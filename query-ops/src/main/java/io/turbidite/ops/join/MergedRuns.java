@@ -79,6 +79,9 @@ final class MergedRuns implements AutoCloseable {
      */
     record Meeting(JoinKind kind, @Nullable PairTest test) {}
 
+    /** The runs of both sides, a group in memory, its runs, and a lot of left rows. */
+    static final int PARTS = 5;
+
     /** The next right row of the group, or the next left row of the lot. */
     private long next = SortBuffer.NONE;
 
@@ -94,7 +97,7 @@ final class MergedRuns implements AutoCloseable {
         this.options = options;
         this.meter = meter;
         this.look = look;
-        this.memoryBytes = options.memoryBytesMax() / 4;
+        this.memoryBytes = options.memoryBytesMax() / PARTS;
         Cleanup made = new Cleanup();
         try {
             group = new SortBuffer(OperatorMemory.of(options, memoryBytes, meter));

@@ -8,12 +8,14 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Runs branches on workers and waits for all of them; the first failure stops the others and is
- * thrown to the caller. <em>Thread-safe</em> by the two atomics: what a branch collected is read by
+ * Runs branches on workers and waits for all of them; the first failure stops the others, also
+ * those that wait for memory, and is thrown to the caller with what fails after it. <em>Thread-safe</em> by the two atomics: what a branch collected is read by
  * the caller after it saw the branch counted as ended.
  */
 final class SideBySide {
@@ -47,6 +49,10 @@ final class SideBySide {
                 workers.add(tasks.start("query", IDLE_MICROS, new Step(run)));
             }
             await();
+        } finally {
+            if (share != null) {
+                share.allowWaits();
+            }
         }
         switch (failure.get()) {
             case null -> {}
@@ -66,11 +72,23 @@ final class SideBySide {
             tasks.await(() -> running.get() == 0);
         } else if (!tasks.awaitUnlessInterrupted(() -> running.get() == 0)) {
             waitedFor.interruptWaits();
-            try {
-                tasks.await(() -> running.get() == 0);
-            } finally {
-                waitedFor.allowWaits();
+            tasks.await(() -> running.get() == 0);
+        }
+    }
+
+    /** Notes a failure, and ends the waits of the others for memory. */
+    @SuppressWarnings("ReferenceEquality") // an exception can't be attached to itself
+    private void fail(Throwable cause) {
+        if (failure.compareAndSet(null, cause)) {
+            if (share != null) {
+                share.interruptWaits();
             }
+            return;
+        }
+        Throwable first = Objects.requireNonNull(failure.get());
+        // the others end because of the first
+        if (first != cause && !(cause instanceof CancellationException)) {
+            first.addSuppressed(cause);
         }
     }
 
@@ -97,7 +115,7 @@ final class SideBySide {
                     branch.abandon();
                 }
             } catch (RuntimeException | Error e) {
-                failure.compareAndSet(null, e);
+                fail(e);
             }
             if (!more) {
                 counted = true;

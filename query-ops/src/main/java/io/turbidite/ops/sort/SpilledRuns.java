@@ -27,8 +27,8 @@ import java.util.function.UnaryOperator;
  * <p>It keeps the query's share of its store's memory from the first run on: whoever gives its
  * buffers back before it reads the runs might not get the share again.
  *
- * <p>As many runs are read at once as the query's share of its store's memory has room for. Two
- * blocks, 128 KiB, are taken in any case.
+ * <p>As many runs are read at once as the query's share of its store's memory has room for: each
+ * takes 64 KiB, and as much as its longest row where that is longer. Two are read in any case.
  */
 public final class SpilledRuns implements AutoCloseable {
     /** Names are unique in this process; those of another are passed over. */

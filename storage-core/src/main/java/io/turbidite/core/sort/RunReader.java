@@ -91,7 +91,6 @@ final class RunReader implements SortedInput {
     }
 
     private void readBlock() {
-        giveLarge();
         block = buffer;
         int wanted = (int) Math.min(storage.blockBytes(), run.bytes() - fileOffset);
         int got = file.read(fileOffset, buffer, 0, wanted);
@@ -131,10 +130,16 @@ final class RunReader implements SortedInput {
         blockNumber++;
     }
 
-    /** A block that doesn't fit the buffer: one large entry. */
+    /**
+     * A block that doesn't fit the buffer: one large entry. The memory for it is that of the run's
+     * largest block, and kept for the next one.
+     */
     private void readLarge(int blockBytes) {
-        MemorySegment piece = storage.takeBuffer(blockBytes);
-        large = piece;
+        MemorySegment piece = large;
+        if (piece == null) {
+            piece = storage.takeBuffer(run.blockBytesMax());
+            large = piece;
+        }
         block = piece;
         int got = file.read(fileOffset, piece, 0, blockBytes);
         if (got < blockBytes) {
@@ -146,7 +151,6 @@ final class RunReader implements SortedInput {
         MemorySegment piece = large;
         if (piece != null) {
             large = null;
-            crc.forget();
             storage.giveBuffer(piece);
         }
     }
@@ -184,8 +188,8 @@ final class RunReader implements SortedInput {
     public void close() {
         if (!closed) {
             closed = true;
-            giveLarge();
             crc.forget();
+            giveLarge();
             storage.giveBuffer(buffer);
             file.close();
         }

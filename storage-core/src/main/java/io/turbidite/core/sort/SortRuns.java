@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -26,7 +27,7 @@ public final class SortRuns implements AutoCloseable {
 
     private final RunStorage storage;
     private final UnaryOperator<SortedInput> filter;
-    private int fanInMax;
+    private long readBytesMax;
     private final Deque<Run> runs = new ArrayDeque<>();
     private final List<RunReader> readers = new ArrayList<>();
 
@@ -39,7 +40,7 @@ public final class SortRuns implements AutoCloseable {
     private long writtenBytes;
 
     /**
-     * @param memoryBytes what reading the runs may take; two blocks at least are taken
+     * @param memoryBytes what reading the runs may take; two runs are read at once in any case
      * @param filter what entries go through when runs are merged into one
      */
     public SortRuns(RunStorage storage, long memoryBytes, UnaryOperator<SortedInput> filter) {
@@ -48,14 +49,28 @@ public final class SortRuns implements AutoCloseable {
         readWithin(memoryBytes);
     }
 
-    /** Changes what reading the runs may take; two blocks at least are taken. */
+    /** Changes what reading the runs may take; two are read at once in any case. */
     public void readWithin(long memoryBytes) {
-        fanInMax = Math.clamp(memoryBytes / storage.blockBytes(), 2, FAN_IN_MAX);
+        readBytesMax = memoryBytes;
     }
 
     /** What reading all runs at once would take, or as many as are read at once at most. */
     public long readBytesMax() {
-        return (long) Math.min(runs.size(), FAN_IN_MAX) * storage.blockBytes();
+        return runs.stream()
+                .map(this::readBytes)
+                .sorted(Comparator.reverseOrder())
+                .limit(FAN_IN_MAX)
+                .mapToLong(Long::longValue)
+                .sum();
+    }
+
+    /** What reading a run takes: a block, and another one for its large entries. */
+    private long readBytes(Run run) {
+        return storage.blockBytes() + largeBytes(run);
+    }
+
+    private long largeBytes(Run run) {
+        return run.blockBytesMax() > storage.blockBytes() ? run.blockBytesMax() : 0;
     }
 
     public boolean isEmpty() {
@@ -102,10 +117,41 @@ public final class SortRuns implements AutoCloseable {
      * this object.
      */
     public List<SortedInput> inputs() {
-        while (runs.size() > fanInMax) {
-            mergeSome(Math.min(fanInMax, runs.size() - fanInMax + 1));
+        int count = countToMerge();
+        while (count > 0) {
+            mergeSome(count);
+            count = countToMerge();
         }
         return inputsOf(runs.size());
+    }
+
+    /** How many runs to merge into one: the fewest that suffice, or as many as can be; 0: none. */
+    private int countToMerge() {
+        long left = runs.stream().mapToLong(this::readBytes).sum();
+        if (runs.size() <= 2 || (runs.size() <= FAN_IN_MAX && left <= readBytesMax)) {
+            return 0;
+        }
+        int count = 0;
+        long merged = 0;
+        long large = 0;
+        for (Run run : runs) {
+            long readBytes = readBytes(run);
+            large = Math.max(large, largeBytes(run));
+            // the run that is written has large entries too
+            boolean isTooMuch = count == FAN_IN_MAX || merged + readBytes + large > readBytesMax;
+            if (count >= 2 && isTooMuch) {
+                break;
+            }
+            count++;
+            merged += readBytes;
+            left -= readBytes;
+            boolean suffices = runs.size() - count + 1 <= FAN_IN_MAX
+                    && left + storage.blockBytes() + large <= readBytesMax;
+            if (count >= 2 && suffices) {
+                break;
+            }
+        }
+        return count;
     }
 
     /** Merges the first runs into one, which goes last: so runs of about the same size meet. */
