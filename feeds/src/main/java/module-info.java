@@ -58,6 +58,8 @@ module io.turbidite.feeds {
             io.turbidite.feeds.source.parcel.TcpKind,
             io.turbidite.feeds.source.stdin.StdinKind,
             io.turbidite.feeds.source.tail.TailKind;
+    provides io.turbidite.ops.jdbc.HolderConnector with
+            io.turbidite.feeds.serve.SocketConnector;
 
     // options and parameters are fields that the library sets
     opens io.turbidite.feeds.cluster.command to

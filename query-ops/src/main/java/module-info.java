@@ -31,6 +31,8 @@ module io.turbidite.query.ops {
     exports io.turbidite.ops.join to
             io.turbidite.feeds;
 
+    uses io.turbidite.ops.jdbc.HolderConnector;
+
     provides java.sql.Driver with
             io.turbidite.ops.jdbc.TurbiditeDriver;
 }

@@ -15,6 +15,8 @@ import io.turbidite.feeds.serve.NettyLibrary;
 import io.turbidite.feeds.serve.ServeOptions;
 import io.turbidite.feeds.serve.SocketServer;
 import io.turbidite.lsm.Store;
+import io.turbidite.lsm.catalog.StoreCatalog;
+import io.turbidite.ops.jdbc.HolderService;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +32,8 @@ import java.util.Optional;
 
 /**
  * Lets other processes of the same user read a store that this one holds: the commands
- * {@link StoreAccess#SERVED} of {@code ./turbidite} are run here, over a socket in the store's
- * directory.
+ * {@link StoreAccess#SERVED} of {@code ./turbidite} are run here, and statements of JDBC
+ * ({@code jdbc:turbidite:/path}), over a socket in the store's directory.
  *
  * <pre>{@code
  * try (Store store = Store.open(directory);
@@ -83,7 +85,12 @@ public final class StoreServer implements AutoCloseable {
             NettyLibrary.requireSocket();
             Path directory = Path.of(store.environment().disk().description());
             started.server = SocketServer.start(
-                    directory, options, started::run, store.environment().clock());
+                    directory,
+                    options,
+                    started::run,
+                    new HolderService(
+                            StoreCatalog.of(store, false), store.environment().clock()),
+                    store.environment().clock());
         } catch (IOException
                 | InvalidPathException
                 | InvalidRequestException
@@ -120,6 +127,11 @@ public final class StoreServer implements AutoCloseable {
     /** Why nobody is served, if so: the store can be used as if there were no server. */
     public Optional<String> problem() {
         return Optional.ofNullable(problem);
+    }
+
+    /** Connections of JDBC that other processes have open now. */
+    public int sessionCount() {
+        return server == null ? 0 : server.sessionCount();
     }
 
     /** Commands that run for other processes now. */

@@ -13,9 +13,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 
 /**
- * A client at the server: hello, one command, its output, its exit code.
+ * A client at the server: hello, one command, its output, its exit code; or hello and a
+ * conversation.
  *
  * <p><em>Confined to the event loop</em>; the command runs on a thread of its own and writes
  * through {@link ClientOutput}.
@@ -30,18 +32,27 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
     private final Departure departure = new Departure();
     private @Nullable ClientOutput output;
     private State state = State.NEW;
+    private @Nullable SessionInput input;
+    private IntConsumer cancelling = _ -> {};
 
     private enum State {
         NEW,
         GREETED,
         RUNNING,
+        TALKING,
         ENDED
     }
 
-    /** Has a command run elsewhere, which ends by sending its exit code. */
-    @FunctionalInterface
+    /** Has a command, or a conversation, run elsewhere, which ends by sending its exit code. */
     interface Runner {
         void run(CommandHandler.Request request, ClientOutput output);
+
+        /**
+         * Begins a conversation, unless it refuses it.
+         *
+         * @return what cancels a run in it
+         */
+        IntConsumer talk(SessionInput input, ClientOutput output, Departure departure);
     }
 
     Connection(ServeOptions options, Runner runner, boolean admitted, Clock clock) {
@@ -77,7 +88,14 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
         int kind = frame.isReadable() ? frame.readUnsignedByte() : 0;
         switch (state) {
             case NEW -> greet(context, kind, frame);
-            case GREETED -> run(context, kind, frame);
+            case GREETED -> {
+                if (kind == FrameLayout.SESSION && !frame.isReadable()) {
+                    talk(context);
+                } else {
+                    run(context, kind, frame);
+                }
+            }
+            case TALKING -> say(context, kind, frame);
             case RUNNING -> {
                 // nothing may come any more; whoever sends it has lost count
                 state = State.ENDED;
@@ -108,6 +126,26 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
                 context.alloc(), FrameLayout.HELLO, FrameLayout.HELLO_PAYLOAD_BYTES);
         hello.writeLong(FrameLayout.MAGIC).writeShort(FrameLayout.VERSION);
         var _ = context.writeAndFlush(hello);
+    }
+
+    private void talk(ChannelHandlerContext context) {
+        state = State.TALKING;
+        SessionInput taken = new SessionInput(context.channel(), clock);
+        input = taken;
+        cancelling = runner.talk(taken, output(), departure);
+    }
+
+    private void say(ChannelHandlerContext context, int kind, ByteBuf frame) {
+        if (kind == FrameLayout.IN && input != null) {
+            byte[] piece = new byte[frame.readableBytes()];
+            frame.readBytes(piece);
+            input.add(piece);
+        } else if (kind == FrameLayout.CANCEL && frame.readableBytes() == Integer.BYTES) {
+            cancelling.accept(frame.readInt());
+        } else {
+            state = State.ENDED;
+            var _ = context.close();
+        }
     }
 
     private void run(ChannelHandlerContext context, int kind, ByteBuf frame) {
@@ -170,6 +208,9 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
         state = State.ENDED;
         output().changed();
         departure.happened();
+        if (input != null) {
+            input.end();
+        }
     }
 
     /** Frames that are too long, and broken connections. */

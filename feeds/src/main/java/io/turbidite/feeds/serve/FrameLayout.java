@@ -15,6 +15,9 @@ package io.turbidite.feeds.serve;
  * HELLO     both   magic i64 "TURBSOCK", version u16; first in each direction
  * RUN       client flags u8 (1: a terminal watches), then texts, each a u16 length and its bytes: the
  *                  working directory, then the command line; once
+ * SESSION   client nothing: instead of a command a long conversation begins, of JDBC; once
+ * IN        client bytes of the conversation, to which OUT answers
+ * CANCEL    client number of a run in the conversation, i32: it is to end
  * OUT, ERR  server bytes of the command's standard output, standard error
  * EXIT      server exit code i32; last
  * REFUSED   server a text: why nothing was run, or why it was ended early; last
@@ -44,6 +47,9 @@ final class FrameLayout {
     static final int ERR = 4;
     static final int EXIT = 5;
     static final int REFUSED = 6;
+    static final int SESSION = 7;
+    static final int IN = 8;
+    static final int CANCEL = 9;
 
     private FrameLayout() {}
 }

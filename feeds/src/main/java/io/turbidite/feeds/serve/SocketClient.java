@@ -62,7 +62,8 @@ public final class SocketClient {
         }
     }
 
-    private static @Nullable SocketChannel connect(Path directory) throws IOException {
+    /** Connects; null if nobody listens. */
+    static @Nullable SocketChannel connect(Path directory) throws IOException {
         if (!Files.exists(directory.resolve(SocketServer.SOCKET))) {
             return null;
         }
@@ -146,7 +147,7 @@ public final class SocketClient {
         return code;
     }
 
-    private static byte[] hello() throws IOException {
+    static byte[] hello() throws IOException {
         ByteArrayOutputStream payload = new ByteArrayOutputStream();
         DataOutputStream data = new DataOutputStream(payload);
         data.writeLong(FrameLayout.MAGIC);

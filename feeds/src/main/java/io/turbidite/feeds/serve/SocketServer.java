@@ -17,7 +17,10 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.turbidite.core.Undo;
 import io.turbidite.core.time.Clock;
+import io.turbidite.ops.jdbc.HolderConversation;
+import io.turbidite.ops.jdbc.HolderService;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +35,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 
 /**
@@ -62,6 +66,7 @@ public final class SocketServer implements AutoCloseable {
     private final Path socket;
     private final ServeOptions options;
     private final CommandHandler handler;
+    private final @Nullable HolderService service;
     private final Clock clock;
     private volatile boolean closing;
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(
@@ -75,16 +80,35 @@ public final class SocketServer implements AutoCloseable {
 
     private final ChannelGroup listeners = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final AtomicInteger connectionCount = new AtomicInteger();
+    private final AtomicInteger sessionCount = new AtomicInteger();
 
     /**
      * A command whose client has gone may take a moment to end: commands are counted on their own.
      */
     private final Semaphore admission;
 
-    private SocketServer(Path socket, ServeOptions options, CommandHandler handler, Clock clock) {
+    private final Connection.Runner runner = new Connection.Runner() {
+        @Override
+        public void run(CommandHandler.Request request, ClientOutput output) {
+            execute(request, output);
+        }
+
+        @Override
+        public IntConsumer talk(SessionInput input, ClientOutput output, Departure departure) {
+            return converse(input, output, departure);
+        }
+    };
+
+    private SocketServer(
+            Path socket,
+            ServeOptions options,
+            CommandHandler handler,
+            @Nullable HolderService service,
+            Clock clock) {
         this.socket = socket;
         this.options = options;
         this.handler = handler;
+        this.service = service;
         this.clock = clock;
         this.admission = new Semaphore(options.commandCountMax(), true);
     }
@@ -98,7 +122,23 @@ public final class SocketServer implements AutoCloseable {
     public static SocketServer start(
             Path directory, ServeOptions options, CommandHandler handler, Clock clock)
             throws IOException {
-        SocketServer server = new SocketServer(directory.resolve(SOCKET), options, handler, clock);
+        return start(directory, options, handler, null, clock);
+    }
+
+    /**
+     * As {@link #start(Path, ServeOptions, CommandHandler, Clock)}.
+     *
+     * @param service answers conversations of JDBC; null: they are refused
+     */
+    public static SocketServer start(
+            Path directory,
+            ServeOptions options,
+            CommandHandler handler,
+            @Nullable HolderService service,
+            Clock clock)
+            throws IOException {
+        SocketServer server =
+                new SocketServer(directory.resolve(SOCKET), options, handler, service, clock);
         try (Undo undo = Undo.of(server::close)) {
             server.bind(directory);
             return undo.keep(server);
@@ -151,7 +191,43 @@ public final class SocketServer implements AutoCloseable {
                         FrameLayout.LENGTH_BYTES,
                         0,
                         FrameLayout.LENGTH_BYTES))
-                .addLast(new Connection(options, this::execute, admitted, clock));
+                .addLast(new Connection(options, runner, admitted, clock));
+    }
+
+    /** Has a conversation on a thread of its own, unless there are as many as may be. */
+    private IntConsumer converse(SessionInput input, ClientOutput output, Departure departure) {
+        HolderService answering = service;
+        if (answering == null) {
+            output.refuse("the process that holds the store serves commands alone");
+            return _ -> {};
+        }
+        if (sessionCount.incrementAndGet() > options.sessionCountMax()) {
+            sessionCount.decrementAndGet();
+            output.refuse(
+                    "the process that holds the store is busy: %d connections of JDBC are open there; close one"
+                            .formatted(options.sessionCountMax()));
+            return _ -> {};
+        }
+        HolderConversation conversation =
+                answering.conversation(new SessionClient(input, output, departure));
+        commands.execute(() -> converse(conversation, output));
+        return conversation::cancel;
+    }
+
+    private void converse(HolderConversation conversation, ClientOutput output) {
+        try {
+            conversation.run();
+            sessionCount.decrementAndGet(); // before the client knows that it may connect again
+            output.exit(0);
+        } catch (IOException e) {
+            sessionCount.decrementAndGet();
+            LOG.info("a connection of JDBC of another process ends: {}", e.toString());
+            output.refuse(String.valueOf(e.getMessage()));
+        } catch (RuntimeException | Error e) {
+            sessionCount.decrementAndGet();
+            LOG.warn("a connection of JDBC of another process failed", e);
+            output.refuse("the connection failed in the process that holds the store: " + e);
+        }
     }
 
     /** Runs a command on a thread of its own, as soon as no more run than may. */
@@ -217,6 +293,11 @@ public final class SocketServer implements AutoCloseable {
     /** Connections that are open now. */
     public int connectionCount() {
         return connectionCount.get();
+    }
+
+    /** Conversations of JDBC that are open now. */
+    public int sessionCount() {
+        return sessionCount.get();
     }
 
     /**

@@ -63,8 +63,11 @@ class JdbcTest {
     @TempDir
     Path directory;
 
+    /** Whoever has it open while connections are made; here nobody has. */
+    void hold() {}
+
     @BeforeEach
-    void aStore() {
+    final void aStore() {
         // a sync for each record of each test took a minute
         StoreOptions options = StoreOptions.defaults().withDurability(Durability.PROCESS);
         try (Store store = Store.open(directory, options)) {
@@ -119,9 +122,15 @@ class JdbcTest {
                 store.dataset("Other_Set").upsert(Map.of("k", "k" + i % 10, "n", i));
             }
         }
+        hold();
     }
 
-    private Connection connect(String options) throws SQLException {
+    /** That closed connections hold nothing. */
+    void checkNothingHeld() {
+        Store.open(directory).close();
+    }
+
+    final Connection connect(String options) throws SQLException {
         return DriverManager.getConnection("jdbc:turbidite:" + directory + options);
     }
 
@@ -129,7 +138,7 @@ class JdbcTest {
         return connect("");
     }
 
-    private static void refused(String state, ThrowingCallable call) {
+    static void refused(String state, ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
                         SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo(state));
@@ -139,8 +148,7 @@ class JdbcTest {
         assertThatThrownBy(call).isInstanceOf(SQLFeatureNotSupportedException.class);
     }
 
-    private static List<List<@Nullable Object>> all(ResultSet rows, String... columns)
-            throws SQLException {
+    static List<List<@Nullable Object>> all(ResultSet rows, String... columns) throws SQLException {
         List<List<@Nullable Object>> all = new ArrayList<>();
         while (rows.next()) {
             List<@Nullable Object> row = new ArrayList<>();
@@ -447,8 +455,7 @@ class JdbcTest {
             completing.executeQuery("values 1").close();
             assertThat(completing.isClosed()).isTrue();
         }
-        // nothing holds the store
-        Store.open(directory).close();
+        checkNothingHeld();
     }
 
     @Test

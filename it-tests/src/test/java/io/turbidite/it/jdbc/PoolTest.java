@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 
+import io.turbidite.feeds.command.StoreServer;
 import io.turbidite.lsm.DatasetSpec;
 import io.turbidite.lsm.Store;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
@@ -40,6 +43,24 @@ class PoolTest {
 
     @Test
     void threads_share_the_connections_of_a_pool() throws Exception {
+        aStore();
+        checkPool();
+        // the last connection closed the store
+        Store.open(directory).close();
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void threads_share_the_connections_of_a_pool_to_a_store_that_is_held() throws Exception {
+        aStore();
+        try (Store store = Store.open(directory);
+                StoreServer server = StoreServer.start(store)) {
+            checkPool();
+            assertThat(server.sessionCount()).isZero();
+        }
+    }
+
+    private void aStore() {
         try (Store store = Store.open(directory)) {
             store.createDataset(DatasetSpec.named("Pets")
                             .field("id", "int32")
@@ -47,6 +68,9 @@ class PoolTest {
                             .primaryKey("id"))
                     .upsert(Map.of("id", 0, "name", "Rex"));
         }
+    }
+
+    private void checkPool() throws Exception {
         try (HikariDataSource pool = new HikariDataSource(config());
                 ExecutorService threads = Executors.newFixedThreadPool(6)) {
             List<Future<Integer>> done = new ArrayList<>();
@@ -69,8 +93,6 @@ class PoolTest {
                 assertThat(count(connection)).isEqualTo(26);
             }
         }
-        // the last connection closed the store
-        Store.open(directory).close();
     }
 
     private static int inserted(HikariDataSource pool, int id) throws SQLException {

@@ -29,6 +29,10 @@ final class Columns implements ResultSetMetaData {
         }
     }
 
+    List<Field> fields() {
+        return fields;
+    }
+
     static Columns of(RecordType type) {
         return new Columns(type.declared());
     }

@@ -23,6 +23,10 @@ final class Errors {
     static final String CANCELLED = "57014";
     static final String CLOSED_CONNECTION = "08003";
     static final String NOT_OPENED = "08001";
+    static final String CONNECTION_LOST = "08006";
+    static final String PROTOCOL = "08P01";
+    static final String RESOURCES = "53000";
+    static final String TOO_LONG = "54000";
     static final String CURSOR = "24000";
     static final String NO_COLUMN = "42703";
     static final String READ_ONLY = "25006";

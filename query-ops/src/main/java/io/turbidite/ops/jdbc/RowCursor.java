@@ -1,16 +1,21 @@
 package io.turbidite.ops.jdbc;
 
+import io.turbidite.core.Cleanup;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.ops.QueryResult;
 
 import org.jspecify.annotations.Nullable;
 
+import java.sql.SQLException;
 import java.util.List;
 
 /** The rows of a result. <em>Confined to one thread</em> but for closing. */
 interface RowCursor extends AutoCloseable {
     /** Moves to the next row; false at the end. */
-    boolean next();
+    boolean next() throws SQLException;
+
+    /** How many rows are worth to be fetched at a time, where they are fetched; 0: as it likes. */
+    default void fetchSize(int rows) {}
 
     /** A value of the row, counted from 0. */
     @Nullable
@@ -29,12 +34,17 @@ interface RowCursor extends AutoCloseable {
         private final QueryResult rows;
         private final int[] fields;
         private final boolean[] areWhole;
+
+        /** The moment that is read, if nobody else closes it. */
+        private final @Nullable Reading owned;
+
         private @Nullable RecordView row;
 
-        OfQuery(QueryResult rows, int[] fields, boolean[] areWhole) {
+        OfQuery(QueryResult rows, int[] fields, boolean[] areWhole, @Nullable Reading owned) {
             this.rows = rows;
             this.fields = fields;
             this.areWhole = areWhole;
+            this.owned = owned;
         }
 
         @Override
@@ -71,7 +81,11 @@ interface RowCursor extends AutoCloseable {
         @Override
         public void close() {
             row = null;
-            rows.close();
+            Cleanup held = new Cleanup().add(rows::close);
+            if (owned != null) {
+                held.add(owned::close);
+            }
+            held.run();
         }
     }
 

@@ -1,7 +1,5 @@
 package io.turbidite.ops.jdbc;
 
-import io.turbidite.core.Cleanup;
-
 import org.jspecify.annotations.Nullable;
 
 import java.io.ByteArrayInputStream;
@@ -34,9 +32,6 @@ final class Rows implements ReadOnlyRows, ForwardRows {
     private final RowCursor cursor;
     private final Execution execution;
 
-    /** Released with it; null: nothing. */
-    private final @Nullable AutoCloseableReading owned;
-
     private final long rowsMax;
     private long row;
     private boolean isOnRow;
@@ -44,11 +39,6 @@ final class Rows implements ReadOnlyRows, ForwardRows {
     private boolean wasNull;
     private int fetchSize;
     private volatile boolean closed;
-
-    /** What a result releases last. */
-    interface AutoCloseableReading {
-        void close();
-    }
 
     /**
      * @param statement whose result it is; null: it describes a store
@@ -59,13 +49,11 @@ final class Rows implements ReadOnlyRows, ForwardRows {
             Columns columns,
             RowCursor cursor,
             Execution execution,
-            @Nullable AutoCloseableReading owned,
             long rowsMax) {
         this.statement = statement;
         this.columns = columns;
         this.cursor = cursor;
         this.execution = execution;
-        this.owned = owned;
         this.rowsMax = rowsMax;
     }
 
@@ -155,11 +143,7 @@ final class Rows implements ReadOnlyRows, ForwardRows {
             return;
         }
         closed = true;
-        Cleanup held = new Cleanup().add(cursor::close);
-        if (owned != null) {
-            held.add(owned::close);
-        }
-        held.run();
+        cursor.close();
     }
 
     @Override
@@ -529,6 +513,7 @@ final class Rows implements ReadOnlyRows, ForwardRows {
             throw Errors.of("a fetch size of %d is below 0".formatted(rows), Errors.ARGUMENT);
         }
         fetchSize = rows;
+        cursor.fetchSize(rows);
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.turbidite.core.catalog.OpenCatalog;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -52,6 +53,11 @@ final class SharedStore {
         }
     }
 
+    /** A session of a connection of it. */
+    Session session(StoreAddress address) {
+        return OwnSession.of(catalog, Duration.ofMillis(address.planningMillis()), this::release);
+    }
+
     private static OpenCatalog open(StoreAddress address) throws SQLException {
         try {
             return OpenCatalog.open(address.directory(), address.readOnly());
@@ -69,10 +75,6 @@ final class SharedStore {
             // the opening says what is wrong with it
             return address.directory().toAbsolutePath().normalize();
         }
-    }
-
-    OpenCatalog catalog() {
-        return catalog;
     }
 
     /** One user less. */

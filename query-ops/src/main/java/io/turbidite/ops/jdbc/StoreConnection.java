@@ -1,12 +1,7 @@
 package io.turbidite.ops.jdbc;
 
 import io.turbidite.core.Cleanup;
-import io.turbidite.core.catalog.OpenCatalog;
-import io.turbidite.core.scan.Source;
 import io.turbidite.core.time.Clock;
-import io.turbidite.core.type.RecordType;
-import io.turbidite.ops.run.RunOptions;
-import io.turbidite.ops.sql.Sql;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,51 +11,37 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLWarning;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.Executor;
 
 /**
- * A connection to a store of this process. With auto-commit each statement reads a moment of its
+ * A connection to a store, of this process or by the one that holds it. With auto-commit each statement reads a moment of its
  * own; without it all statements up to a commit or a rollback read that of the first.
  * <em>Thread-safe</em> by its own lock, but for its statements.
  */
 final class StoreConnection implements PlainConnection {
     private final StoreAddress address;
-    private final SharedStore store;
-    private final RunOptions options;
+    private final Session session;
     private final Clock clock = Clock.system();
     private final Set<StoreStatement> statements = new LinkedHashSet<>();
 
-    /** The moment of the transaction; null: none has begun. */
-    private @Nullable Reading transaction;
-
-    private @Nullable Sql sql;
-    private List<? extends Source> sqlDatasets = List.of();
-
-    /** What was described last: mostly it is asked for again. */
-    private @Nullable RecordType describedType;
-
-    private @Nullable Columns described;
     private volatile boolean autoCommit = true;
     private volatile boolean readOnly;
     private volatile boolean closed;
 
-    StoreConnection(StoreAddress address, SharedStore store) {
+    StoreConnection(StoreAddress address, Session session) {
         this.address = address;
-        this.store = store;
-        this.readOnly = address.readOnly() || store.catalog().isReadOnly();
-        this.options = RunOptions.builder()
-                .spill(new RunOptions.Spill(
-                        store.catalog().disk(), store.catalog().spillDirectory()))
-                .tasks(store.catalog().tasks())
-                .build();
+        this.session = session;
+        this.readOnly = isForReading();
+    }
+
+    private boolean isForReading() {
+        return address.readOnly() || session.isReadOnly();
     }
 
     void checkOpen() throws SQLException {
@@ -69,36 +50,16 @@ final class StoreConnection implements PlainConnection {
         }
     }
 
-    OpenCatalog catalog() {
-        return store.catalog();
+    Session session() {
+        return session;
     }
 
     StoreAddress address() {
         return address;
     }
 
-    RunOptions options() {
-        return options;
-    }
-
     Clock clock() {
         return clock;
-    }
-
-    List<? extends Source> datasets() {
-        return store.catalog().datasets();
-    }
-
-    /** It keeps the plans of texts, for the datasets that there are. */
-    synchronized Sql sql() {
-        List<? extends Source> now = datasets();
-        Sql known = sql;
-        if (known == null || !now.equals(sqlDatasets)) {
-            known = Sql.on(catalog()).planningAtMost(Duration.ofMillis(address.planningMillis()));
-            sql = known;
-            sqlDatasets = now;
-        }
-        return known;
     }
 
     /** Refuses what would change the store where nothing may. */
@@ -116,34 +77,6 @@ final class StoreConnection implements PlainConnection {
 
     boolean isOneStatementATime() {
         return autoCommit;
-    }
-
-    /** The moment that the next statement reads; with auto-commit the caller closes it. */
-    synchronized Reading reading() throws SQLException {
-        checkOpen();
-        try {
-            if (autoCommit) {
-                return new Reading(catalog());
-            }
-            Reading begun = transaction;
-            if (begun == null) {
-                begun = new Reading(catalog());
-                transaction = begun;
-            }
-            return begun;
-        } catch (RuntimeException e) {
-            throw Errors.of(e);
-        }
-    }
-
-    synchronized Columns columnsOf(RecordType type) {
-        Columns known = described;
-        if (known == null || !Objects.equals(type, describedType)) {
-            known = Columns.of(type);
-            described = known;
-            describedType = type;
-        }
-        return known;
     }
 
     private synchronized <T extends StoreStatement> T opened(T statement) throws SQLException {
@@ -268,14 +201,12 @@ final class StoreConnection implements PlainConnection {
     }
 
     /** Closes the results of the transaction, and its moment. */
-    private synchronized void endTransaction() {
-        Reading ended = transaction;
-        transaction = null;
-        Cleanup held = new Cleanup().addAll(statements, StoreStatement::closeResult);
-        if (ended != null) {
-            held.add(ended::close);
+    private synchronized void endTransaction() throws SQLException {
+        try {
+            new Cleanup().addAll(statements, StoreStatement::closeResult).run();
+        } finally {
+            session.endTransaction();
         }
-        held.run();
     }
 
     @Override
@@ -289,11 +220,17 @@ final class StoreConnection implements PlainConnection {
             open = List.copyOf(statements);
         }
         try {
-            new Cleanup()
-                    .addAll(open, StoreStatement::release)
-                    .add(this::endTransaction)
-                    .add(store::release) // the last one closes the store, which tells what failed
-                    .run();
+            new Cleanup().addAll(open, StoreStatement::release).run();
+        } catch (RuntimeException e) {
+            throw Errors.of(e);
+        } finally {
+            closeSession();
+        }
+    }
+
+    private void closeSession() throws SQLException {
+        try {
+            session.close();
         } catch (RuntimeException e) {
             throw Errors.of(e);
         }
@@ -309,13 +246,14 @@ final class StoreConnection implements PlainConnection {
         if (executor == null) {
             throw Errors.of("no executor is given", Errors.ARGUMENT);
         }
+        session.abort();
         close();
     }
 
     @Override
     public boolean isValid(int timeout) throws SQLException {
         StoreStatement.checkNotNegative("a timeout", timeout);
-        return !closed;
+        return !closed && session.isAlive();
     }
 
     @Override
@@ -327,7 +265,7 @@ final class StoreConnection implements PlainConnection {
     @Override
     public void setReadOnly(boolean newReadOnly) throws SQLException {
         checkOpen();
-        if (!newReadOnly && (address.readOnly() || store.catalog().isReadOnly())) {
+        if (!newReadOnly && isForReading()) {
             throw Errors.of("the store was opened for reading", Errors.READ_ONLY);
         }
         readOnly = newReadOnly;

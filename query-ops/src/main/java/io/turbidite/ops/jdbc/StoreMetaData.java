@@ -1,9 +1,6 @@
 package io.turbidite.ops.jdbc;
 
-import io.turbidite.core.catalog.IndexDefinition;
-import io.turbidite.core.scan.Source;
 import io.turbidite.core.time.Clock;
-import io.turbidite.core.type.Field;
 import io.turbidite.core.type.TypeKind;
 
 import org.jspecify.annotations.Nullable;
@@ -17,14 +14,12 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Pattern;
 
 /**
  * What a store has: its datasets are tables without catalogs and schemas. <em>Thread-safe.</em>
  */
 final class StoreMetaData extends NothingOfIt {
     private static final String TABLE = "TABLE";
-    private static final String PRIMARY = "primary";
 
     private final StoreConnection connection;
 
@@ -34,49 +29,34 @@ final class StoreMetaData extends NothingOfIt {
 
     private static ResultSet rows(Columns columns, List<@Nullable Object[]> rows) {
         return new Rows(
-                null,
-                columns,
-                new RowCursor.OfList(rows),
-                new Execution(Clock.system(), 0),
-                null,
-                0);
+                null, columns, new RowCursor.OfList(rows), new Execution(Clock.system(), 0), 0);
     }
 
     static ResultSet none(String... columns) {
         return rows(Columns.described(columns), List.of());
     }
 
-    private List<? extends Source> datasets(@Nullable String pattern) throws SQLException {
+    /**
+     * What the store says.
+     *
+     * @param isHere whether it can have any: else there are the columns alone
+     */
+    private ResultSet described(
+            boolean isHere,
+            Session.Subject subject,
+            @Nullable String dataset,
+            @Nullable String column,
+            boolean unique)
+            throws SQLException {
         connection.checkOpen();
-        Pattern names = names(pattern);
-        try {
-            return connection.datasets().stream()
-                    .filter(dataset -> names.matcher(dataset.name()).matches())
-                    .sorted(Comparator.comparing(Source::name))
-                    .toList();
-        } catch (RuntimeException e) {
-            throw Errors.of(e);
-        }
+        Session.Asked asked = new Session.Asked(subject, dataset, column, unique);
+        return isHere
+                ? rows(connection.session().described(asked))
+                : rows(Descriptions.columns(subject), List.of());
     }
 
-    /** What {@code %} and {@code _} stand for; a backslash before one is no pattern. */
-    private static Pattern names(@Nullable String pattern) {
-        if (pattern == null) {
-            return Pattern.compile(".*", Pattern.DOTALL);
-        }
-        StringBuilder text = new StringBuilder();
-        for (int i = 0; i < pattern.length(); i++) {
-            char c = pattern.charAt(i);
-            boolean isEscaped = c == '\\' && i + 1 < pattern.length();
-            if (isEscaped) {
-                i++;
-            }
-            text.append(
-                    isEscaped
-                            ? Pattern.quote(String.valueOf(pattern.charAt(i)))
-                            : c == '%' ? ".*" : c == '_' ? "." : Pattern.quote(String.valueOf(c)));
-        }
-        return Pattern.compile(text.toString(), Pattern.DOTALL);
+    private static ResultSet rows(Session.Described described) {
+        return rows(described.columns(), described.rows());
     }
 
     /** Whether a catalog or a schema that is asked for can be the one without a name. */
@@ -91,28 +71,9 @@ final class StoreMetaData extends NothingOfIt {
             @Nullable String tableNamePattern,
             String @Nullable [] types)
             throws SQLException {
-        List<@Nullable Object[]> found = new ArrayList<>();
         boolean isAsked = types == null || Arrays.asList(types).contains(TABLE);
-        if (isAsked && isNameless(catalog) && isNameless(schemaPattern)) {
-            for (Source dataset : datasets(tableNamePattern)) {
-                found.add(new @Nullable Object[] {
-                    null, null, dataset.name(), TABLE, null, null, null, null, null, null
-                });
-            }
-        }
-        return rows(
-                Columns.described(
-                        "TABLE_CAT",
-                        "TABLE_SCHEM",
-                        "TABLE_NAME",
-                        "TABLE_TYPE",
-                        "REMARKS",
-                        "TYPE_CAT",
-                        "TYPE_SCHEM",
-                        "TYPE_NAME",
-                        "SELF_REFERENCING_COL_NAME",
-                        "REF_GENERATION"),
-                found);
+        boolean isHere = isAsked && isNameless(catalog) && isNameless(schemaPattern);
+        return described(isHere, Session.Subject.TABLES, tableNamePattern, null, false);
     }
 
     @Override
@@ -122,106 +83,16 @@ final class StoreMetaData extends NothingOfIt {
             @Nullable String tableNamePattern,
             @Nullable String columnNamePattern)
             throws SQLException {
-        List<@Nullable Object[]> found = new ArrayList<>();
-        Pattern names = names(columnNamePattern);
-        if (isNameless(catalog) && isNameless(schemaPattern)) {
-            for (Source dataset : datasets(tableNamePattern)) {
-                int place = 0;
-                for (Field field : dataset.type().declared()) {
-                    place++;
-                    if (names.matcher(field.name()).matches()) {
-                        found.add(column(dataset, field, place));
-                    }
-                }
-            }
-        }
-        return rows(
-                Columns.described(
-                        "TABLE_CAT",
-                        "TABLE_SCHEM",
-                        "TABLE_NAME",
-                        "COLUMN_NAME",
-                        "DATA_TYPE#",
-                        "TYPE_NAME",
-                        "COLUMN_SIZE#",
-                        "BUFFER_LENGTH#",
-                        "DECIMAL_DIGITS#",
-                        "NUM_PREC_RADIX#",
-                        "NULLABLE#",
-                        "REMARKS",
-                        "COLUMN_DEF",
-                        "SQL_DATA_TYPE#",
-                        "SQL_DATETIME_SUB#",
-                        "CHAR_OCTET_LENGTH#",
-                        "ORDINAL_POSITION#",
-                        "IS_NULLABLE",
-                        "SCOPE_CATALOG",
-                        "SCOPE_SCHEMA",
-                        "SCOPE_TABLE",
-                        "SOURCE_DATA_TYPE#",
-                        "IS_AUTOINCREMENT",
-                        "IS_GENERATEDCOLUMN"),
-                found);
-    }
-
-    private static @Nullable Object[] column(Source dataset, Field field, int place) {
-        ColumnType type = ColumnType.of(field.kind());
-        return new @Nullable Object[] {
-            null,
-            null,
-            dataset.name(),
-            field.name(),
-            type.code(),
-            type.name(),
-            type.precision(),
-            null,
-            type.scale(),
-            10,
-            field.optional() ? columnNullable : columnNoNulls,
-            field.typeLabel(),
-            null,
-            null,
-            null,
-            field.kind() == TypeKind.STRING ? type.precision() : null,
-            place,
-            field.optional() ? "YES" : "NO",
-            null,
-            null,
-            null,
-            null,
-            "NO",
-            "NO"
-        };
+        boolean isHere = isNameless(catalog) && isNameless(schemaPattern);
+        return described(
+                isHere, Session.Subject.COLUMNS, tableNamePattern, columnNamePattern, false);
     }
 
     @Override
     public ResultSet getPrimaryKeys(
             @Nullable String catalog, @Nullable String schema, @Nullable String table)
             throws SQLException {
-        List<@Nullable Object[]> found = new ArrayList<>();
-        for (Source dataset : named(table)) {
-            List<String> key = dataset.primaryKey();
-            for (String field : key.stream().sorted().toList()) {
-                found.add(new @Nullable Object[] {
-                    null, null, dataset.name(), field, key.indexOf(field) + 1, PRIMARY
-                });
-            }
-        }
-        return rows(
-                Columns.described(
-                        "TABLE_CAT",
-                        "TABLE_SCHEM",
-                        "TABLE_NAME",
-                        "COLUMN_NAME",
-                        "KEY_SEQ#",
-                        "PK_NAME"),
-                found);
-    }
-
-    private List<? extends Source> named(@Nullable String table) throws SQLException {
-        return datasets(null).stream()
-                .filter(dataset -> table == null || dataset.name().equals(table))
-                .toList();
+        return described(true, Session.Subject.PRIMARY_KEYS, table, null, false);
     }
 
     /**
@@ -236,74 +107,7 @@ final class StoreMetaData extends NothingOfIt {
             boolean unique,
             boolean approximate)
             throws SQLException {
-        List<@Nullable Object[]> found = new ArrayList<>();
-        for (Source dataset : named(table)) {
-            addIndex(found, dataset, PRIMARY, true, "btree", dataset.primaryKey());
-            indexes(dataset).stream()
-                    .filter(index -> index.unique() || !unique)
-                    .sorted(Comparator.comparing(IndexDefinition::name))
-                    .forEach(index -> addIndex(
-                            found,
-                            dataset,
-                            index.name(),
-                            index.unique(),
-                            index.kind().label(),
-                            index.fields()));
-        }
-        return rows(
-                Columns.described(
-                        "TABLE_CAT",
-                        "TABLE_SCHEM",
-                        "TABLE_NAME",
-                        "NON_UNIQUE!",
-                        "INDEX_QUALIFIER",
-                        "INDEX_NAME",
-                        "TYPE#",
-                        "ORDINAL_POSITION#",
-                        "COLUMN_NAME",
-                        "ASC_OR_DESC",
-                        "CARDINALITY#",
-                        "PAGES#",
-                        "FILTER_CONDITION",
-                        "KIND"),
-                found);
-    }
-
-    private List<IndexDefinition> indexes(Source dataset) throws SQLException {
-        try {
-            return connection.catalog().describe(dataset.name()).indexes();
-        } catch (RuntimeException e) {
-            throw Errors.of(e);
-        }
-    }
-
-    private static void addIndex(
-            List<@Nullable Object[]> found,
-            Source dataset,
-            String name,
-            boolean isUnique,
-            String kind,
-            List<String> fields) {
-        int place = 0;
-        for (String field : fields) {
-            place++;
-            found.add(new @Nullable Object[] {
-                null,
-                null,
-                dataset.name(),
-                !isUnique,
-                null,
-                name,
-                name.equals(PRIMARY) ? (int) tableIndexClustered : (int) tableIndexOther,
-                place,
-                field,
-                kind.equals("btree") || kind.equals("pm") ? "A" : null,
-                null,
-                null,
-                null,
-                kind
-            });
-        }
+        return described(true, Session.Subject.INDEXES, table, null, unique);
     }
 
     @Override
@@ -393,34 +197,7 @@ final class StoreMetaData extends NothingOfIt {
             int scope,
             boolean nullable)
             throws SQLException {
-        List<@Nullable Object[]> found = new ArrayList<>();
-        for (Source dataset : named(table)) {
-            for (String name : dataset.primaryKey()) {
-                ColumnType type = ColumnType.of(
-                        dataset.type().field(dataset.type().indexOf(name)).kind());
-                found.add(new @Nullable Object[] {
-                    bestRowSession,
-                    name,
-                    type.code(),
-                    type.name(),
-                    type.precision(),
-                    null,
-                    type.scale(),
-                    bestRowNotPseudo
-                });
-            }
-        }
-        return rows(
-                Columns.described(
-                        "SCOPE#",
-                        "COLUMN_NAME",
-                        "DATA_TYPE#",
-                        "TYPE_NAME",
-                        "COLUMN_SIZE#",
-                        "BUFFER_LENGTH#",
-                        "DECIMAL_DIGITS#",
-                        "PSEUDO_COLUMN#"),
-                found);
+        return described(true, Session.Subject.BEST_ROW, table, null, false);
     }
 
     @Override

@@ -1,8 +1,6 @@
 package io.turbidite.ops.jdbc;
 
-import io.turbidite.core.scan.Source;
 import io.turbidite.core.type.TypeKind;
-import io.turbidite.ops.sql.SqlStatement;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,39 +32,38 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
     private final String sql;
     private final List<@Nullable Object[]> batch = new ArrayList<>();
     private final BitSet given = new BitSet();
-    private SqlStatement planned;
-    private List<? extends Source> datasets;
+    private Session.Plan planned;
     private Parameters parameters;
     private @Nullable Object[] values;
 
     StorePreparedStatement(StoreConnection connection, String sql) throws SQLException {
         super(connection);
         this.sql = sql;
-        this.datasets = connection.datasets();
         this.planned = planned(sql, begun());
         this.parameters = parametersOf(planned);
         this.values = new @Nullable Object[parameters.getParameterCount()];
     }
 
-    private static Parameters parametersOf(SqlStatement planned) {
-        return new Parameters(
-                planned.parameters().stream().map(ColumnType::kindOf).toList());
+    private static Parameters parametersOf(Session.Plan planned) {
+        return new Parameters(Session.kinds(planned.parameters()));
     }
 
     /** The statement, planned for the datasets there are, with all values given. */
-    private SqlStatement ready() throws SQLException {
+    private Session.Plan ready() throws SQLException {
         checkOpen();
         checkGiven();
-        return current();
+        return current(false);
     }
 
-    /** The statement, planned for the datasets there are; other ones may give it other types. */
-    private SqlStatement current() throws SQLException {
-        List<? extends Source> now = connection().datasets();
-        if (!now.equals(datasets)) {
+    /**
+     * The statement, planned for the datasets there are; other ones may give it other types.
+     *
+     * @param asks whether that is worth to ask another process
+     */
+    private Session.Plan current(boolean asks) throws SQLException {
+        if (!planned.isCurrent(asks)) {
             planned = planned(sql, begun());
             parameters = parametersOf(planned);
-            datasets = now;
         }
         return planned;
     }
@@ -169,14 +166,14 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
     @Override
     public @Nullable ResultSetMetaData getMetaData() throws SQLException {
         checkOpen();
-        SqlStatement now = current();
-        return givesRows(now) ? columnsOf(now) : null;
+        Session.Plan now = current(true);
+        return now.givesRows() ? now.columns() : null;
     }
 
     @Override
     public ParameterMetaData getParameterMetaData() throws SQLException {
         checkOpen();
-        var _ = current();
+        var _ = current(true);
         return parameters;
     }
 
@@ -187,7 +184,7 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
     private void set(int number, @Nullable Object value, @Nullable Calendar calendar)
             throws SQLException {
         checkOpen();
-        var _ = current();
+        var _ = current(false);
         TypeKind kind = parameters.kind(number);
         values[number - 1] = value == null ? null : Conversions.parameter(kind, value, calendar);
         given.set(number - 1);

@@ -1,11 +1,5 @@
 package io.turbidite.ops.jdbc;
 
-import io.turbidite.core.type.Field;
-import io.turbidite.ops.Explanation;
-import io.turbidite.ops.QueryResult;
-import io.turbidite.ops.run.RunOptions;
-import io.turbidite.ops.sql.SqlStatement;
-
 import org.jspecify.annotations.Nullable;
 
 import java.sql.BatchUpdateException;
@@ -17,7 +11,6 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 
 /**
  * A statement, and what prepared ones have in common with it. It has one result at a time.
@@ -60,103 +53,39 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
         return run;
     }
 
-    /** Plans a text; errors as those of JDBC. */
-    final SqlStatement planned(String sql, Execution run) throws SQLException {
+    /** Plans a text. */
+    final Session.Plan planned(String sql, Execution run) throws SQLException {
         checkOpen();
         if (sql == null) {
             throw Errors.of("no statement is given", Errors.ARGUMENT);
         }
-        try {
-            return connection.sql().statement(sql, run::mustEnd);
-        } catch (CancellationException e) {
-            SQLException ended = run.ended();
-            ended.initCause(e);
-            throw ended;
-        } catch (RuntimeException e) {
-            throw Errors.of(e);
-        }
+        return connection.session().plan(sql, run);
     }
 
     /** Runs a planned statement, of which the result before is closed. */
-    final Rows rows(SqlStatement planned, @Nullable Object... values) throws SQLException {
+    final Rows rows(Session.Plan planned, @Nullable Object... values) throws SQLException {
         return rows(begun(), planned, values);
     }
 
-    private Rows rows(Execution run, SqlStatement planned, @Nullable Object... values)
+    private Rows rows(Execution run, Session.Plan planned, @Nullable Object... values)
             throws SQLException {
         checkOpen();
         closeResult();
-        if (!givesRows(planned)) {
+        if (!planned.givesRows()) {
             throw Errors.of("the statement gives no rows: it is an update", Errors.ARGUMENT);
         }
         execution = run;
-        RunOptions options = connection.options().withStop(run::mustEnd);
-        // a run has a moment of its own, unless it reads several datasets
-        boolean isAlone = connection.isOneStatementATime() && planned.readsOneSource();
-        Reading reading = isAlone ? null : connection.reading();
-        Rows.AutoCloseableReading owned =
-                reading != null && connection.isOneStatementATime() ? reading::close : null;
-        Rows rows = null;
-        try {
-            run.check();
-            rows = planned.explains()
-                    ? explained(planned, run, options, values)
-                    : started(planned, run, options, reading, owned, values);
-            result = rows;
-            if (closed) {
-                // by another thread, which did not see this result
-                closeResult();
-                throw Errors.closed("statement");
-            }
-            return rows;
-        } catch (CancellationException e) {
-            SQLException ended = run.ended();
-            ended.initCause(e);
-            throw ended;
-        } catch (RuntimeException e) {
-            throw Errors.of(e);
-        } finally {
-            if (owned != null && (rows == null || planned.explains())) {
-                owned.close();
-            }
+        run.check();
+        Session.Answer answer = planned.rows(run, !connection.isOneStatementATime(), values);
+        Rows rows = new Rows(this, answer.columns(), answer.cursor(), run, rowsMax);
+        rows.setFetchSize(fetchSize);
+        result = rows;
+        if (closed) {
+            // by another thread, which did not see this result
+            closeResult();
+            throw Errors.closed("statement");
         }
-    }
-
-    private Rows started(
-            SqlStatement planned,
-            Execution run,
-            RunOptions options,
-            @Nullable Reading reading,
-            Rows.@Nullable AutoCloseableReading owned,
-            @Nullable Object... values) {
-        QueryResult rows = reading == null
-                ? planned.run(options, values)
-                : planned.runAt(reading::of, options, values);
-        Columns columns = connection.columnsOf(rows.rowType());
-        return new Rows(
-                this,
-                columns,
-                new RowCursor.OfQuery(rows, columns.placesIn(rows.rowType()), columns.areWhole()),
-                run,
-                owned,
-                rowsMax);
-    }
-
-    private Rows explained(
-            SqlStatement planned, Execution run, RunOptions options, @Nullable Object... values) {
-        List<@Nullable Object[]> lines = new ArrayList<>();
-        Explanation told = planned.explanation(options, values);
-        String text = planned.explainsAsJson() ? told.toJson() : told.toString();
-        text.lines().forEach(line -> lines.add(new @Nullable Object[] {line}));
-        return new Rows(
-                this, Columns.described("plan"), new RowCursor.OfList(lines), run, null, rowsMax);
-    }
-
-    /** The columns of a statement's answer, before it runs. */
-    static Columns columnsOf(SqlStatement planned) {
-        return planned.explains()
-                ? Columns.described("plan")
-                : new Columns(List.<Field>copyOf(planned.type().declared()));
+        return rows;
     }
 
     final void closeResult() {
@@ -181,13 +110,13 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
     }
 
     /** Runs a planned statement, whatever it does; whether it gives rows. */
-    final boolean done(SqlStatement planned, @Nullable Object... values) throws SQLException {
+    final boolean done(Session.Plan planned, @Nullable Object... values) throws SQLException {
         return done(begun(), planned, values);
     }
 
-    private boolean done(Execution run, SqlStatement planned, @Nullable Object... values)
+    private boolean done(Execution run, Session.Plan planned, @Nullable Object... values)
             throws SQLException {
-        if (givesRows(planned)) {
+        if (planned.givesRows()) {
             Rows _ = rows(run, planned, values);
             return true;
         }
@@ -195,33 +124,23 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
         return false;
     }
 
-    static boolean givesRows(SqlStatement planned) {
-        return planned.givesRows() || planned.explains();
-    }
-
     /** Runs a planned statement that changes or defines; how many records it changed. */
-    final long changed(SqlStatement planned, @Nullable Object... values) throws SQLException {
+    final long changed(Session.Plan planned, @Nullable Object... values) throws SQLException {
         return changed(begun(), planned, values);
     }
 
-    private long changed(Execution run, SqlStatement planned, @Nullable Object... values)
+    private long changed(Execution run, Session.Plan planned, @Nullable Object... values)
             throws SQLException {
         checkOpen();
         closeResult();
-        if (givesRows(planned)) {
+        if (planned.givesRows()) {
             throw Errors.of("the statement gives rows: it is no update", Errors.ARGUMENT);
         }
         connection.checkMayChange();
         execution = run;
         try {
             run.check();
-            return planned.execute(connection.options().withStop(run::mustEnd), values);
-        } catch (CancellationException e) {
-            SQLException ended = run.ended();
-            ended.initCause(e);
-            throw ended;
-        } catch (RuntimeException e) {
-            throw Errors.of(e);
+            return planned.change(run, values);
         } finally {
             execution = null;
         }
@@ -480,7 +399,7 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
         return fetchSize;
     }
 
-    /** Rows are made as they are read, so that it is noted and no more. */
+    /** How many rows the holder of the store sends at a time; in its own process it is noted. */
     @Override
     public void setFetchSize(int rows) throws SQLException {
         checkOpen();

@@ -58,9 +58,9 @@ public final class TurbiditeDriver implements Driver {
             return null;
         }
         StoreAddress address = StoreAddress.of(url, info == null ? new Properties() : info);
-        SharedStore store = SharedStore.use(address);
-        try (Undo undo = Undo.of(store::release)) {
-            return undo.keep(new StoreConnection(address, store));
+        Session session = Sessions.of(address);
+        try (Undo undo = Undo.of(session::abort)) {
+            return undo.keep(new StoreConnection(address, session));
         }
     }
 
