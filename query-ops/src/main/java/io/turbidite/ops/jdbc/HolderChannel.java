@@ -6,8 +6,8 @@ import java.io.OutputStream;
 
 /**
  * Bytes to and from the process that holds a store, for one connection of JDBC. What they mean is
- * the affair of {@link HolderService}. <em>Streams are for one thread each;</em> {@link #cancel} and
- * {@link #close} are thread-safe.
+ * the affair of {@link HolderService}. <em>Streams are for one thread each;</em> {@link #cancel}
+ * and {@link #close} are thread-safe.
  */
 public interface HolderChannel extends AutoCloseable {
     /**

@@ -20,9 +20,9 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 
 /**
- * A connection to a store, of this process or by the one that holds it. With auto-commit each statement reads a moment of its
- * own; without it all statements up to a commit or a rollback read that of the first.
- * <em>Thread-safe</em> by its own lock, but for its statements.
+ * A connection to a store, of this process or by the one that holds it. With auto-commit each
+ * statement reads a moment of its own; without it all statements up to a commit or a rollback read
+ * that of the first. <em>Thread-safe</em> by its own lock, but for its statements.
  */
 final class StoreConnection implements PlainConnection {
     private final StoreAddress address;
