@@ -37,6 +37,7 @@ public final class SpilledRuns implements AutoCloseable {
     /** Bounded by how many runs are read at once. */
     private final OperatorMemory buffers;
 
+    private final LargePieces large;
     private final QueryMemory.@Nullable Share share;
     private final long memoryBytes;
     private final SortRuns runs;
@@ -58,9 +59,12 @@ public final class SpilledRuns implements AutoCloseable {
         this.share = options.share();
         this.memoryBytes = memoryBytes;
         this.buffers = OperatorMemory.of(RunOptions.defaults(), Long.MAX_VALUE, meter);
+        this.large = new LargePieces(meter);
         spill.disk().createDirectories(spill.directory());
         runs = new SortRuns(
-                new SpillStorage(spill, buffers, meter), memoryBytes, UnaryOperator.identity());
+                new SpillStorage(spill, buffers, large, meter),
+                memoryBytes,
+                UnaryOperator.identity());
         if (share != null) {
             share.enter();
             entered = true;
@@ -96,15 +100,22 @@ public final class SpilledRuns implements AutoCloseable {
     /** Deletes all runs. */
     @Override
     public void close() {
-        new Cleanup().add(runs::close).add(buffers::close).add(this::giveBack).run();
+        new Cleanup()
+                .add(runs::close)
+                .add(buffers::close)
+                .add(large::close)
+                .add(this::giveBack)
+                .run();
     }
 
     /**
      * In the directory of a query. Immutable.
      *
-     * @param buffers has no bound of its own: how many there are at a time depends on the runs
+     * @param buffers of blocks; has no bound of its own: how many there are at a time depends on the runs
+     * @param large for rows that are longer than a block
      */
-    private record SpillStorage(Spill spill, OperatorMemory buffers, OperatorMeter meter)
+    private record SpillStorage(
+            Spill spill, OperatorMemory buffers, LargePieces large, OperatorMeter meter)
             implements RunStorage {
         /** Each run of a merge has one in memory, so it is smaller than the disk would like it. */
         private static final int BLOCK_BYTES = 64 << 10;
@@ -137,6 +148,9 @@ public final class SpilledRuns implements AutoCloseable {
 
         @Override
         public MemorySegment takeBuffer(long bytesMin) {
+            if (bytesMin > BLOCK_BYTES) {
+                return large.take(bytesMin);
+            }
             MemorySegment buffer = buffers.take(bytesMin);
             if (buffer == null) {
                 throw new IllegalStateException("no buffer of " + bytesMin + " bytes");
@@ -146,7 +160,9 @@ public final class SpilledRuns implements AutoCloseable {
 
         @Override
         public void giveBuffer(MemorySegment buffer) {
-            buffers.give(buffer);
+            if (buffer.byteSize() == BLOCK_BYTES || !large.give(buffer)) {
+                buffers.give(buffer);
+            }
         }
 
         @Override
