@@ -44,8 +44,7 @@ enum WireError {
             case ANY -> new SQLException(message, state, code);
             case DATA -> new SQLDataException(message, state, code);
             case UNSUPPORTED -> new SQLFeatureNotSupportedException(message, state, code);
-            case CONSTRAINT ->
-                new SQLIntegrityConstraintViolationException(message, state, code);
+            case CONSTRAINT -> new SQLIntegrityConstraintViolationException(message, state, code);
             case CONNECTION -> new SQLNonTransientConnectionException(message, state, code);
             case NON_TRANSIENT -> new SQLNonTransientException(message, state, code);
             case SYNTAX -> new SQLSyntaxErrorException(message, state, code);

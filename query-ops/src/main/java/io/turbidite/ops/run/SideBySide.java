@@ -15,8 +15,9 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Runs branches on workers and waits for all of them; the first failure stops the others, also
- * those that wait for memory, and is thrown to the caller with what fails after it. <em>Thread-safe</em> by the two atomics: what a branch collected is read by
- * the caller after it saw the branch counted as ended.
+ * those that wait for memory, and is thrown to the caller with what fails after it.
+ * <em>Thread-safe</em> by the two atomics: what a branch collected is read by the caller after it
+ * saw the branch counted as ended.
  */
 final class SideBySide {
     /** A worker that has ended its branch sleeps until closed; the time only bounds a lost wake. */

@@ -111,7 +111,8 @@ public final class SpilledRuns implements AutoCloseable {
     /**
      * In the directory of a query. Immutable.
      *
-     * @param buffers of blocks; has no bound of its own: how many there are at a time depends on the runs
+     * @param buffers of blocks; has no bound of its own: how many there are at a time depends on
+     *     the runs
      * @param large for rows that are longer than a block
      */
     private record SpillStorage(

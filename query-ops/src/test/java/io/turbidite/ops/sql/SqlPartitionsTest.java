@@ -21,8 +21,9 @@ import java.util.TreeSet;
 
 /**
  * A condition makes every row true, false or unknown, and one of them alone: what a statement gives
- * with it, with {@code not} of it and with {@code is unknown} is together what it gives without. And
- * a plan changes no answer: with indexes and without, joins in the planner's order and as written.
+ * with it, with {@code not} of it and with {@code is unknown} is together what it gives without.
+ * And a plan changes no answer: with indexes and without, joins in the planner's order and as
+ * written.
  */
 class SqlPartitionsTest {
     private static final int CONDITIONS = Tier.count(100, 600, 20_000);
