@@ -63,6 +63,9 @@ public final class MemorySource implements Source {
     /** Whether a view that is closed throws. */
     public volatile boolean failOnClose;
 
+    /** Whether a cursor of records that is closed throws. */
+    boolean failOnRecordsClose;
+
     /** All other threads have no memory to move a cursor. */
     @Nullable
     Thread hasMemory;

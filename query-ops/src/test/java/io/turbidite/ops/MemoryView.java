@@ -362,6 +362,9 @@ final class MemoryView implements ReadView {
             record.spoil();
             runMemory.fill((byte) 0xFF);
             cursor.close();
+            if (source.failOnRecordsClose) {
+                throw new IllegalStateException("a cursor does not close");
+            }
         }
     }
 

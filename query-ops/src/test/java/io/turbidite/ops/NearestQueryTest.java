@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 
 /** How many entries and records neighbours take, where ties are cut, and what is refused. */
@@ -50,6 +51,32 @@ class NearestQueryTest {
                 .orElseThrow()
                 .actualRows()
                 .orElseThrow();
+    }
+
+    /** Wherever it is when a move fails. */
+    @Test
+    void searches_are_closed_although_the_records_do_not_close() {
+        for (int moves = 1; moves <= 30; moves++) {
+            MemorySource flights = source(true);
+            for (long id = 0; id < 100; id++) {
+                flights.upsert(Flights.flight(id, "place", new Point(id, 0), "delay", 1.0));
+            }
+            AtomicInteger left = new AtomicInteger(moves);
+            flights.failOnRecordsClose = true;
+            flights.onMove = () -> {
+                if (left.getAndDecrement() == 0) {
+                    throw new IllegalStateException("planted");
+                }
+            };
+            Query nearest = Query.on(flights).near("place", 50.2, 0).limit(20);
+            assertThatThrownBy(() -> {
+                        try (QueryResult rows = nearest.run()) {
+                            ids(rows);
+                        }
+                    })
+                    .isInstanceOf(IllegalStateException.class);
+            assertThat(flights.openCount).as("after %d moves", moves).hasValue(0);
+        }
     }
 
     @ParameterizedTest
