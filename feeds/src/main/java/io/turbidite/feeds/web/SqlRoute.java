@@ -3,6 +3,7 @@ package io.turbidite.feeds.web;
 import com.fasterxml.jackson.databind.JsonNode;
 
 import io.turbidite.core.Cleanup;
+import io.turbidite.core.StorageException;
 import io.turbidite.core.catalog.Catalog;
 import io.turbidite.core.scan.ReadView;
 import io.turbidite.core.time.Clock;
@@ -11,6 +12,7 @@ import io.turbidite.feeds.manage.FeedManager;
 import io.turbidite.feeds.web.http.Exchange;
 import io.turbidite.feeds.web.http.HttpOptions;
 import io.turbidite.feeds.web.http.Problem;
+import io.turbidite.feeds.web.http.Problems;
 import io.turbidite.feeds.web.http.Right;
 import io.turbidite.feeds.web.http.Route;
 import io.turbidite.lsm.Dataset;
@@ -91,7 +93,7 @@ final class SqlRoute {
                 .withSpill(store.environment().disk(), StoreFiles.SPILL)
                 .withTasks(store.environment().tasks())
                 .withStop(deadline::isOver);
-        String text = asked.explain() ? "explain " + asked.statement() : asked.statement();
+        String text = asked.statement();
         OwnDatasets own = OwnDatasets.of(exchange);
         List<ReadView> views = new ArrayList<>();
         try (Cleanup _ = Cleanup.ofAll(views, ReadView::close);
@@ -107,11 +109,14 @@ final class SqlRoute {
                     files,
                     own,
                     manager == null ? null : new ConfinedFeeds(manager, files, exchange));
-            Sql sql = Sql.changes(text) ? Sql.on(catalog) : Sql.at(views).changing(catalog);
+            boolean isExplained = asked.explain();
+            Sql sql = !isExplained && Sql.changes(text)
+                    ? Sql.on(catalog)
+                    : Sql.at(views).changing(catalog);
             SqlStatement planned =
                     sql.planningAtMost(asked.planning()).statement(text, deadline::isOver);
             @Nullable Object[] values = SqlValues.of(planned.parameters(), asked.parameters());
-            if (planned.explains()) {
+            if (isExplained || planned.explains()) {
                 exchange.answer(200, planned.explanation(options, values).toMap());
             } else if (planned.givesRows()) {
                 rows(exchange, asked, planned, options, values, deadline);
@@ -153,11 +158,20 @@ final class SqlRoute {
                                     .put("millis", deadline.millis())
                                     .toMap()));
         } catch (CancellationException ended) {
-            throw Problem.of(
-                    504,
-                    "the statement took too long; %d records were changed before it ended"
-                            .formatted(planned.changedCount()));
+            throw Problem.of(504, "the statement took too long; " + stays(planned));
+        } catch (StorageException failed) {
+            if (planned.changedCount() == 0) {
+                throw failed;
+            }
+            Problem problem = Problems.of(failed);
+            throw Problem.of(problem.code(), "%s; %s".formatted(problem.detail(), stays(planned)))
+                    .advise(problem.advice())
+                    .retry(problem.retrySeconds());
         }
+    }
+
+    private static String stays(SqlStatement planned) {
+        return "%d records were changed before it ended".formatted(planned.changedCount());
     }
 
     private static void rows(

@@ -71,8 +71,18 @@ final class Conversions {
         if (value instanceof Boolean truth) {
             return truth;
         }
-        String text = value instanceof Number || value instanceof String ? text(value) : null;
-        if (text == null) {
+        if (value instanceof Number) {
+            BigDecimal number = value instanceof Double one && !Double.isFinite(one)
+                            || value instanceof Float other && !Float.isFinite(other)
+                    ? BigDecimal.TWO
+                    : decimal(value, "boolean");
+            // 1.00 is 1, and -0.0 is 0
+            if (number.signum() == 0 || number.compareTo(BigDecimal.ONE) == 0) {
+                return number.signum() != 0;
+            }
+            throw unreadable(value, "boolean");
+        }
+        if (!(value instanceof String text)) {
             throw wrong(value, "boolean");
         }
         return switch (text) {
@@ -263,10 +273,21 @@ final class Conversions {
                         : value;
             // the day that it shows: long ago its calendar was another than that of records
             case DATE ->
-                value instanceof Date day && calendar == null
-                        ? day.toLocalDate()
-                        : date(moment(value), zone);
-            case TIME -> time(moment(value), zone);
+                switch (value) {
+                    case Date day when calendar == null -> day.toLocalDate();
+                    // they show a day of their own
+                    case LocalDateTime at -> at.toLocalDate();
+                    case OffsetDateTime at -> at.toLocalDate();
+                    case ZonedDateTime at -> at.toLocalDate();
+                    default -> date(moment(value), zone);
+                };
+            case TIME ->
+                switch (value) {
+                    case LocalDateTime at -> at.toLocalTime();
+                    case OffsetDateTime at -> at.toLocalTime();
+                    case ZonedDateTime at -> at.toLocalTime();
+                    default -> time(moment(value), zone);
+                };
             case DATETIME -> instant(moment(value), zone);
             default -> value instanceof String text ? read(kind, text, kind.label()) : value;
         };

@@ -117,9 +117,10 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
         List<@Nullable Object[]> runs = List.copyOf(batch);
         batch.clear();
         for (int i = 0; i < counts.length; i++) {
-            values = runs.get(i).clone();
             try {
-                counts[i] = executeUpdate();
+                checkOpen();
+                // what was set for the next run stays
+                counts[i] = bounded(changed(current(), runs.get(i)));
             } catch (SQLException e) {
                 throw failed(e, counts, i);
             }

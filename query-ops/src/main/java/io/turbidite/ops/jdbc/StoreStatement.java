@@ -103,9 +103,9 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
         if (result == rows) {
             result = null;
             execution = null;
-        }
-        if (closesOnCompletion) {
-            close();
+            if (closesOnCompletion) {
+                close();
+            }
         }
     }
 
@@ -120,7 +120,7 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
             Rows _ = rows(run, planned, values);
             return true;
         }
-        updateCount = changed(run, planned, values);
+        var _ = changed(run, planned, values);
         return false;
     }
 
@@ -140,7 +140,9 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
         execution = run;
         try {
             run.check();
-            return planned.change(run, values);
+            long count = planned.change(run, values);
+            updateCount = count;
+            return count;
         } finally {
             execution = null;
         }

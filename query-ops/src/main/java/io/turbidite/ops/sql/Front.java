@@ -11,6 +11,7 @@ import org.apache.calcite.plan.Contexts;
 import org.apache.calcite.plan.RelOptCluster;
 import org.apache.calcite.plan.RelOptCostImpl;
 import org.apache.calcite.plan.RelOptPredicateList;
+import org.apache.calcite.plan.RelOptRule;
 import org.apache.calcite.plan.hep.HepMatchOrder;
 import org.apache.calcite.plan.hep.HepPlanner;
 import org.apache.calcite.plan.hep.HepProgram;
@@ -22,6 +23,7 @@ import org.apache.calcite.rel.RelRoot;
 import org.apache.calcite.rel.RelShuttleImpl;
 import org.apache.calcite.rel.core.Aggregate;
 import org.apache.calcite.rel.core.AggregateCall;
+import org.apache.calcite.rel.core.Filter;
 import org.apache.calcite.rel.core.Project;
 import org.apache.calcite.rel.core.RelFactories;
 import org.apache.calcite.rel.core.SetOp;
@@ -53,6 +55,7 @@ import org.apache.calcite.sql2rel.RelDecorrelator;
 import org.apache.calcite.sql2rel.SqlToRelConverter;
 import org.apache.calcite.sql2rel.StandardConvertletTable;
 import org.apache.calcite.tools.RelBuilder;
+import org.apache.calcite.util.ImmutableBitSet;
 import org.jspecify.annotations.Nullable;
 
 import java.time.Instant;
@@ -477,6 +480,18 @@ final class Front {
                 .build();
     }
 
+    /** Conditions go below groups, but not below those of all rows: they are there without any. */
+    private static RelOptRule belowGroups() {
+        return CoreRules.FILTER_AGGREGATE_TRANSPOSE
+                .config
+                .withOperandSupplier(filter -> filter.operand(Filter.class)
+                        .oneInput(groups -> groups.operand(Aggregate.class)
+                                .predicate(made -> made.getGroupSets().stream()
+                                        .noneMatch(ImmutableBitSet::isEmpty))
+                                .anyInputs()))
+                .toRule();
+    }
+
     private static boolean hasDistinctValues(Aggregate aggregate) {
         List<AggregateCall> calls = aggregate.getAggCallList();
         return calls.stream()
@@ -500,7 +515,7 @@ final class Front {
                         CoreRules.FILTER_INTO_JOIN,
                         CoreRules.JOIN_CONDITION_PUSH,
                         CoreRules.FILTER_PROJECT_TRANSPOSE,
-                        CoreRules.FILTER_AGGREGATE_TRANSPOSE,
+                        belowGroups(),
                         CoreRules.FILTER_SET_OP_TRANSPOSE,
                         CoreRules.FILTER_CORRELATE,
                         CoreRules.FILTER_MERGE))

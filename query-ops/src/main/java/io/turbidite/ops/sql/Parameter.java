@@ -140,7 +140,7 @@ record Parameter(int index, RelDataType type, TypeKind kind) {
     }
 
     private Object whole(BigDecimal number, Object value) {
-        if (number.precision() - number.scale() > Types.DECIMAL_DIGITS_MAX) {
+        if (digitsBefore(number) > Types.DECIMAL_DIGITS_MAX) {
             throw new InvalidRequestException("%s is out of range".formatted(value));
         }
         if (number.stripTrailingZeros().scale() > 0) {
@@ -148,6 +148,11 @@ record Parameter(int index, RelDataType type, TypeKind kind) {
                     "%s has a fraction: write CAST(? AS DECIMAL)".formatted(value));
         }
         return KindValues.toLong(kind, number.toBigInteger());
+    }
+
+    /** Digits before the point; a scale may be that of two billion zeros. */
+    private static long digitsBefore(BigDecimal number) {
+        return (long) number.precision() - number.scale();
     }
 
     private static @Nullable Object decimal(Object value) {
@@ -162,7 +167,7 @@ record Parameter(int index, RelDataType type, TypeKind kind) {
         };
         if (number != null
                 && (number.precision() > Types.DECIMAL_DIGITS_MAX
-                        || number.precision() - number.scale() > Types.DECIMAL_DIGITS_MAX
+                        || digitsBefore(number) > Types.DECIMAL_DIGITS_MAX
                         || number.scale() > Types.DECIMAL_DIGITS_MAX)) {
             throw new InvalidRequestException(
                     "%s has more than %d digits".formatted(number, Types.DECIMAL_DIGITS_MAX));

@@ -285,7 +285,13 @@ final class Scalars {
                             rex.getTypeFactory().createSqlType(SqlTypeName.BOOLEAN), true)));
         }
         if (a instanceof Expression.Constant && b instanceof Expression.Constant) {
-            a = call("coalesce", a);
+            // no field says what their texts mean: 12:00 is 12:00:00
+            boolean isText = switch (type) {
+                case DATE, TIME, TIMESTAMP, UUID -> true;
+                default -> false;
+            };
+            a = isText ? left.operand() : call("coalesce", a);
+            b = isText ? right.operand() : b;
         }
         return a instanceof Expression.Constant
                 ? new Expression.Comparison(b, operator(kind.reverse()), a)
@@ -326,7 +332,7 @@ final class Scalars {
     Expression compared(RexNode node) {
         if (node.isA(SqlKind.CAST)) {
             RexNode inner = ((RexCall) node).operands.get(0);
-            if (isWidening(inner.getType(), node.getType())) {
+            if (isWidening(inner.getType(), node.getType()) && !isRounding(inner, node)) {
                 return compared(inner);
             }
         }
@@ -349,6 +355,18 @@ final class Scalars {
             return text(Objects.requireNonNull(literal.getValueAs(String.class)));
         }
         return operand(node);
+    }
+
+    /** Whether values of a column lose digits: what is compared is what a cast to REAL gives. */
+    private static boolean isRounding(RexNode inner, RexNode cast) {
+        boolean isExact = switch (inner.getType().getSqlTypeName()) {
+            case TINYINT, SMALLINT, REAL -> true;
+            default -> false;
+        };
+        return cast.getType().getSqlTypeName() == SqlTypeName.REAL
+                && !isExact
+                && !(inner instanceof RexLiteral)
+                && !(inner instanceof Parameter.Bound);
     }
 
     private static boolean isWidening(RelDataType from, RelDataType to) {

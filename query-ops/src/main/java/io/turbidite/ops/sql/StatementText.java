@@ -55,14 +55,11 @@ record StatementText(
 
     /** The place behind a word; -1 if another comes next. */
     private static int behindWord(String text, int from, String word) {
-        int start = from;
-        while (start < text.length() && Character.isWhitespace(text.charAt(start))) {
-            start++;
-        }
+        int start = Tokens.behindBlanks(text, from);
         int end = start + word.length();
         boolean isThere = end < text.length()
                 && text.substring(start, end).toLowerCase(Locale.ROOT).equals(word)
-                && Character.isWhitespace(text.charAt(end));
+                && !Tokens.isNamePart(text.charAt(end));
         return isThere ? end : -1;
     }
 
@@ -98,7 +95,7 @@ record StatementText(
             } else if (c == ')' || c == ']') {
                 depth--;
             } else if (c == ';') {
-                if (!isBlank(text, i + 1)) {
+                if (Tokens.behindBlanks(text, i + 1) < text.length()) {
                     throw at("one statement at a time: nothing can follow its ';'", text, i);
                 }
                 return text.substring(0, i);
@@ -106,14 +103,6 @@ record StatementText(
             i++;
         }
         return text;
-    }
-
-    /** Whether only blanks and comments follow. */
-    private static boolean isBlank(String text, int from) {
-        return text.substring(from)
-                .replaceAll("--[^\\n]*", "")
-                .replaceAll("(?s)/\\*.*?\\*/", "")
-                .isBlank();
     }
 
     static SqlException at(String message, String text, int index) {

@@ -91,7 +91,7 @@ final class Tokens {
         return text.substring(from, end).toLowerCase(Locale.ROOT);
     }
 
-    private static boolean isNamePart(char c) {
+    static boolean isNamePart(char c) {
         return c == '_' || c == '$' || Character.isLetterOrDigit(c);
     }
 

@@ -17,9 +17,11 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.function.Function;
 
 /** Parameters of statements: each value gives what the constant gives. */
@@ -278,5 +280,44 @@ class ParametersTest {
         assertThatThrownBy(() -> statement.run(OPTIONS, values))
                 .isInstanceOf(SqlException.class)
                 .hasMessageContaining(message);
+    }
+
+    @Test
+    void a_value_and_a_constant_of_time_are_compared_as_what_they_are() {
+        assertThat(rows(
+                        "select id from People where cast(? as time) = time '12:00:00' and id = 1",
+                        LocalTime.NOON))
+                .hasSize(1);
+        assertThat(rows(
+                        "select id from People where cast(? as timestamp) > timestamp '2026-01-01 00:00:00' and id = 1",
+                        Instant.parse("2026-01-01T00:00:00.500Z")))
+                .hasSize(1);
+        assertThat(rows(
+                        "select id from People where cast(? as uuid) = cast('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11' as uuid) and id = 1",
+                        UUID.fromString("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")))
+                .hasSize(1);
+    }
+
+    @Test
+    void a_number_of_two_billion_digits_is_refused() {
+        BigDecimal huge = new BigDecimal(BigInteger.ONE, -Integer.MAX_VALUE);
+        assertThatThrownBy(() -> rows("select id from People where id = cast(? as bigint)", huge))
+                .isInstanceOf(SqlException.class)
+                .hasMessageContaining("parameter 1");
+        assertThatThrownBy(() -> rows("select cast(? as decimal(38, 2)) from People", huge))
+                .isInstanceOf(SqlException.class)
+                .hasMessageContaining("parameter 1");
+    }
+
+    @Test
+    void a_condition_without_columns_stays_above_groups_of_all() {
+        assertThat(rows(
+                        "select city, count(*) as n from People group by rollup(city) having cast(? as boolean)",
+                        false))
+                .isEmpty();
+        assertThat(rows(
+                        "select * from (select city, count(*) as n from People group by rollup(city)) x where cast(? as boolean)",
+                        false))
+                .isEmpty();
     }
 }

@@ -16,6 +16,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -301,5 +302,30 @@ class SqlTest {
                 assertThat(answers.get(i).get()).isEqualTo(Math.min(8, i % 9));
             }
         }
+    }
+
+    private List<Object> first(String statement) {
+        try (QueryResult rows = people.sql().statement(statement).run(RunOptions.defaults())) {
+            return rows.toList().stream()
+                    .map(row -> Objects.requireNonNull(row.values().iterator().next()))
+                    .toList();
+        }
+    }
+
+    @Test
+    void a_cast_to_real_rounds_what_is_compared() {
+        assertThat(first("select id from People where cast(id + 16777216 as real) = 16777216"))
+                .containsExactly(1L);
+    }
+
+    @Test
+    void comments_stand_between_the_words_of_explain_and_behind_the_end() {
+        for (String text : List.of(
+                "-- how\nexplain select id from People",
+                "explain /* x */ select id from People",
+                "explain/**/analyze/**/as json(select id from People)")) {
+            assertThat(people.sql().statement(text).explains()).as(text).isTrue();
+        }
+        assertThat(first("select 1 as one; /* a -- b */")).containsExactly(1L);
     }
 }
