@@ -98,7 +98,17 @@ final class Planned {
     }
 
     static Planned of(List<SourceAndView> sources, StatementText text, InstantSource clock) {
-        return told(() -> new Planned(sources, text, clock));
+        return told(() -> {
+            try {
+                return new Planned(sources, text, clock);
+            } catch (SqlException e) {
+                if (e.line() > 0) {
+                    throw e;
+                }
+                SqlNode parsed = new Front(sources, text.query(), clock.instant()).parse();
+                throw RefusedPlaces.placed(e, parsed, text.query());
+            }
+        });
     }
 
     /** Errors as those of a statement. */

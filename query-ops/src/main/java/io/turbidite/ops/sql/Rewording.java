@@ -38,6 +38,7 @@ final class Rewording extends SqlShuttle {
     @Override
     public @Nullable SqlNode visit(SqlCall call) {
         WindowPlaces.check(call, text);
+        RefusedPlaces.check(call, text);
         checkList(call);
         // in another dialect the unit comes second
         if (call.getOperator().getName().equals("DATE_TRUNC") && call.operandCount() == 2) {
@@ -103,6 +104,12 @@ final class Rewording extends SqlShuttle {
             return call.getOperator().createCall(place, whole, type);
         }
         return super.visit(call);
+    }
+
+    @Override
+    public @Nullable SqlNode visit(SqlLiteral literal) {
+        RefusedPlaces.check(literal, text);
+        return super.visit(literal);
     }
 
     /** A list takes memory for each value, whatever is done with it. */

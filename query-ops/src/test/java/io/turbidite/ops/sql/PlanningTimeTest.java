@@ -117,8 +117,8 @@ class PlanningTimeTest {
         List<SourceAndView> sources = List.of(new SourceAndView(people.people, null));
         Planned planned = Planned.of(sources, text, () -> Instant.EPOCH);
         Hands clock = new Hands();
-        SqlStatement statement = new SqlStatement(
-                planned, new PlanningTime(PlanningTime.DEFAULT.nanosMax(), clock));
+        SqlStatement statement =
+                new SqlStatement(planned, new PlanningTime(PlanningTime.DEFAULT.nanosMax(), clock));
         try (QueryResult rows = statement.run()) {
             assertThat(rows.toList()).hasSize(2);
         }
