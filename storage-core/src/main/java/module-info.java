@@ -34,7 +34,6 @@ module io.turbidite.storage.core {
     exports io.turbidite.core.time;
     exports io.turbidite.core.type;
     exports io.turbidite.core.bloom to
-            io.turbidite.feeds,
             io.turbidite.query.ops,
             io.turbidite.storage.lsm;
     exports io.turbidite.core.cache to

@@ -161,6 +161,20 @@ class HostedSqlTest {
     }
 
     @Test
+    void what_the_host_has_is_changed_by_its_own_catalog() {
+        Sql sql = Sql.on(EMPTY)
+                .hostedBy(
+                        (_, _) -> {
+                            throw new IllegalStateException("nothing is asked");
+                        },
+                        3,
+                        CATALOG);
+        assertThatThrownBy(() -> sql.statement("drop dataset Flights").execute())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("dropDataset");
+    }
+
+    @Test
     void what_is_wrong_is_told_with_its_place() {
         Sql sql = hosted();
         assertThatThrownBy(() -> sql.statement("select dst from Flights"))

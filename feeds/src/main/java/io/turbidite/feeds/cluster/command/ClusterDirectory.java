@@ -19,8 +19,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -51,6 +54,11 @@ record ClusterDirectory(
     static final int NODES_MAX = 64;
 
     private static final String KEYS = "keys";
+    private static final String DRAFT = FILE + ".new";
+
+    /** All that a start has made that ended before it had made the file. */
+    private static final Set<String> BEGUN = Set.of(LOCK, KEYS, DRAFT);
+
     private static final String VERSION = "1";
     private static final int HEX = 16;
 
@@ -119,22 +127,41 @@ record ClusterDirectory(
             return;
         }
         try (Stream<Path> within = Files.list(path)) {
-            if (within.anyMatch(file -> !file.endsWith(LOCK))) {
+            Set<String> names =
+                    within.map(file -> file.getFileName().toString()).collect(Collectors.toSet());
+            boolean isBegun = names.contains(LOCK) && BEGUN.containsAll(names);
+            if (!names.isEmpty() && !isBegun) {
                 throw new InvalidRequestException(
                         "%s is not empty, and no directory of a cluster".formatted(path));
             }
         }
     }
 
+    /** Takes away the keys of a start that ended before it had made the file: none has them. */
+    private static void deleteBegun(Path path) throws IOException {
+        Path keys = path.resolve(KEYS);
+        if (isOne(path) || !Files.exists(keys)) {
+            return;
+        }
+        List<Path> within;
+        try (Stream<Path> all = Files.walk(keys)) {
+            within = all.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path each : within) {
+            Files.delete(each);
+        }
+    }
+
     /**
      * Makes one, whose {@link #lock} the caller holds, with keys for all processes. The file comes
-     * last: what ended before has made none.
+     * last: what ended before has made none, and is begun anew.
      *
      * @param port for nodes; 0: a free one
      */
     static ClusterDirectory make(Path path, int nodeCount, int port, String memory) {
         try {
             checkFree(path);
+            deleteBegun(path);
             SecureRandom random = new SecureRandom();
             List<Integer> free = freePorts();
             ClusterDirectory made = new ClusterDirectory(
@@ -170,7 +197,7 @@ record ClusterDirectory(
     }
 
     private void write() throws IOException {
-        Path draft = path.resolve(FILE + ".new");
+        Path draft = path.resolve(DRAFT);
         Files.writeString(draft, """
                 version=%s
                 id=%s

@@ -43,9 +43,10 @@ final class ClusterStopCommand implements Callable<Integer> {
             Path own = cluster.of(process);
             ProcessFile.read(own).ifPresent(running -> {
                 ProcessFile.end(running);
+                // one that was killed leaves it; where none ran, one that starts may write it now
+                ProcessFile.delete(own);
                 ended.add(process);
             });
-            ProcessFile.delete(own);
         }
         if (ended.isEmpty()) {
             throw new InvalidRequestException(

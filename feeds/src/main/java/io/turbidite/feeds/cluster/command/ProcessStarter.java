@@ -12,10 +12,13 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.channels.Channels;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
@@ -41,6 +44,9 @@ final class ProcessStarter {
     private final AtomicBoolean stopped = new AtomicBoolean();
 
     private final Map<String, Process> started = new ConcurrentSkipListMap<>();
+
+    /** Where each one's log began: what is before was said by processes of earlier starts. */
+    private final Map<String, Long> logStarts = new HashMap<>();
 
     ProcessStarter(Console console, ClusterDirectory cluster) {
         this.console = console;
@@ -122,6 +128,7 @@ final class ProcessStarter {
         words.addAll(command);
         words.addAll(List.of("--dir", cluster.path().toAbsolutePath().toString()));
         try {
+            logStarts.put(process, Files.exists(log(own)) ? Files.size(log(own)) : 0);
             Process made = new ProcessBuilder(words)
                     .redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.appendTo(log(own).toFile()))
@@ -219,13 +226,13 @@ final class ProcessStarter {
         }
     }
 
-    /** What a process said last of what is wrong. */
+    /** What a process said last of what is wrong, since it was started. */
     private String lastWords(String process) {
         Path log = log(cluster.of(process));
         try {
-            byte[] all = Files.readAllBytes(log);
-            int from = Math.max(0, all.length - LOG_BYTES);
-            return new String(all, from, all.length - from, StandardCharsets.UTF_8)
+            return new String(
+                            lastBytes(log, logStarts.getOrDefault(process, 0L)),
+                            StandardCharsets.UTF_8)
                     .lines()
                     .filter(line -> line.startsWith("turbidite: "))
                     .reduce((_, last) -> last)
@@ -233,6 +240,13 @@ final class ProcessStarter {
                     .orElse("see " + log);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static byte[] lastBytes(Path log, long start) throws IOException {
+        try (SeekableByteChannel channel = Files.newByteChannel(log)) {
+            channel.position(Math.max(start, channel.size() - LOG_BYTES));
+            return Channels.newInputStream(channel).readNBytes(LOG_BYTES);
         }
     }
 }

@@ -2,10 +2,10 @@ package io.turbidite.feeds.cluster.door;
 
 import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.Limits;
-import io.turbidite.core.bloom.BloomFilter;
 import io.turbidite.core.bytes.ByteSink;
 import io.turbidite.core.bytes.Slice;
 import io.turbidite.core.catalog.ChangeBatch;
+import io.turbidite.core.format.Crc32c;
 import io.turbidite.core.key.KeySpec;
 import io.turbidite.core.record.RecordView;
 import io.turbidite.feeds.cluster.change.ClusterMap.PlacedDataset;
@@ -29,6 +29,7 @@ final class PlacedBatch implements ChangeBatch {
     private final RecordView view;
     private final ByteSink key = new ByteSink(64, Limits.KEY_BYTES_MAX);
     private final Slice keyBytes = new Slice();
+    private final Crc32c checksum = new Crc32c();
     private final Map<String, List<byte[]>> byNode = new TreeMap<>();
     private final Map<String, Integer> bytesByNode = new HashMap<>();
     private int size;
@@ -44,12 +45,17 @@ final class PlacedBatch implements ChangeBatch {
     }
 
     /**
-     * The partition of a key among so many. The store's own hash chooses partitions on the node, so
-     * its bits are mixed once more: else the partitions of a node would share the remainder that
-     * the store divides by, and some of the store's would stay empty.
+     * The partition of a key among so many: the CRC32C of its bytes, mixed by the end of
+     * MurmurHash3. It is not the store's own hash, by which the node divides once more: else the
+     * partitions of a node would share a remainder, and some of the store's would stay empty. Where
+     * records lie is by it: it can't be changed.
      */
     static int partitionOf(Slice key, int count) {
-        long mixed = BloomFilter.hash(key);
+        return partitionOf(key, count, new Crc32c());
+    }
+
+    private static int partitionOf(Slice key, int count, Crc32c checksum) {
+        long mixed = checksum.compute(key.segment(), key.offset(), key.length());
         mixed = (mixed ^ (mixed >>> 33)) * 0xff51afd7ed558ccdL;
         mixed = (mixed ^ (mixed >>> 33)) * 0xc4ceb9fe1a85ec53L;
         return (int) Long.remainderUnsigned(mixed ^ (mixed >>> 33), count);
@@ -59,7 +65,7 @@ final class PlacedBatch implements ChangeBatch {
         key.clear();
         keySpec.append(view.wrap(record), key);
         return dataset.owners()
-                .get(partitionOf(key.asSlice(keyBytes), dataset.owners().size()));
+                .get(partitionOf(key.asSlice(keyBytes), dataset.owners().size(), checksum));
     }
 
     @Override

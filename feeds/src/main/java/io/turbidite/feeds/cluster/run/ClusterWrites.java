@@ -4,6 +4,7 @@ import io.turbidite.core.InvalidRequestException;
 import io.turbidite.core.task.Tasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.cluster.ClusterWriteException;
+import io.turbidite.feeds.cluster.ClusterWriteException.OnNode;
 import io.turbidite.feeds.cluster.agree.Stamp;
 import io.turbidite.feeds.cluster.change.ClusterMap.PlacedDataset;
 import io.turbidite.feeds.cluster.run.WriteCodec.Outcome;
@@ -13,6 +14,7 @@ import io.turbidite.feeds.cluster.run.WriteCodec.Written;
 import org.jspecify.annotations.Nullable;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -117,23 +119,18 @@ public final class ClusterWrites {
         if (only != null && only.id() > 0 && only.outcome() == Outcome.NOT_APPLIED) {
             throw new InvalidRequestException(only.why());
         }
-        StringBuilder told = new StringBuilder(
-                "dataset '%s': not all nodes have written:".formatted(batch.dataset()));
-        answers.forEach((node, answer) -> told.append(
-                " node '%s': %s;".formatted(node, words(batch.of(node).size(), answer))));
-        told.setLength(told.length() - 1);
-        throw new ClusterWriteException(told.toString());
+        List<OnNode> told = new ArrayList<>();
+        answers.forEach((node, answer) ->
+                told.add(new OnNode(node, batch.of(node).size(), outcome(answer), answer.why())));
+        throw new ClusterWriteException(batch.dataset(), told);
     }
 
-    private static String words(int count, Written answer) {
-        String why = answer.why().isEmpty() ? "" : " (%s)".formatted(answer.why());
-        return "%d %s".formatted(count, count == 1 ? "record " : "records ")
-                + switch (answer.outcome()) {
-                    case APPLIED -> "applied";
-                    case NOT_APPLIED, STALE -> "not applied";
-                    case NOT_KNOWN -> "not known";
-                }
-                + why;
+    private static ClusterWriteException.Outcome outcome(Written answer) {
+        return switch (answer.outcome()) {
+            case APPLIED -> ClusterWriteException.Outcome.APPLIED;
+            case NOT_APPLIED, STALE -> ClusterWriteException.Outcome.NOT_APPLIED;
+            case NOT_KNOWN -> ClusterWriteException.Outcome.NOT_KNOWN;
+        };
     }
 
     private Map<String, Written> send(Batch batch, Set<String> nodes) {

@@ -101,6 +101,11 @@ final class NodeWrites implements AutoCloseable {
         try {
             ChangeBatch batch =
                     StoreCatalog.of(store, false).newBatch(store.dataset(write.dataset()));
+            // once more: the dataset may have been dropped and made anew before it was opened
+            misfit = changes.misfit(write.stamp());
+            if (misfit != null) {
+                return new Written(write.id(), Outcome.STALE, misfit.words());
+            }
             for (byte[] record : write.records()) {
                 if (write.replaces()) {
                     batch.upsert(Slice.of(record));

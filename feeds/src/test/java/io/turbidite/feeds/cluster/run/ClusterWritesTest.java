@@ -9,6 +9,7 @@ import io.turbidite.core.task.Tasks;
 import io.turbidite.core.task.ThreadTasks;
 import io.turbidite.core.time.Clock;
 import io.turbidite.feeds.cluster.ClusterWriteException;
+import io.turbidite.feeds.cluster.ClusterWriteException.OnNode;
 import io.turbidite.feeds.cluster.change.Change.DatasetCreated;
 import io.turbidite.feeds.cluster.change.Change.DatasetDropped;
 import io.turbidite.feeds.cluster.change.ClusterMap.PlacedDataset;
@@ -97,7 +98,21 @@ class ClusterWritesTest {
         assertThatThrownBy(() -> writes.write(batch("n1", "n2")))
                 .isInstanceOf(ClusterWriteException.class)
                 .hasMessage("dataset 'Trips': not all nodes have written: node 'n1': 1 record not"
-                        + " known (no answer within 1 s); node 'n2': 1 record applied");
+                        + " known (no answer within 1 s); node 'n2': 1 record applied")
+                .isInstanceOfSatisfying(
+                        ClusterWriteException.class,
+                        told -> assertThat(told.nodes())
+                                .containsExactly(
+                                        new OnNode(
+                                                "n1",
+                                                1,
+                                                ClusterWriteException.Outcome.NOT_KNOWN,
+                                                "no answer within 1 s"),
+                                        new OnNode(
+                                                "n2",
+                                                1,
+                                                ClusterWriteException.Outcome.APPLIED,
+                                                "")));
     }
 
     @Test
