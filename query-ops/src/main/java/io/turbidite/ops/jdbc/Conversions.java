@@ -72,10 +72,7 @@ final class Conversions {
             return truth;
         }
         if (value instanceof Number) {
-            BigDecimal number = value instanceof Double one && !Double.isFinite(one)
-                            || value instanceof Float other && !Float.isFinite(other)
-                    ? BigDecimal.TWO
-                    : decimal(value, "boolean");
+            BigDecimal number = decimal(value, "boolean");
             // 1.00 is 1, and -0.0 is 0
             if (number.signum() == 0 || number.compareTo(BigDecimal.ONE) == 0) {
                 return number.signum() != 0;
