@@ -62,7 +62,7 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
      */
     private Session.Plan current(boolean asks) throws SQLException {
         if (!planned.isCurrent(asks)) {
-            planned = planned(sql, begun());
+            planned = replanned(sql);
             parameters = parametersOf(planned);
         }
         return planned;
@@ -120,7 +120,7 @@ final class StorePreparedStatement extends StoreStatement implements PlainParame
             try {
                 checkOpen();
                 // what was set for the next run stays
-                counts[i] = bounded(changed(current(), runs.get(i)));
+                counts[i] = bounded(changed(current(false), runs.get(i)));
             } catch (SQLException e) {
                 throw failed(e, counts, i);
             }

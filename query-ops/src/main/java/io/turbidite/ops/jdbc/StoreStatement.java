@@ -62,6 +62,18 @@ sealed class StoreStatement implements Statement permits StorePreparedStatement 
         return connection.session().plan(sql, run);
     }
 
+    /** Plans a text anew; once that is done, a cancel is of the open result again. */
+    final Session.Plan replanned(String sql) throws SQLException {
+        Execution before = execution;
+        try {
+            return planned(sql, begun());
+        } finally {
+            if (result != null) {
+                execution = before;
+            }
+        }
+    }
+
     /** Runs a planned statement, of which the result before is closed. */
     final Rows rows(Session.Plan planned, @Nullable Object... values) throws SQLException {
         return rows(begun(), planned, values);
