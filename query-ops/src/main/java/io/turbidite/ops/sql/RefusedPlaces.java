@@ -18,8 +18,8 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Refuses what no statement can have while its place is known: trees of relations, which are made of
- * it, have none. Static.
+ * Refuses what no statement can have while its place is known: trees of relations, which are made
+ * of it, have none. Static.
  */
 final class RefusedPlaces {
     /** Who asks, and where: stores have no users. Without quotes these are functions. */
