@@ -11,6 +11,7 @@ import io.turbidite.ops.frame.FrameEmitter;
 import io.turbidite.ops.frame.FrameSource;
 import io.turbidite.ops.frame.FrameWriter;
 import io.turbidite.ops.frame.OperatorMeter;
+import io.turbidite.ops.run.StopLooks;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,7 @@ public final class GroupSource implements FrameSource {
     private final GroupRows rows;
     private final @Nullable GroupStates states;
     private final OperatorMeter meter;
+    private final StopLooks looks;
     private final FrameEmitter emitter;
     private final ByteSink groupBytes = new ByteSink(64, Integer.MAX_VALUE - 8);
     private final Slice group = new Slice();
@@ -44,18 +46,21 @@ public final class GroupSource implements FrameSource {
      * @param rows makes the tuple of a group
      * @param meter counts groups
      * @param tuplesPerFrameMax see {@link FrameEmitter}
+     * @param checkNotStopped throws where the query is to stop
      */
     public GroupSource(
             List<GroupCollector> collectors,
             GroupRows rows,
             OperatorMeter meter,
             FrameWriter target,
-            long tuplesPerFrameMax) {
+            long tuplesPerFrameMax,
+            Runnable checkNotStopped) {
         this.collectors = List.copyOf(collectors);
         this.rows = rows;
         this.states = rows.states();
         this.isWhole = rows.isWhole();
         this.meter = meter;
+        this.looks = new StopLooks(checkNotStopped);
         this.emitter = new FrameEmitter(target, rows.fieldCount(), tuplesPerFrameMax);
     }
 
@@ -110,6 +115,7 @@ public final class GroupSource implements FrameSource {
         to.begin();
         valueBytes.clear().asSlice(value);
         while (hasNext && isOfGroup(entries.key(), tagBytes)) {
+            looks.look();
             take(entries, to, tagBytes);
             hasNext = entries.next();
         }

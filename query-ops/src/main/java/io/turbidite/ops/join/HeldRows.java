@@ -8,6 +8,7 @@ import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.BatchTimer;
 import io.turbidite.ops.run.ByteHash;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.StopLooks;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,9 +31,6 @@ final class HeldRows {
 
     private static final Slice NO_KEY = Slice.of(new byte[0]);
 
-    /** Rows between two looks whether the query was stopped. */
-    private static final int STOP_INTERVAL = 1_024;
-
     private final JoinSide side;
 
     /** Whether rows of it are wanted that met none. */
@@ -45,6 +43,7 @@ final class HeldRows {
     private final @Nullable ShortenedRow shortened;
 
     private final RunOptions options;
+    private final StopLooks looks;
     private final OperatorMeter meter;
     private final long memoryBytes;
     private final AtomicInteger users = new AtomicInteger(1);
@@ -56,7 +55,6 @@ final class HeldRows {
     private int noteCount;
     private boolean hasRows;
     private boolean hasNull;
-    private int looks;
 
     /**
      * @param givesAlone whether rows are wanted that met none, those without a key included
@@ -76,6 +74,7 @@ final class HeldRows {
         this.endsAtNull = endsAtNull;
         this.shortened = shortened;
         this.options = options;
+        this.looks = new StopLooks(options::checkNotStopped);
         this.meter = meter;
         this.memoryBytes = options.memoryBytesMax();
         this.table = newTable();
@@ -113,9 +112,7 @@ final class HeldRows {
 
     private boolean readAll() {
         while (!hasNull && side.next()) {
-            if (++looks % STOP_INTERVAL == 0) {
-                options.checkNotStopped();
-            }
+            looks.look();
             hasRows = true;
             if (side.makeKey()) {
                 Slice newRow = side.row();
@@ -160,6 +157,7 @@ final class HeldRows {
             SortBuffer rows = full.rows();
             long address = rows.count() == 0 ? SortBuffer.NONE : SortBuffer.FIRST;
             while (address != SortBuffer.NONE) {
+                looks.look();
                 rows.key(address, moved);
                 full.row(address, movedRow);
                 long hash = ByteHash.of(moved);
@@ -180,6 +178,7 @@ final class HeldRows {
         SortBuffer rows = of.rows();
         long address = rows.count() == 0 ? SortBuffer.NONE : SortBuffer.FIRST;
         while (address != SortBuffer.NONE) {
+            looks.look();
             to.add(rows.key(address, moved), of.row(address, movedRow));
             address = rows.addressBehind(address);
         }

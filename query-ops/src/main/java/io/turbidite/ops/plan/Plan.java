@@ -485,13 +485,25 @@ public final class Plan implements ResultPlan {
         List<Stage> stages = collecting(join, branches, collectors, tuples::grouped, alone);
         if (sort == null) {
             stages.add(Stage.of(
-                    new GroupSource(collectors, tuples.groupRows(), grouped, end, query.limit()),
+                    new GroupSource(
+                            collectors,
+                            tuples.groupRows(),
+                            grouped,
+                            end,
+                            query.limit(),
+                            options::checkNotStopped),
                     end,
                     List.of(grouped)));
             return stages;
         }
         stages.add(Stage.of(
-                new GroupSource(collectors, tuples.groupRows(), grouped, sort, Long.MAX_VALUE),
+                new GroupSource(
+                        collectors,
+                        tuples.groupRows(),
+                        grouped,
+                        sort,
+                        Long.MAX_VALUE,
+                        options::checkNotStopped),
                 sort,
                 List.of(sorted)));
         stages.add(Stage.of(

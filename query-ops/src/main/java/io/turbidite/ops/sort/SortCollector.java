@@ -15,6 +15,7 @@ import io.turbidite.ops.frame.Frame;
 import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.StopLooks;
 
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +51,7 @@ public final class SortCollector implements BatchWriter {
     private static final int BOUND_BYTES_MAX = 4 << 10;
 
     private final RunOptions options;
+    private final StopLooks looks;
     private final OperatorMeter meter;
     private long memoryBytes;
     private final long limit;
@@ -86,6 +88,7 @@ public final class SortCollector implements BatchWriter {
      */
     public SortCollector(RunOptions options, long memoryBytes, long limit, OperatorMeter meter) {
         this.options = options;
+        this.looks = new StopLooks(options::checkNotStopped);
         this.meter = meter;
         this.memoryBytes = memoryBytes;
         this.limit = limit;
@@ -239,6 +242,7 @@ public final class SortCollector implements BatchWriter {
         }
         SortedInput kept = buffer.sorted();
         while (spare.count() < limit && kept.next()) {
+            looks.look();
             if (spare.add(kept.key(), 0, kept.payload()) == SortBuffer.FULL) {
                 spare.clear();
                 return false;

@@ -11,6 +11,7 @@ import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.RunOptions;
 import io.turbidite.ops.run.RunOptions.Spill;
+import io.turbidite.ops.run.StopLooks;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.UnaryOperator;
 
 /**
  * What one operator spilled. <em>Confined to one thread at a time.</em> Owns the files and their
@@ -29,6 +29,8 @@ import java.util.function.UnaryOperator;
  *
  * <p>As many runs are read at once as the query's share of its store's memory has room for: each
  * takes 64 KiB, and as much as its longest row where that is longer. Two are read in any case.
+ *
+ * <p>While entries are written or merged, the query's stop is looked at each thousand of them.
  */
 public final class SpilledRuns implements AutoCloseable {
     /** Names are unique in this process; those of another are passed over. */
@@ -40,6 +42,7 @@ public final class SpilledRuns implements AutoCloseable {
     private final LargePieces large;
     private final QueryMemory.@Nullable Share share;
     private final long memoryBytes;
+    private final StopLooks looks;
     private final SortRuns runs;
     private boolean entered;
     private long drawnBytes;
@@ -61,10 +64,11 @@ public final class SpilledRuns implements AutoCloseable {
         this.buffers = OperatorMemory.of(RunOptions.defaults(), Long.MAX_VALUE, meter);
         this.large = new LargePieces(meter);
         spill.disk().createDirectories(spill.directory());
+        this.looks = new StopLooks(options::checkNotStopped);
         runs = new SortRuns(
                 new SpillStorage(spill, buffers, large, meter),
                 memoryBytes,
-                UnaryOperator.identity());
+                entries -> new WatchedInput(entries, looks));
         if (share != null) {
             share.enter();
             entered = true;
@@ -73,7 +77,7 @@ public final class SpilledRuns implements AutoCloseable {
 
     /** Writes the first entries of {@code buffer} as a run, and empties it. */
     public void add(SortBuffer buffer, long countMax) {
-        try (SortedInput entries = buffer.sorted()) {
+        try (SortedInput entries = new WatchedInput(buffer.sorted(), looks)) {
             runs.add(entries, countMax);
         }
         buffer.clear();

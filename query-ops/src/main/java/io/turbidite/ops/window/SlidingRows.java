@@ -10,6 +10,7 @@ import io.turbidite.ops.frame.OperatorMeter;
 import io.turbidite.ops.run.OperatorMemory;
 import io.turbidite.ops.run.Rows;
 import io.turbidite.ops.run.RunOptions;
+import io.turbidite.ops.run.StopLooks;
 import io.turbidite.ops.window.WindowFunction.Frame;
 import io.turbidite.ops.window.WindowFunction.Kind;
 
@@ -27,8 +28,6 @@ import java.util.Locale;
  * <p><em>Confined to one thread at a time.</em> Owns the rows that it reads.
  */
 final class SlidingRows implements Rows {
-    private static final int STOP_INTERVAL = 1_024;
-
     /** A few rows are like the buffers of any reader: no query waits for memory because of them. */
     private static final long UNCOUNTED_BYTES = 16 << 10;
 
@@ -43,6 +42,10 @@ final class SlidingRows implements Rows {
 
     private final Rows input;
     private final RunOptions options;
+
+    /** Of rows that are read, and of each that is added for one of them. */
+    private final StopLooks looks;
+
     private final OperatorMemory memory;
     private final KeyChange partitions;
     private final KeyChange peers;
@@ -110,6 +113,7 @@ final class SlidingRows implements Rows {
             OperatorMeter meter) {
         this.input = input;
         this.options = options;
+        this.looks = new StopLooks(options::checkNotStopped);
         this.memory = OperatorMemory.of(options, options.memoryBytesMax(), meter);
         this.partitions = order.partitions(of);
         this.peers = order.peers(of);
@@ -163,9 +167,7 @@ final class SlidingRows implements Rows {
     }
 
     private void load() {
-        if (loaded % STOP_INTERVAL == 0) {
-            options.checkNotStopped();
-        }
+        looks.look();
         if (!input.next()) {
             inputEnded = true;
             return;
@@ -266,6 +268,7 @@ final class SlidingRows implements Rows {
         }
         long last = Math.min(loaded - 1, current + call.function().frame().to());
         while (call.fedTo() <= last && kept(call.fedTo()).partition == at.partition) {
+            looks.look();
             call.feed(kept(call.fedTo()).view);
         }
     }
@@ -277,6 +280,7 @@ final class SlidingRows implements Rows {
         for (long i = Math.max(partitionStart, current + frame.from());
                 i <= last && kept(i).partition == at.partition;
                 i++) {
+            looks.look();
             call.add(kept(i).view);
         }
     }

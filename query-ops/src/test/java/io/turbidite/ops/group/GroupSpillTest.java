@@ -43,7 +43,7 @@ class GroupSpillTest {
         GroupRows rows = GroupRows.ofFields(List.of(field), List.of(), BoundAggregates.NONE);
         NavigableMap<Long, Long> groups = new TreeMap<>();
         expected.clear();
-        try (GroupSource source = new GroupSource(collectors, rows, meter, sink, 1_000)) {
+        try (GroupSource source = new GroupSource(collectors, rows, meter, sink, 1_000, () -> {})) {
             count(collectors);
             source.open();
             RecordView row =
