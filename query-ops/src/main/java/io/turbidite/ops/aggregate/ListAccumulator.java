@@ -37,8 +37,10 @@ import java.util.Set;
  * </pre>
  *
  * <p>States grow in pieces of up to {@value #PIECE_BYTES_MAX} bytes, which spill as others do; they
- * are one again when the group is put together, and ordered then. So memory is bounded by {@link
- * Aggregate.Listing#BYTES_MAX} of one group at a time. <em>Confined to one thread.</em>
+ * are one again when the group is put together, and ordered then. So the values of one group at a
+ * time are in memory, {@link Aggregate.Listing#BYTES_MAX} bytes of them at most; beside them, and
+ * counted by nobody, three objects for each value, ten times its bytes where values are short.
+ * <em>Confined to one thread.</em>
  */
 final class ListAccumulator implements VariableAccumulator {
     private static final int PIECE_BYTES_MAX = 32 << 10;
