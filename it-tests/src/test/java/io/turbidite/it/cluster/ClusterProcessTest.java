@@ -208,19 +208,26 @@ class ClusterProcessTest {
     }
 
     private long count(String operator, Map<String, Object> settings) {
+        return count(graph(operator, settings));
+    }
+
+    private long count(JobGraph graph) {
+        try (QueryResult rows = JobQuery.of(graph).on(controller.jobs()).run()) {
+            return rows.count();
+        }
+    }
+
+    private JobGraph graph(String operator, Map<String, Object> settings) {
         JobOperator source =
                 JobOperator.of("trips", operator).with("dataset", "Trips").on(5);
         for (Map.Entry<String, Object> setting : settings.entrySet()) {
             source = source.with(setting.getKey(), setting.getValue());
         }
-        JobGraph graph = JobGraph.builder(JobParts.of(stores.get("n1").datasets()))
+        return JobGraph.builder(JobParts.of(stores.get("n1").datasets()))
                 .add(source)
                 .add(JobOperator.of("out", "result"))
                 .connect(JobConnector.roundRobin("trips", "out"))
                 .build();
-        try (QueryResult rows = JobQuery.of(graph).on(controller.jobs()).run()) {
-            return rows.count();
-        }
     }
 
     @Test
@@ -265,6 +272,39 @@ class ClusterProcessTest {
             change(new IndexDropped("Trips", byCity.name()));
             assertThat(count("scan", Map.of())).isEqualTo(100);
         }
+    }
+
+    /** Its rows would be read by the fields of before. */
+    @Test
+    void a_job_that_was_made_before_its_dataset_was_made_anew_with_other_fields_is_refused() {
+        change(created());
+        awaitAllServe();
+        stores.get("n1").dataset("Trips").upsert(Map.of("id", 1L, "city", "x"));
+        JobGraph before = graph("scan", Map.of());
+        assertThat(count(before)).isEqualTo(1);
+        change(new DatasetDropped("Trips"));
+        DatasetDefinition then = trips();
+        try (Store other = Store.open(home.resolve("others"))) {
+            other.createDataset(DatasetSpec.named("Trips")
+                    .field("city", "string")
+                    .field("id", "int64")
+                    .primaryKey("city")
+                    .partitions(5));
+            made = StoreCatalog.of(other, false).describe("Trips");
+        }
+        change(created());
+        awaitAllServe();
+        stores.get("n1").dataset("Trips").upsert(Map.of("id", 1L, "city", "x"));
+        assertThatThrownBy(() -> count(before))
+                .isInstanceOf(InvalidRequestException.class)
+                .hasMessage("dataset 'Trips' was made anew with other fields or another key since"
+                        + " the job was made: make the job anew");
+        assertThat(count("scan", Map.of())).isEqualTo(1);
+        made = then;
+        change(new DatasetDropped("Trips"));
+        change(created());
+        awaitAllServe();
+        assertThat(count(before)).as("it is as it was").isZero();
     }
 
     @Test

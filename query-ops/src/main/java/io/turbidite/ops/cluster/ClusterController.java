@@ -228,6 +228,7 @@ public final class ClusterController implements JobHost, AutoCloseable {
         if (placed.nodes().isEmpty()) {
             throw new InvalidRequestException("a cluster needs a node");
         }
+        placed.check(graph);
         HostPlan plan = HostPlan.of(graph, placed);
         List<String> joined = nodes();
         for (String node : plan.nodes()) {

@@ -1,6 +1,10 @@
 package io.turbidite.ops.cluster;
 
 import io.turbidite.core.InvalidRequestException;
+import io.turbidite.core.catalog.DatasetDefinition;
+import io.turbidite.core.scan.Source;
+import io.turbidite.ops.job.JobGraph;
+import io.turbidite.ops.job.JobOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +19,15 @@ import java.util.Set;
  * Which nodes there are, and what they hold. <em>Immutable.</em>
  *
  * @param nodes of different names; without one no job can be run
+ * @param datasets what they are now, by name: a job that was made for another one of that name is
+ *     refused. Those that are not here are not looked at
  */
-public record Placement(List<Node> nodes) {
+public record Placement(List<Node> nodes, Map<String, DatasetDefinition> datasets) {
+    /** Of datasets that stay what they are. */
+    public Placement(List<Node> nodes) {
+        this(nodes, Map.of());
+    }
+
     /**
      * A node.
      *
@@ -55,6 +66,7 @@ public record Placement(List<Node> nodes) {
 
     public Placement {
         nodes = List.copyOf(nodes);
+        datasets = Collections.unmodifiableMap(Map.copyOf(datasets));
         Set<String> names = new HashSet<>();
         for (Node node : nodes) {
             if (OURS.contains(node.name())) {
@@ -65,6 +77,29 @@ public record Placement(List<Node> nodes) {
             if (!names.add(node.name())) {
                 throw new InvalidRequestException(
                         "two nodes are named '%s'".formatted(node.name()));
+            }
+        }
+    }
+
+    /**
+     * Checks that a job reads datasets as they are now: rows come as nodes have them, and are read
+     * by the fields that the job has.
+     *
+     * @throws InvalidRequestException naming a dataset that was made anew since
+     */
+    void check(JobGraph graph) {
+        for (JobOperator operator : graph.operators()) {
+            if (operator.settings().get("dataset") instanceof String name) {
+                DatasetDefinition now = datasets.get(name);
+                Source then = graph.dataset(name);
+                boolean isSame = now == null
+                        || (now.type().equals(then.type())
+                                && now.primaryKey().equals(then.primaryKey()));
+                if (!isSame) {
+                    throw new InvalidRequestException(
+                            "dataset '%s' was made anew with other fields or another key since the job was made: make the job anew"
+                                    .formatted(name));
+                }
             }
         }
     }

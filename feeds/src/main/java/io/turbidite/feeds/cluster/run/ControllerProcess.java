@@ -1,6 +1,7 @@
 package io.turbidite.feeds.cluster.run;
 
 import io.turbidite.core.Cleanup;
+import io.turbidite.core.catalog.DatasetDefinition;
 import io.turbidite.core.file.Disk;
 import io.turbidite.core.file.RealDisk;
 import io.turbidite.core.task.Tasks;
@@ -203,7 +204,9 @@ public final class ControllerProcess implements AutoCloseable {
                             node, partitions, JobStamps.mark(stamped.stamps().get(node)));
                 })
                 .toList();
-        return new Placement(nodes);
+        Map<String, DatasetDefinition> datasets = new HashMap<>();
+        map.datasets().forEach((name, placed) -> datasets.put(name, placed.definition()));
+        return new Placement(nodes, datasets);
     }
 
     /** The log of changes. */
