@@ -38,7 +38,7 @@ class MainTest {
                 .contains("quickstart, run, feed, serve, token, query, sql, job, get, put, delete,"
                         + " export, import, inspect, stats, doctor, tail, verify, advise,"
                         + " trash, dataset, index, drop, flush, merge, repair, quarantine,"
-                        + " upgrade, backup, restore, ship, receive, log, help, bench");
+                        + " upgrade, backup, restore, ship, receive, log, cluster, help, bench");
     }
 
     @Test
