@@ -43,13 +43,14 @@ class GrowthSuiteTest {
             assertThat(all.figure(Turn.written(size) + ", of 50,000", engine))
                     .as("bytes written by " + engine)
                     .isBetween(1.5, 8.0);
-            assertThat(all.figure(GROWTH, engine))
-                    .isEqualTo(all.figure("get present, us, of 50,000", engine)
-                            / all.figure("get present, us, of 5,000", engine));
+            // as objects: 0 / 0 of a clock of 10 ms is no number, which is like itself alone so
+            assertThat(Double.valueOf(all.figure(GROWTH, engine)))
+                    .isEqualTo(Double.valueOf(all.figure("get present, us, of 50,000", engine)
+                            / all.figure("get present, us, of 5,000", engine)));
         }
         Report aims = reports.getFirst();
-        assertThat(aims.figure("Turbidite: " + GROWTH, "seen"))
-                .isEqualTo(all.figure(GROWTH, "Turbidite"));
+        assertThat(Double.valueOf(aims.figure("Turbidite: " + GROWTH, "seen")))
+                .isEqualTo(Double.valueOf(all.figure(GROWTH, "Turbidite")));
         assertThat(aims.figure("Turbidite: " + GROWTH, "at most")).isEqualTo(1.3);
         assertThat(aims.works()).hasSize(4);
     }
